@@ -1,0 +1,108 @@
+-- Replies on their way: stored, marked sending before they are sent, marked sent after.
+
+-- The highest message id that Telegram can have given out before a message that is sent now. Private chats and basic
+-- groups share one counter; a supergroup (id below -10^12) has its own.
+create or replace function relay.message_id_floor(p_bot_id bigint, p_chat_id bigint) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(case when p_chat_id > -1000000000000 then
+        (select max(telegram_message_id) from posted where bot_id = p_bot_id and chat_id > -1000000000000)
+    else
+        (select max(telegram_message_id) from posted where bot_id = p_bot_id and chat_id = p_chat_id)
+    end, 0)
+$$;
+
+-- Marks a part as being sent, with the floor above which it will be found should its response be lost.
+create or replace function relay.mark_sending(p_turn_id bigint, p_seq integer) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update delivery set status = 'sending', repeats = repeats + case when status = 'sending' then 1 else 0 end,
+        floor_message_id = relay.message_id_floor(bot_id, chat_id)
+    where turn_id = p_turn_id and seq = p_seq
+$$;
+
+-- Stores the parts of a turn's reply once and marks the first as being sent. A streaming preview that is in the chat
+-- already (part 1 with a Telegram id) takes the first part's place and will be edited.
+create or replace function public.relay_deliver(p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    if held.kind = 'control' or held.status = 'working' then
+        update turn set status = 'answered', answered_at = now() where id = held.id;
+    end if;
+    if not exists (select from delivery where turn_id = held.id and status <> 'preview') then
+        insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request)
+        select held.id, part.seq, p_bot_id, part.chat_id, held.assistant_message_id, part.request
+        from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
+        on conflict (turn_id, seq) do update set request = excluded.request, status = 'waiting',
+            message_id = excluded.message_id;
+        perform relay.mark_sending(held.id, 1);
+    end if;
+    return coalesce((select jsonb_agg(to_jsonb(d) order by d.seq) from delivery d where d.turn_id = held.id), '[]');
+end $$;
+
+-- A streaming preview in a group is a real message: it is stored as part 1 before it is sent.
+create or replace function public.relay_preview(
+    p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_chat_id bigint, p_request jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    insert into delivery (turn_id, seq, bot_id, chat_id, request)
+    values (held.id, 1, p_bot_id, p_chat_id, p_request)
+    on conflict (turn_id, seq) do nothing;
+    perform relay.mark_sending(held.id, 1);
+    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = 1);
+end $$;
+
+-- Marks parts as sent (or failed, or a preview in the chat), the next as being sent, and closes the turn after the
+-- last. Returns whether the lane has more to do.
+create or replace function public.relay_sent(
+    p_turn_id bigint, p_fence bigint, p_results jsonb, p_next integer, p_done boolean)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    update delivery d set status = r.status, error = r.error, sent_at = now(),
+        telegram_message_id = coalesce(r.telegram_message_id, d.telegram_message_id)
+    from jsonb_to_recordset(p_results) as r (seq integer, status text, telegram_message_id bigint, error text)
+    where d.turn_id = held.id and d.seq = r.seq;
+    insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot)
+    select d.bot_id, d.chat_id, d.telegram_message_id, d.message_id, held.id, true
+    from jsonb_to_recordset(p_results) as r (seq integer)
+    join delivery d on d.turn_id = held.id and d.seq = r.seq
+    where d.telegram_message_id is not null
+    on conflict (bot_id, chat_id, telegram_message_id) do update
+        set message_id = excluded.message_id, turn_id = excluded.turn_id, from_bot = true;
+    if p_next is not null then
+        perform relay.mark_sending(held.id, p_next);
+    end if;
+    if p_done then
+        perform relay.close_turn(held.id, 'done', null);
+    end if;
+    return jsonb_build_object('more', exists (
+        select from lane where id = held.lane_id and due_at is not null and open_turn_id is null));
+end $$;
+
+-- Which of the ids above a floor are known, so that a lost part is looked for among the others.
+create or replace function public.relay_known_ids(p_bot_id bigint, p_chat_id bigint, p_above bigint, p_limit integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'highest', relay.message_id_floor(p_bot_id, p_chat_id),
+        'known', coalesce((select jsonb_agg(telegram_message_id) from posted
+            where bot_id = p_bot_id and telegram_message_id > p_above and telegram_message_id <= p_above + p_limit
+                and (chat_id = p_chat_id or (chat_id > -1000000000000 and p_chat_id > -1000000000000))), '[]'))
+$$;
+
+-- Takes down that a message of ours is in a chat (a notice that is no part of an answer).
+create or replace function public.relay_posted(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with added as (
+        insert into posted (bot_id, chat_id, telegram_message_id, from_bot)
+        values (p_bot_id, p_chat_id, p_telegram_message_id, true) on conflict do nothing returning 1)
+    select to_jsonb(count(*)) from added
+$$;

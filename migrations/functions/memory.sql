@@ -1,0 +1,203 @@
+-- What is remembered, and every change of it: told, traceable, undoable.
+
+-- The active fact of the same person that says nearly the same: equal but for case and punctuation, or very similar.
+create or replace function relay.near_duplicate(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
+returns relay.memory
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select m.* from memory m
+    where m.space_id = p_space_id and m.status = 'active' and m.kind = p_kind
+        and m.subject_id is not distinct from p_subject_id
+        and m.content % p_content
+        and (similarity(m.content, p_content) >= 0.85
+            or regexp_replace(lower(m.content), '[^[:alnum:]]+', ' ', 'g')
+                = regexp_replace(lower(p_content), '[^[:alnum:]]+', ' ', 'g'))
+    order by similarity(m.content, p_content) desc, m.id limit 1
+$$;
+
+-- The active memories that the words may mean, best first: all that contain them, else the most similar.
+create or replace function relay.matching_memories(p_space_id bigint, p_words text)
+returns setof relay.memory
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with candidate as (
+        select m.id, position(lower(p_words) in lower(m.content)) > 0 as contains,
+            word_similarity(p_words, m.content) as closeness
+        from memory m
+        where m.space_id = p_space_id and m.status = 'active'),
+    likely as (
+        select id, contains, closeness, bool_or(contains) over () as any_contains, max(closeness) over () as best
+        from candidate where contains or closeness >= 0.55)
+    select m.* from likely l join memory m on m.id = l.id
+    where case when l.any_contains then l.contains else l.closeness >= l.best - 0.15 end
+    order by l.closeness desc, m.id desc limit 10
+$$;
+
+-- Keeps a memory, or refreshes the one that says nearly the same. Pending when it was taught by a tainted turn.
+create or replace function relay.keep_memory(
+    p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
+returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    near memory;
+    kept bigint;
+begin
+    near := relay.near_duplicate(p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
+        p_memory ->> 'content');
+    if near.id is not null and not p_pending then
+        update memory set content = p_memory ->> 'content', updated_at = now() where id = near.id;
+        insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+        values (p_turn.space_id, near.id, p_turn.id, p_turn.user_id, 'refresh', to_jsonb(near) - 'words');
+        return;
+    end if;
+    insert into memory (space_id, kind, subject_id, subject, content, category, tags, status, tainted, thread_id,
+        session_id, turn_id, source_message_id, derivation)
+    values (p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint, p_memory ->> 'subject',
+        p_memory ->> 'content', p_memory ->> 'category',
+        coalesce((select array_agg(tag) from jsonb_array_elements_text(p_memory -> 'tags') as tag), '{}'),
+        case when p_pending then 'pending' else 'active' end, p_pending, p_turn.thread_id, p_turn.session_id,
+        p_turn.id, coalesce(p_turn.user_message_id, p_message_id),
+        jsonb_build_object('name', coalesce(p_memory ->> 'by', 'tag'), 'version', 1, 'answer', p_message_id))
+    returning id into kept;
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, status)
+    values (p_turn.space_id, kept, p_turn.id, p_turn.user_id, 'learn',
+        case when p_pending then 'pending' else 'applied' end);
+end $$;
+
+-- Retires the one memory that the words mean. None: a failure to tell. Several, or a tainted turn: it asks first.
+create or replace function relay.forget_memory(p_turn relay.turn, p_words text, p_pending boolean) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    matches bigint[];
+begin
+    if p_words ~ '^#?\d+$' then
+        select array_agg(id) into matches from memory
+        where space_id = p_turn.space_id and status = 'active' and id = ltrim(p_words, '#')::numeric;
+    else
+        select array_agg(id) into matches from relay.matching_memories(p_turn.space_id, p_words);
+    end if;
+    if matches is null then
+        return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', p_words);
+    end if;
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
+    select p_turn.space_id, m.id, p_turn.id, p_turn.user_id, 'forget',
+        case when p_pending or cardinality(matches) > 1 then 'pending' else 'applied' end, to_jsonb(m) - 'words'
+    from memory m where m.id = any (matches)
+        and not exists (select from memory_change c
+            where c.turn_id = p_turn.id and c.memory_id = m.id and c.action = 'forget');
+    if not p_pending and cardinality(matches) = 1 then
+        update memory set status = 'forgotten', updated_at = now() where id = matches[1];
+    end if;
+    return jsonb_build_object('matches', cardinality(matches));
+end $$;
+
+-- Applies what an answer (or a person) asked of memory, in order. Returns one result per action.
+create or replace function relay.apply_actions(
+    p_turn relay.turn, p_message_id bigint, p_actions jsonb, p_pending boolean)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    action jsonb;
+    results jsonb := '[]';
+begin
+    for action in select jsonb_array_elements(coalesce(p_actions, '[]')) loop
+        if action ->> 'action' = 'forget' then
+            results := results || relay.forget_memory(p_turn, action ->> 'content', p_pending);
+        else
+            perform relay.keep_memory(p_turn, action, p_message_id, p_pending);
+            results := results || jsonb_build_object('kept', true);
+        end if;
+    end loop;
+    return results;
+end $$;
+
+-- What a turn changed in memory, as told under its answer.
+create or replace function relay.changes_of(p_turn_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object(
+        'id', c.id, 'action', c.action, 'status', c.status, 'memory_id', m.id, 'kind', m.kind,
+        'subject', m.subject, 'subject_id', m.subject_id, 'content', m.content,
+        'before', c.before ->> 'content') order by c.id), '[]')
+    from memory_change c join memory m on m.id = c.memory_id
+    where c.turn_id = p_turn_id
+$$;
+
+-- Memory by a person's own word: /remember and /forget, in the space and thread that the control names.
+create or replace function public.relay_change_memory(
+    p_turn_id bigint, p_fence bigint, p_space jsonb, p_actions jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+    results jsonb := '[]';
+begin
+    if held.status = 'working' and not exists (select from memory_change where turn_id = held.id) then
+        held.space_id := relay.ensure_space(p_space);
+        update turn set space_id = held.space_id where id = held.id;
+        results := relay.apply_actions(held, null, p_actions, false);
+    end if;
+    return jsonb_build_object('changes', relay.changes_of(held.id),
+        'failed', (select coalesce(jsonb_agg(r), '[]') from jsonb_array_elements(results) as r where r ? 'failed'));
+end $$;
+
+-- The changes that a turn's button opens, to a person who may see them.
+create or replace function public.relay_changes(p_turn_id bigint, p_user_id bigint, p_admin boolean) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when relay.may_decide(t.space_id, t.user_id, p_user_id, p_admin) then relay.changes_of(t.id) end
+    from turn t where t.id = p_turn_id
+$$;
+
+-- A private space obeys its owner alone; a group's memory obeys who taught it and the admins.
+create or replace function relay.may_decide(p_space_id bigint, p_taught_by bigint, p_user_id bigint, p_admin boolean)
+returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((select case s.kind when 'private' then s.owner_id = p_user_id
+            else p_taught_by = p_user_id or p_admin end
+        from space s where s.id = p_space_id), false)
+$$;
+
+-- One tap: undo an applied change, keep or discard a pending one. Returns all changes of that turn; deciding twice
+-- changes nothing more. Null when the person may not decide.
+create or replace function public.relay_decide_change(
+    p_change_id bigint, p_user_id bigint, p_admin boolean, p_decision text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    change memory_change;
+begin
+    select * into change from memory_change where id = p_change_id for update;
+    if change.id is null or not relay.may_decide(change.space_id, change.user_id, p_user_id, p_admin) then
+        return null;
+    end if;
+    if p_decision = 'keep' and change.status = 'pending' then
+        update memory set status = case change.action when 'forget' then 'forgotten' else 'active' end,
+            updated_at = now()
+        where id = change.memory_id and status in ('active', 'pending');
+        update memory_change set status = 'applied', decided_at = now() where id = change.id;
+    elsif p_decision = 'discard' and change.status = 'pending' then
+        update memory set status = 'discarded', updated_at = now()
+        where id = change.memory_id and status = 'pending' and change.action = 'learn';
+        update memory_change set status = 'discarded', decided_at = now() where id = change.id;
+    elsif p_decision = 'undo' and change.status = 'applied' then
+        update memory set updated_at = now(),
+            status = case change.action when 'learn' then 'discarded' else 'active' end,
+            content = case change.action when 'learn' then content else change.before ->> 'content' end
+        where id = change.memory_id;
+        update memory_change set status = 'undone', decided_at = now() where id = change.id;
+    end if;
+    insert into event (kind, space_id, turn_id, user_id, payload)
+    values ('memory', change.space_id, change.turn_id, p_user_id,
+        jsonb_build_object('change', change.id, 'decision', p_decision));
+    return relay.changes_of(change.turn_id);
+end $$;
+
+-- A page of what is known in a space, newest first.
+create or replace function public.relay_memories(p_space jsonb, p_offset integer, p_limit integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'total', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'active'),
+        'pending', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'pending'),
+        'memories', coalesce((
+            select jsonb_agg(to_jsonb(page) order by page.id desc) from (
+                select id, kind, subject, subject_id, content, category, tags, pinned, created_at
+                from memory where space_id = relay.find_space(p_space) and status = 'active'
+                order by id desc offset p_offset limit p_limit) page), '[]'))
+$$;

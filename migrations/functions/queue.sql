@@ -1,0 +1,254 @@
+-- The queue: updates come in, turns are claimed in order, one at a time per lane, under a lease with a fencing number.
+
+-- The row of a turn that the caller still holds, locked; raises RL001 when another process has taken it over.
+create or replace function relay.hold(p_turn_id bigint, p_fence bigint) returns relay.turn
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn;
+begin
+    select * into held from turn where id = p_turn_id for update;
+    if held.id is null or held.fence <> p_fence or held.status not in ('working', 'answered') then
+        raise exception 'turn % is no longer held with fence %', p_turn_id, p_fence using errcode = 'RL001';
+    end if;
+    return held;
+end $$;
+
+-- A claimed turn as the worker gets it: its updates, and what of its reply is already stored.
+create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
+        'failures', p_turn.failures, 'user_id', p_turn.user_id, 'space_id', p_turn.space_id,
+        'answer', case when p_turn.told is not null then p_turn.told
+            || jsonb_build_object('changes', relay.changes_of(p_turn.id)) end,
+        'updates', coalesce((
+            select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
+        'parts', coalesce((
+            select jsonb_agg(to_jsonb(d) order by d.seq) from delivery d where d.turn_id = p_turn.id), '[]'))
+$$;
+
+-- Opens the next turn of a lane: its leading updates that belong together. Null when nothing is pending.
+create or replace function relay.open_turn(p_lane_id bigint, p_worker uuid, p_lease_seconds integer)
+returns relay.turn
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    first inbox;
+    border bigint;
+    opened turn;
+begin
+    select * into first from inbox where lane_id = p_lane_id and status = 'pending'
+    order by update_id limit 1;
+    if first.update_id is null then
+        update lane set due_at = null where id = p_lane_id;
+        return null;
+    end if;
+    insert into turn (kind, lane_id, user_id, lease_owner, lease_until)
+    values ('message', p_lane_id, first.user_id, p_worker, now() + make_interval(secs => p_lease_seconds))
+    returning * into opened;
+    select min(update_id) into border from inbox
+    where lane_id = p_lane_id and status = 'pending' and update_id > first.update_id
+        and not (mergeable and first.mergeable and user_id is not distinct from first.user_id);
+    update inbox set status = 'claimed', turn_id = opened.id
+    where (bot_id, update_id) in (
+        select bot_id, update_id from inbox
+        where lane_id = p_lane_id and status = 'pending' and (border is null or update_id < border)
+        order by update_id limit 20);
+    update lane set open_turn_id = opened.id where id = p_lane_id;
+    return opened;
+end $$;
+
+-- What a worker may do next: turns left by the dead, then the due lanes. Also how long nothing else will be due.
+create or replace function public.relay_claim(p_worker uuid, p_limit integer, p_lease_seconds integer)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    claimed jsonb := '[]';
+    one turn;
+    lane_id bigint;
+    wait real;
+begin
+    for one in
+        update turn set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds),
+            fence = fence + 1, not_before = null
+        where id in (
+            select id from turn
+            where status in ('working', 'answered')
+                and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes'
+                    -- its own, but not renewed as running turns are: the response that handed it out was lost
+                    or (lease_owner = p_worker
+                        and lease_until < now() + make_interval(secs => p_lease_seconds * 0.6)))
+                and (not_before is null or not_before <= now() or not_before > now() + interval '2 hours')
+            order by id limit p_limit for update skip locked)
+        returning *
+    loop
+        claimed := claimed || relay.turn_json(one);
+    end loop;
+    for lane_id in
+        select id from lane
+        where due_at is not null and open_turn_id is null
+            and (due_at <= now() or due_at > now() + interval '1 minute')
+        order by due_at limit greatest(0, p_limit - jsonb_array_length(claimed)) for update skip locked
+    loop
+        one := relay.open_turn(lane_id, p_worker, p_lease_seconds);
+        if one.id is not null then
+            claimed := claimed || relay.turn_json(one);
+        end if;
+    end loop;
+    select extract(epoch from least(
+        (select min(due_at) from lane where due_at is not null and open_turn_id is null),
+        (select min(not_before) from turn where status in ('working', 'answered') and lease_owner is null))
+        - clock_timestamp()) into wait;
+    return jsonb_build_object('turns', claimed, 'wait', wait);
+end $$;
+
+-- Stores updates before Telegram is told that they arrived, once each whatever how often they come, and claims what
+-- is due. Controls (commands, buttons) are claimed at once; they do not wait in a lane.
+create or replace function public.relay_intake(
+    p_bot_id bigint, p_worker uuid, p_updates jsonb, p_limit integer, p_lease_seconds integer)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    added integer;
+    stored integer := 0;
+    lane_of bigint;
+    control turn;
+    controls jsonb := '[]';
+    result jsonb;
+begin
+    for one in
+        select * from jsonb_to_recordset(p_updates) as u (
+            update_id bigint, kind text, chat_id bigint, topic_id bigint, user_id bigint, hold real,
+            mergeable boolean, telegram_message_id bigint, payload jsonb, event text, redacted jsonb)
+    loop
+        lane_of := null;
+        if one.kind in ('turn', 'control') then
+            select id into lane_of from lane where chat_id = one.chat_id and topic_id = one.topic_id;
+            if lane_of is null then
+                insert into lane (chat_id, topic_id) values (one.chat_id, one.topic_id)
+                on conflict (chat_id, topic_id) do update set topic_id = excluded.topic_id returning id into lane_of;
+            end if;
+        end if;
+        insert into inbox (bot_id, update_id, lane_id, user_id, mergeable, status, payload, ready_at)
+        values (p_bot_id, one.update_id, lane_of, one.user_id, coalesce(one.mergeable, false),
+            case one.kind when 'turn' then 'pending' when 'control' then 'claimed' else 'ignored' end,
+            case when one.kind in ('turn', 'control') then one.payload end,
+            now() + make_interval(secs => coalesce(one.hold, 0)))
+        on conflict do nothing;
+        get diagnostics added = row_count;
+        continue when added = 0;
+        stored := stored + 1;
+        insert into event (kind, bot_id, update_id, user_id, payload)
+        values (coalesce(one.event, 'update'), p_bot_id, one.update_id, one.user_id,
+            coalesce(one.redacted, case when one.kind <> 'ignored' then one.payload end));
+        if one.telegram_message_id is not null then
+            insert into posted (bot_id, chat_id, telegram_message_id, from_bot)
+            values (p_bot_id, one.chat_id, one.telegram_message_id, false) on conflict do nothing;
+        end if;
+        if one.kind = 'turn' then
+            update lane set due_at = least(
+                greatest(due_at, now() + make_interval(secs => coalesce(one.hold, 0))),
+                (select min(received_at) from inbox where lane_id = lane_of and status = 'pending')
+                    + interval '5 seconds')
+            where id = lane_of;
+        elsif one.kind = 'control' then
+            insert into turn (kind, lane_id, user_id, lease_owner, lease_until)
+            values ('control', lane_of, one.user_id, p_worker, now() + make_interval(secs => p_lease_seconds))
+            returning * into control;
+            update inbox set turn_id = control.id where bot_id = p_bot_id and update_id = one.update_id;
+            controls := controls || relay.turn_json(control);
+        end if;
+    end loop;
+    result := public.relay_claim(p_worker, p_limit, p_lease_seconds);
+    return result || jsonb_build_object('stored', stored, 'turns', controls || (result -> 'turns'));
+end $$;
+
+-- Frees everything that a worker holds: at its start (what its dead predecessor of the same name held), at its stop.
+create or replace function public.relay_release(p_worker uuid) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    freed integer;
+begin
+    update turn set lease_owner = null, lease_until = null, fence = fence + 1
+    where status in ('working', 'answered') and lease_owner = p_worker;
+    get diagnostics freed = row_count;
+    update summary_due set lease_owner = null, lease_until = null
+    where status = 'due' and lease_owner = p_worker;
+    return to_jsonb(freed);
+end $$;
+
+-- Prolongs the leases of a worker's turns. Returns the ids of those it no longer holds.
+create or replace function public.relay_renew(p_worker uuid, p_turns bigint[], p_lease_seconds integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with renewed as (
+        update turn set lease_until = now() + make_interval(secs => p_lease_seconds)
+        where id = any (p_turns) and lease_owner = p_worker and status in ('working', 'answered')
+        returning id)
+    select coalesce(jsonb_agg(t.id), '[]') from unnest(p_turns) as t (id)
+    where t.id not in (select id from renewed)
+$$;
+
+-- Ends a turn for good and lets its lane go on.
+create or replace function relay.close_turn(p_turn_id bigint, p_status text, p_error text) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update turn set status = p_status, error = coalesce(p_error, error), done_at = now(), lease_owner = null,
+        lease_until = null
+    where id = p_turn_id;
+    update inbox set status = p_status, error = p_error,
+        payload = case when p_status = 'failed' then payload end
+    where turn_id = p_turn_id;
+    update lane set open_turn_id = null,
+        due_at = (select max(u.ready_at) from inbox u where u.lane_id = lane.id and u.status = 'pending')
+    where open_turn_id = p_turn_id;
+end $$;
+
+-- A turn went wrong: it is tried again after a pause, or, after the third time, set aside so that its lane goes on.
+create or replace function public.relay_fail(
+    p_turn_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    insert into event (kind, space_id, turn_id, user_id, payload)
+    values ('error', held.space_id, held.id, held.user_id, jsonb_build_object('error', p_error));
+    if held.failures + 1 >= p_most then
+        update turn set failures = failures + 1 where id = held.id;
+        perform relay.close_turn(held.id, 'failed', p_error);
+        return jsonb_build_object('set_aside', true);
+    end if;
+    update turn set failures = failures + 1, error = p_error, lease_owner = null, lease_until = null,
+        fence = fence + 1, not_before = now() + make_interval(secs => p_retry_seconds)
+    where id = held.id;
+    return jsonb_build_object('set_aside', false);
+end $$;
+
+-- Lets what belongs to a running turn that has not answered yet join it (a forward that arrives after its comment).
+create or replace function public.relay_absorb(p_turn_id bigint, p_fence bigint) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    if held.status = 'working' then
+        update inbox set turn_id = held.id, status = 'claimed'
+        where lane_id = held.lane_id and status = 'pending' and mergeable
+            and user_id is not distinct from held.user_id;
+    end if;
+    return relay.turn_json(held);
+end $$;
+
+-- Drops what is only kept to recognise repeats: done updates after some days, and events of updates nobody answered.
+create or replace function public.relay_tidy(p_days integer, p_limit integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    dropped integer;
+begin
+    delete from inbox where (bot_id, update_id) in (
+        select bot_id, update_id from inbox
+        where status in ('done', 'ignored') and received_at < now() - make_interval(days => p_days)
+        order by received_at limit p_limit);
+    get diagnostics dropped = row_count;
+    return to_jsonb(dropped);
+end $$;

@@ -1,0 +1,28 @@
+-- How things stand, in numbers only.
+
+create or replace function public.relay_status(p_space jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'waiting', (select count(*) from inbox where status = 'pending'),
+        'running', (select count(*) from turn where status in ('working', 'answered')),
+        'set_aside', (select count(*) from turn where status = 'failed' and done_at > now() - interval '1 day'),
+        'summaries_due', (select count(*) from summary_due where status = 'due'),
+        'soul', (select version from soul where active),
+        'memories', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'active'),
+        'pending', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'pending'),
+        'threads', (select count(*) from thread where space_id = relay.find_space(p_space)),
+        'exchanges', (select coalesce(sum(exchange_count), 0) from thread
+            where space_id = relay.find_space(p_space)),
+        'today', (select jsonb_build_object('turns', count(*),
+                'input', coalesce(sum((usage ->> 'input_tokens')::bigint), 0),
+                'cached', coalesce(sum((usage ->> 'cache_read_input_tokens')::bigint), 0),
+                'written', coalesce(sum((usage ->> 'cache_creation_input_tokens')::bigint), 0),
+                'output', coalesce(sum((usage ->> 'output_tokens')::bigint), 0))
+            from turn where space_id = relay.find_space(p_space) and created_at > now() - interval '1 day'))
+$$;
+
+-- Whether the database answers; costs nothing.
+create or replace function public.relay_ping() returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(now())
+$$;

@@ -1,0 +1,202 @@
+-- One turn: begin saves what the user said and loads what the prompt needs; finish saves the answer and what it did.
+
+-- The id of the space that a descriptor {kind, owner_id | chat_id} names; null when it has no rows yet.
+create or replace function relay.find_space(p_space jsonb) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case p_space ->> 'kind'
+        when 'private' then
+            (select id from space where kind = 'private' and owner_id = (p_space ->> 'owner_id')::bigint)
+        else
+            (select id from space where kind = 'group' and chat_id = (p_space ->> 'chat_id')::bigint)
+    end
+$$;
+
+create or replace function relay.ensure_space(p_space jsonb) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    found_id bigint := relay.find_space(p_space);
+begin
+    if found_id is null then
+        insert into space (kind, owner_id, chat_id)
+        values (p_space ->> 'kind', (p_space ->> 'owner_id')::bigint, (p_space ->> 'chat_id')::bigint)
+        on conflict do nothing;
+        found_id := relay.find_space(p_space);
+    end if;
+    return found_id;
+end $$;
+
+-- The thread of a chat and topic in a space, with a session that is fresh after p_idle_hours of silence.
+create or replace function relay.ensure_thread(
+    p_space_id bigint, p_chat_id bigint, p_topic_id bigint, p_idle_hours integer)
+returns relay.thread
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    found thread;
+begin
+    insert into thread (space_id, chat_id, topic_id) values (p_space_id, p_chat_id, p_topic_id)
+    on conflict do nothing;
+    select * into found from thread
+    where chat_id = p_chat_id and topic_id = p_topic_id and space_id = p_space_id for update;
+    if found.session_id is null or found.last_at < now() - make_interval(hours => p_idle_hours) then
+        update session set ended_at = found.last_at where id = found.session_id and ended_at is null;
+        insert into session (thread_id, space_id) values (found.id, p_space_id) returning id into found.session_id;
+    end if;
+    update thread set session_id = found.session_id, last_at = now() where id = found.id;
+    return found;
+end $$;
+
+-- The facts and learnings that a prompt carries: pinned and most important first until the budget is used, told in
+-- the order of their ids so that the text stays the same until memory changes.
+create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with ranked as (
+        select id, kind, subject_id, subject, content, category, tags, pinned,
+            sum(length(content) + 8) over (order by pinned desc, importance desc, id desc) as used
+        from memory
+        where space_id = p_space_id and status = 'active'
+        order by pinned desc, importance desc, id desc
+        limit 1000)
+    select coalesce(jsonb_agg(to_jsonb(r) - 'used' order by r.id), '[]')
+    from ranked r where r.used <= p_budget
+$$;
+
+-- The messages since the window's start, oldest first, within a number and a total length.
+create or replace function relay.recent_messages(p_thread relay.thread, p_before bigint, p_budget integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with latest as (
+        select id, role, user_id, name, text, blocks, untrusted, tainted, created_at,
+            sum(length(text)) over (order by id desc) as used
+        from (
+            select * from message
+            where thread_id = p_thread.id and status <> 'replaced' and id < p_before
+                and id >= greatest(p_thread.context_from, p_thread.window_from)
+            order by id desc limit 200) newest)
+    select coalesce(jsonb_agg(to_jsonb(l) - 'used' order by l.id), '[]')
+    from latest l where l.used - length(l.text) <= p_budget
+$$;
+
+-- Saves the user's message of this turn (again, when the turn runs again) and returns its id.
+create or replace function relay.save_user_message(p_turn relay.turn, p_thread relay.thread, p_input jsonb)
+returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    saved bigint := p_turn.user_message_id;
+begin
+    if saved is null then
+        insert into message (space_id, thread_id, session_id, turn_id, role, user_id, name, text, blocks, untrusted)
+        values (p_thread.space_id, p_thread.id, p_thread.session_id, p_turn.id, 'user',
+            (p_input ->> 'user_id')::bigint, p_input ->> 'name', p_input ->> 'text', p_input -> 'blocks',
+            (p_input ->> 'untrusted')::boolean)
+        returning id into saved;
+    else
+        update message set text = p_input ->> 'text', blocks = p_input -> 'blocks',
+            untrusted = (p_input ->> 'untrusted')::boolean
+        where id = saved;
+    end if;
+    insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot)
+    select (p_input ->> 'bot_id')::bigint, p_thread.chat_id, part::bigint, saved, p_turn.id, false
+    from jsonb_array_elements_text(p_input -> 'telegram_message_ids') as part
+    on conflict (bot_id, chat_id, telegram_message_id) do update
+        set message_id = excluded.message_id, turn_id = excluded.turn_id;
+    return saved;
+end $$;
+
+-- Sets the last answer of a thread aside and returns the user's message that it answered, to be answered again.
+create or replace function relay.reopen_last_message(p_thread relay.thread) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    again bigint;
+begin
+    select id into again from message
+    where thread_id = p_thread.id and role = 'user' and id >= p_thread.context_from
+    order by id desc limit 1;
+    update message set status = 'replaced'
+    where thread_id = p_thread.id and role = 'assistant' and id > again;
+    return again;
+end $$;
+
+-- Saves the user's message and loads what the prompt is made of, in one call. Running it again changes nothing more.
+create or replace function public.relay_begin(p_turn_id bigint, p_fence bigint, p_input jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+    own thread;
+    said bigint;
+begin
+    own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
+        (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
+    if (p_input ->> 'retry')::boolean then
+        said := coalesce(held.user_message_id, relay.reopen_last_message(own));
+    else
+        said := relay.save_user_message(held, own, p_input);
+    end if;
+    update turn set space_id = own.space_id, thread_id = own.id, session_id = own.session_id, user_message_id = said,
+        model = p_input ->> 'model'
+    where id = held.id;
+    return jsonb_build_object(
+        'space_id', own.space_id, 'thread_id', own.id, 'session_id', own.session_id, 'message_id', said,
+        'soul', (select jsonb_build_object('version', version, 'text', text) from soul where active),
+        'memories', relay.memories_for_prompt(own.space_id, (p_input ->> 'memory_budget')::integer),
+        'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
+            from summary where id = own.summary_id),
+        'recent', relay.recent_messages(own, coalesce(said, 0), (p_input ->> 'recent_budget')::integer),
+        'message', (select to_jsonb(m) - 'words' from message m where m.id = said),
+        'reply_to', (select jsonb_build_object('role', m.role, 'user_id', m.user_id, 'text', m.text,
+                'untrusted', m.untrusted or m.tainted, 'at', m.created_at)
+            from posted p join message m on m.id = p.message_id
+            where p.bot_id = (p_input ->> 'bot_id')::bigint and p.chat_id = own.chat_id
+                and p.telegram_message_id = (p_input ->> 'reply_to')::bigint and m.space_id = own.space_id));
+end $$;
+
+-- Counts a completed exchange and owes a summary for every fifth one.
+create or replace function relay.count_exchange(p_turn relay.turn, p_through bigint) returns integer
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    counted thread;
+begin
+    update thread set exchange_count = exchange_count + 1, last_at = now() where id = p_turn.thread_id
+    returning * into counted;
+    if counted.exchange_count % 5 = 0 then
+        insert into summary_due (thread_id, session_id, through_message_id, context_from)
+        values (counted.id, p_turn.session_id, p_through, counted.context_from)
+        on conflict do nothing;
+    end if;
+    return counted.exchange_count;
+end $$;
+
+-- Saves the answer, applies what it asked of memory, counts the exchange: all of it or nothing. Running it again
+-- returns what the first time did.
+create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+    answer bigint := held.assistant_message_id;
+    applied jsonb := '[]';
+begin
+    if held.status = 'working' then
+        if p_reply -> 'blocks' <> '[]' then
+            insert into message (space_id, thread_id, session_id, turn_id, role, user_id, text, blocks, status, tainted)
+            values (held.space_id, held.thread_id, held.session_id, held.id, 'assistant', held.user_id,
+                p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)
+            returning id into answer;
+            applied := relay.apply_actions(held, answer, p_reply -> 'actions', (p_reply ->> 'tainted')::boolean);
+            if not exists (select from message m join turn t on t.id = m.turn_id
+                    where m.thread_id = held.thread_id and m.role = 'assistant' and m.id <> answer
+                        and t.user_message_id = held.user_message_id) then
+                perform relay.count_exchange(held, answer);
+            end if;
+        end if;
+        update turn set status = 'answered', assistant_message_id = answer, answered_at = now(),
+            tainted = (p_reply ->> 'tainted')::boolean, usage = p_reply -> 'usage', prompt = p_reply -> 'prompt',
+            model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
+            told = (p_reply -> 'told') || jsonb_build_object('failed', (p_reply -> 'told' -> 'failed') || (
+                select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
+        where id = held.id;
+        insert into event (kind, space_id, turn_id, user_id, payload)
+        select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id, e - 'kind'
+        from jsonb_array_elements(
+            coalesce(p_reply -> 'events', '[]') || jsonb_build_object('kind', 'reply', 'message_id', answer)) as e;
+    end if;
+    return (select t.told || jsonb_build_object('changes', relay.changes_of(t.id)) from turn t where t.id = held.id);
+end $$;

@@ -1,0 +1,1 @@
+"""Relay: a self-hosted Telegram assistant on Claude that remembers."""

@@ -1,0 +1,1 @@
+"""The Telegram surface: what comes in, what goes out, and how it looks there."""

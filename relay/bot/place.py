@@ -1,0 +1,26 @@
+"""Where something is said: a chat, a topic of it, and the message it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A chat and topic (0: none), and the Telegram message to reply to, if any."""
+
+    chat_id: int
+    topic_id: int
+    private: bool
+    reply_to: int | None = None
+
+    def address(self) -> dict[str, Any]:
+        """`chat_id` and, in a topic, `message_thread_id`, as the Bot API takes them. General takes none."""
+        return {"chat_id": self.chat_id} | ({"message_thread_id": self.topic_id} if self.topic_id > 1 else {})
+
+    def reply(self) -> dict[str, Any]:
+        """The reply parameters, if there is a message to reply to; a deleted one does not matter."""
+        if self.reply_to is None:
+            return {}
+        return {"reply_parameters": {"message_id": self.reply_to, "allow_sending_without_reply": True}}

@@ -1,0 +1,138 @@
+"""An answer while it grows: drafts in private chats, one edited message in groups, and the typing sign."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+
+import structlog
+
+from relay.bot.format import format_preview
+from relay.bot.place import Place
+from relay.errors import MessengerError, MessengerThrottled, RelayError
+from relay.memory.store import Store
+from relay.models import Claimed
+from relay.ports import Messenger
+
+log = structlog.get_logger()
+
+TYPING_SECONDS = 4.5
+DRAFT_EVERY, DRAFT_FIRST, DRAFT_LASTS = 0.4, 0.25, 20.0
+EDIT_EVERY, EDIT_FIRST = 1.5, 1.0
+NO_DRAFTS: set[int] = set()
+"""Chats in which a draft failed once; they get none until the next start."""
+
+
+class Preview:
+    """The `Sink` of a turn on Telegram. Use as an async context manager: leaving it awaits what is in flight."""
+
+    def __init__(self, messenger: Messenger, store: Store, turn: Claimed, bot_id: int, place: Place) -> None:
+        self._messenger = messenger
+        self._store = store
+        self._turn = turn
+        self._bot_id = bot_id
+        self._place = place
+        self._text = ""
+        self._shown = ""
+        self._row: dict[str, Any] | None = next((part for part in turn.parts if part["seq"] == 1), None)
+        self._news = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Preview:
+        self._tasks.append(asyncio.create_task(self._type()))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._closing.set()
+        self._tasks[0].cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def text(self, markdown: str) -> None:
+        """See `ports.Sink.text`."""
+        self._text = markdown
+        self._news.set()
+        if len(self._tasks) == 1:
+            self._tasks.append(asyncio.create_task(self._show()))
+
+    def waiting(self, sentence: str) -> None:
+        """See `ports.Sink.waiting`."""
+        self.text(f"{self._text}\n\n{sentence}".strip())
+
+    async def _type(self) -> None:
+        """The typing sign, from arrival to answer, in the right topic."""
+        while True:
+            with contextlib.suppress(MessengerError):
+                await self._messenger.call("sendChatAction", **self._place.address(), action="typing")
+            await asyncio.sleep(TYPING_SECONDS)
+
+    async def _show(self) -> None:
+        """Shows the newest text at a steady pace until closed; a request under way is always finished."""
+        pause = DRAFT_FIRST if self._place.private else EDIT_FIRST
+        while not await self._closed_within(pause):
+            pause = DRAFT_EVERY if self._place.private else EDIT_EVERY
+            self._news.clear()
+            try:
+                await (self._draft() if self._place.private else self._edit())
+            except MessengerThrottled as error:
+                pause = max(pause, error.retry_after)
+            except RelayError as error:
+                log.info("preview failed", turn_id=self._turn.turn_id, error=str(error))
+                if self._place.private:
+                    NO_DRAFTS.add(self._place.chat_id)
+                return
+            if not await self._news_within(DRAFT_LASTS):
+                self._shown = "" if self._place.private else self._shown
+
+    async def _closed_within(self, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()
+        return self._closing.is_set()
+
+    async def _news_within(self, seconds: float) -> bool:
+        """Waits for new text (or the end); False when there was none for so long that a draft fades."""
+        until = time.monotonic() + seconds
+        while not self._news.is_set() and not self._closing.is_set() and time.monotonic() < until:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await self._news.wait()
+        return self._news.is_set() or self._closing.is_set()
+
+    async def _draft(self) -> None:
+        shown = format_preview(self._text)
+        if self._place.chat_id in NO_DRAFTS or not shown.text or shown.text == self._shown:
+            return
+        await self._messenger.call(
+            "sendMessageDraft",
+            **self._place.address(),
+            draft_id=self._turn.turn_id,
+            text=shown.text,
+            entities=shown.entities,
+            can_stop=True,
+        )
+        self._shown = shown.text
+
+    async def _edit(self) -> None:
+        shown = format_preview(self._text)
+        if not shown.text or shown.text == self._shown:
+            return
+        request = {
+            **self._place.address(),
+            "text": shown.text,
+            "entities": shown.entities,
+            "link_preview_options": {"is_disabled": True},
+        }
+        if self._row is None:
+            request |= self._place.reply()
+            self._row = await self._store.preview(self._turn, self._bot_id, self._place.chat_id, request)
+            posted = await self._messenger.call("sendMessage", **request)
+            self._row["telegram_message_id"] = posted["message_id"]
+            result = {"seq": 1, "status": "preview", "telegram_message_id": posted["message_id"]}
+            await self._store.sent(self._turn, [result], None, False)
+        elif self._row["telegram_message_id"] is not None:
+            request.pop("message_thread_id", None)
+            await self._messenger.call("editMessageText", **request, message_id=self._row["telegram_message_id"])
+        self._shown = shown.text

@@ -1,0 +1,91 @@
+"""Postgres through psycopg: any server, and the embedded one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, TurnLost
+
+UNAVAILABLE = ("08", "53", "57P", "57014", "58", "40", "25006")
+"""SQLSTATEs (class or code) after which the same call may be made again: connection, resources (disk full, too many
+connections), shutdown, statement timeout, system, serialization, read-only (a failover in progress)."""
+
+
+class Postgres:
+    """The `Database` port over a pool of connections. A connection is held for one call only."""
+
+    def __init__(self, url: str, *, pooled: bool = True, most: int = 8, timeout: float = 10.0) -> None:
+        """`pooled`: the server may be behind a transaction pooler, so nothing is prepared. `timeout` in seconds."""
+        self._url = url
+        self._timeout = timeout
+        options = {"prepare_threshold": None} if pooled else {}
+        self._pool = AsyncConnectionPool(
+            url,
+            kwargs={"autocommit": True, "connect_timeout": 5, "application_name": "relay", **options},
+            min_size=1,
+            max_size=most,
+            timeout=timeout,
+            max_idle=300,
+            reconnect_timeout=5,
+            open=False,
+        )
+
+    async def open(self) -> None:
+        """Connects. Raises `DatabaseUnavailable` when the server cannot be reached."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                connection = await psycopg.AsyncConnection.connect(self._url, connect_timeout=5)
+                await connection.close()
+        except (psycopg.Error, TimeoutError) as error:
+            raise _translate(error) from None
+        await self._pool.open()
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        """See `ports.Database.call`."""
+        names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
+        values = {
+            name: Jsonb(v) if isinstance(v, dict | list) and not _plain(v) else v for name, v in arguments.items()
+        }
+        try:
+            async with asyncio.timeout(self._timeout * 2), self._pool.connection() as connection:
+                cursor = await connection.execute(f"select public.relay_{function}({names})".encode(), values)
+                row = await cursor.fetchone()
+        except (psycopg.Error, PoolTimeout, TimeoutError) as error:
+            raise _translate(error) from None
+        return row[0] if row else None
+
+    async def run(self, script: str) -> None:
+        """Executes a script in a transaction of its own (for migrations)."""
+        try:
+            async with await psycopg.AsyncConnection.connect(self._url, connect_timeout=5) as connection:
+                await connection.execute(script.encode())
+        except psycopg.Error as error:
+            raise _translate(error) from None
+
+
+def _plain(value: Any) -> bool:
+    """Lists of ids travel as arrays; everything else as JSON."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, int) for item in value)
+
+
+def _translate(error: Exception) -> DatabaseError:
+    state = getattr(error, "sqlstate", None) or ""
+    diagnostics = getattr(error, "diag", None)
+    message = (diagnostics.message_primary if diagnostics else None) or type(error).__name__
+    if state == "RL001":
+        return TurnLost()
+    if state in ("42883", "3F000", "42P01"):
+        return SchemaError("The database does not have this version's schema. Run `relay db migrate`.")
+    if state in ("28P01", "28000", "3D000"):
+        return DatabaseError(f"The database refused the connection: {message}. Check DATABASE_URL.")
+    if not state or state.startswith(UNAVAILABLE):
+        return DatabaseUnavailable(f"The database cannot be used right now ({message}).")
+    return DatabaseError(f"The database refused a call: {message} ({state}).")

@@ -1,0 +1,96 @@
+"""Telegram's Bot API through python-telegram-bot's `Bot`: its transport and its errors, our own raw JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+from telegram import Bot
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+    TimedOut,
+)
+from telegram.request import HTTPXRequest
+
+from relay.errors import (
+    ChatGone,
+    DeliveryUncertain,
+    MessengerError,
+    MessengerRefused,
+    MessengerThrottled,
+    MessengerUnavailable,
+    PollConflict,
+    TokenRefused,
+)
+
+POLL_SECONDS = 30
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+GONE = ("chat not found", "user is deactivated", "not enough rights to send", "need administrator rights", "have no rights")
+
+
+class Telegram(Bot):
+    """The `Messenger` port. Methods are called by their Bot API names, so what is newer than the library works too."""
+
+    __slots__ = ()
+
+    def __init__(self, token: str, api_url: str) -> None:
+        super().__init__(
+            token,
+            base_url=f"{api_url}/bot",
+            base_file_url=f"{api_url}/file/bot",
+            request=HTTPXRequest(
+                connection_pool_size=64, read_timeout=20, write_timeout=20, connect_timeout=5, pool_timeout=30
+            ),
+            get_updates_request=HTTPXRequest(connection_pool_size=1, read_timeout=POLL_SECONDS + 10, pool_timeout=1),
+        )
+
+    async def open(self) -> None:
+        """Opens both connection pools; calls nothing."""
+        for request in self._request:
+            await request.initialize()
+
+    async def close_pools(self) -> None:
+        for request in self._request:
+            await request.shutdown()
+
+    async def rebuild_polling(self) -> None:
+        """Throws the polling connections away and makes new ones."""
+        await self._request[0].shutdown()
+        await self._request[0].initialize()
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        """See `ports.Messenger.call`."""
+        try:
+            return await self._post(method, parameters)
+        except TelegramError as error:
+            raise _translate(error) from None
+
+
+def _translate(error: TelegramError) -> MessengerError:
+    """PTB's errors as ours. Only what certainly was not carried out may be repeated without a look."""
+    if isinstance(error, RetryAfter):
+        seconds = error.retry_after
+        return MessengerThrottled(seconds if isinstance(seconds, int | float) else seconds.total_seconds())
+    if isinstance(error, Forbidden):
+        return ChatGone(error.message)
+    if isinstance(error, InvalidToken):
+        return TokenRefused()
+    if isinstance(error, Conflict):
+        return PollConflict()
+    if isinstance(error, ChatMigrated):
+        return ChatGone(f"the group has become the supergroup {error.new_chat_id}")
+    if isinstance(error, BadRequest):
+        gone = any(words in error.message.lower() for words in GONE)
+        return ChatGone(error.message) if gone else MessengerRefused(error.message)
+    if isinstance(error.__cause__, NOT_SENT):
+        return MessengerUnavailable()
+    if isinstance(error, TimedOut | NetworkError):
+        return DeliveryUncertain()
+    return MessengerRefused(error.message)

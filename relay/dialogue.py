@@ -1,0 +1,262 @@
+"""The model's side of a turn: streamed, retried, taken up again when cut, with tool calls until it is done."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from relay.errors import (
+    ContextTooLong,
+    EmptyAnswer,
+    ModelError,
+    ModelRefused,
+    ModelThrottled,
+    ModelUnavailable,
+    StreamCut,
+)
+from relay.intents import visible
+from relay.models import Block, ModelRequest, Prompt, Reply, Step
+from relay.ports import Model, Sink
+
+MOST_STEPS = 12
+PATIENCE = 180.0
+"""Seconds of trouble after which the model is given up."""
+TELL_AFTER = 10.0
+"""Seconds of trouble after which the user is told."""
+CONTINUE = (
+    "(The connection broke off in the middle of your answer above. Go on exactly where it stops: "
+    "repeat nothing, say nothing about the interruption.)"
+)
+
+T = TypeVar("T")
+
+ToolRun = Callable[[dict[str, Any]], Awaitable[tuple[str, bool]]]
+"""Runs a tool's input; returns its result and whether that is untrusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the model may call: definitions in Anthropic's shape, and how ours are run."""
+
+    definitions: list[dict[str, Any]] = field(default_factory=list)
+    runs: dict[str, ToolRun] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Talk:
+    """A dialogue under way: what was said, called and counted so far."""
+
+    prompt: Prompt
+    sink: Sink
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    text: str = ""
+    step_text: str = ""
+    usage: dict[str, int] = field(default_factory=dict)
+    model: str = ""
+    tainted: bool = False
+    tools: list[str] = field(default_factory=list)
+
+    def hear(self, delta: str) -> None:
+        self.step_text += delta
+        self.sink.text(visible(self.whole()))
+
+    def whole(self) -> str:
+        """All text so far; what is said around tool calls stands in paragraphs of its own."""
+        return "\n\n".join(part for part in (self.text, self.step_text) if part)
+
+    def count(self, usage: dict[str, int]) -> None:
+        for kind, tokens in usage.items():
+            self.usage[kind] = self.usage.get(kind, 0) + tokens
+
+    def reply(self, status: str, note: str = "") -> Reply:
+        """The dialogue as it stands; it ends on the assistant's side, as the next prompt needs it."""
+        if self.steps and self.steps[-1]["role"] == "user":
+            self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
+        return Reply(
+            self.steps, self.whole(), status, self.usage, self.model, self.tainted, tuple(self.tools), note
+        )
+
+
+async def converse(
+    model: Model,
+    request: Callable[[Sequence[dict[str, Any]]], ModelRequest],
+    prompt: Prompt,
+    tools: Tools,
+    sink: Sink,
+    stop: asyncio.Event,
+) -> Reply:
+    """Talks to the model until it is done or `stop` is set. `request` makes a call of the prompt and the steps so far.
+
+    Raises the `ModelError` tree when the model cannot answer.
+    """
+    talk = Talk(prompt, sink, tainted=prompt.tainted)
+    for _ in range(MOST_STEPS):
+        step = await one_step(model, request, talk, stop)
+        if step is None:
+            return stopped(talk)
+        keep(talk, step)
+        if step.stop_reason == "tool_use":
+            talk.steps.append({"role": "user", "content": await run_tools(step.blocks, tools, talk)})
+        elif step.stop_reason != "pause_turn":
+            return ending(talk, step)
+    return talk.reply("cut", "I stopped here: that took too many steps.")
+
+
+def keep(talk: Talk, step: Step) -> None:
+    """Adds a finished step, whole and in order."""
+    talk.count(step.usage)
+    talk.model = step.model
+    blocks = [block for block in step.blocks if block.get("type") != "text" or block["text"].strip()]
+    if blocks:
+        talk.steps.append({"role": "assistant", "content": blocks})
+    talk.step_text = "".join(block["text"] for block in blocks if block["type"] == "text")
+    talk.text, talk.step_text = talk.whole(), ""
+    for block in blocks:
+        if block["type"] == "server_tool_use":
+            talk.tools.append(block["name"])
+            talk.tainted = True
+
+
+def ending(talk: Talk, step: Step) -> Reply:
+    """What the last step's stop reason means for the whole answer."""
+    if step.stop_reason == "refusal":
+        raise ModelRefused()
+    if step.stop_reason == "model_context_window_exceeded" and not talk.text:
+        raise ContextTooLong()
+    if not talk.text.strip():
+        raise EmptyAnswer()
+    if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+        return talk.reply("cut", "The answer reached its length limit. Say “go on” for the rest.")
+    return talk.reply("complete")
+
+
+def stopped(talk: Talk) -> Reply:
+    """What was said before the user stopped it, kept."""
+    if talk.step_text.strip():
+        talk.steps.append({"role": "assistant", "content": [{"type": "text", "text": talk.step_text}]})
+    return talk.reply("stopped", "Stopped.")
+
+
+async def one_step(
+    model: Model, request: Callable[[Sequence[dict[str, Any]]], ModelRequest], talk: Talk, stop: asyncio.Event
+) -> Step | None:
+    """One call of the model, repeated while its trouble is transient. None when the user stopped it."""
+    partial = ""
+    deadline = time.monotonic() + PATIENCE
+    trouble = Trouble(talk.sink)
+    talk.step_text = ""
+    try:
+        for attempt in range(50):
+            try:
+                step = await unless(stop, model.reply(request([*talk.steps, *taken_up(partial)]), talk.hear))
+                return step if step is None or not partial else continued(partial, step)
+            except StreamCut as cut:
+                talk.count(cut.usage)
+                talk.model = cut.model
+                partial += "".join(str(block["text"]) for block in cut.blocks if block["type"] == "text")
+                failure: ModelUnavailable = cut
+            except ModelUnavailable as error:
+                failure = error
+            talk.step_text = partial
+            pause = backoff(attempt, failure)
+            if time.monotonic() + pause > deadline:
+                raise failure
+            trouble.begin(str(failure))
+            if await unless(stop, asyncio.sleep(pause, True)) is None:
+                return None
+        raise ModelUnavailable()
+    finally:
+        trouble.end()
+
+
+class Trouble:
+    """Tells the user once when the model has been in trouble for a while."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, sentence: str) -> None:
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(TELL_AFTER, self._sink.waiting, f"⏳ {sentence} I keep trying.")
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def backoff(attempt: int, failure: ModelError) -> float:
+    """Seconds to wait: what the server asked, else exponential from 0.5 to 20 with full jitter (AWS's rule)."""
+    asked = failure.retry_after if isinstance(failure, ModelThrottled) else None
+    if asked is not None:
+        return min(asked, PATIENCE) + random.uniform(0, 0.25)  # noqa: S311 — jitter, not a secret
+    return random.uniform(0.25, min(20.0, 0.5 * 2 ** min(attempt, 6)))  # noqa: S311
+
+
+def taken_up(partial: str) -> list[dict[str, Any]]:
+    """The messages that make the model go on after what it had said (it does not accept a prefilled answer)."""
+    if not partial.strip():
+        return []
+    return [
+        {"role": "assistant", "content": [{"type": "text", "text": partial.rstrip()}]},
+        {"role": "user", "content": [{"type": "text", "text": CONTINUE}]},
+    ]
+
+
+def continued(partial: str, step: Step) -> Step:
+    """The cut text and what went on from it, as the one block it would have been."""
+    blocks: list[Block] = [dict(block) for block in step.blocks]
+    for block in blocks:
+        if block["type"] == "text":
+            block["text"] = partial + block["text"]
+            return Step(blocks, step.stop_reason, step.usage, step.model)
+    return Step([{"type": "text", "text": partial}, *blocks], step.stop_reason, step.usage, step.model)
+
+
+async def unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """The result of `work`, or None as soon as `stop` is set."""
+    task = asyncio.ensure_future(work)
+    halt = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({task, halt}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() and not stop.is_set() else None
+    finally:
+        halt.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[Block]:
+    """Runs each tool that a step called; a failure is told to the model, never raised."""
+    results: list[Block] = []
+    for block in blocks:
+        if block["type"] != "tool_use":
+            continue
+        talk.tools.append(block["name"])
+        text, failed = "", False
+        run = tools.runs.get(block["name"])
+        given = block.get("input")
+        if run is None or not isinstance(given, dict):
+            text, failed = "There is no such tool, or its input is no JSON object.", True
+        else:
+            try:
+                text, dirty = await run(given)
+                talk.tainted = talk.tainted or dirty
+            except (TypeError, ValueError, KeyError) as error:
+                text, failed = f"The input does not fit: {error}", True
+        results.append({"type": "tool_result", "tool_use_id": block["id"], "content": text or "(nothing)"})
+        if failed:
+            results[-1]["is_error"] = True
+    return results
+
+
+def as_json(value: Any) -> str:
+    """A tool's result as compact JSON text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -1,0 +1,112 @@
+"""One tree of errors. The text of each is a sentence a person can act on, and never holds a secret or an address."""
+
+from __future__ import annotations
+
+
+class RelayError(Exception):
+    """Something went wrong in Relay. `str(error)` is the sentence that surfaces show."""
+
+    def __str__(self) -> str:
+        return super().__str__() or (type(self).__doc__ or "").split("\n")[0]
+
+
+class SettingsError(RelayError):
+    """A setting is missing or malformed; the text names it and says how to get it."""
+
+
+class DatabaseError(RelayError):
+    """The database could not do what was asked."""
+
+
+class DatabaseUnavailable(DatabaseError):
+    """The database cannot be reached right now; the call is safe to repeat."""
+
+
+class SchemaError(DatabaseError):
+    """The database's schema does not fit this version of Relay."""
+
+
+class TurnLost(DatabaseError):
+    """Another process has taken this turn over; nothing more may be written for it."""
+
+
+class ModelError(RelayError):
+    """The model could not answer."""
+
+
+class ModelUnavailable(ModelError):
+    """The model is not available right now; try again in a moment."""
+
+
+class ModelRefused(ModelError):
+    """The model declined to answer this."""
+
+
+class ModelAccountError(ModelError):
+    """The model's account cannot be used: the key is wrong, or its credit is used up."""
+
+
+class ContextTooLong(ModelError):
+    """The conversation is too long for the model."""
+
+
+class EmptyAnswer(ModelError):
+    """The model returned an empty answer."""
+
+
+class MessengerError(RelayError):
+    """Telegram did not accept a request."""
+
+
+class MessengerUnavailable(MessengerError):
+    """Telegram cannot be reached right now; the request was not carried out."""
+
+
+class DeliveryUncertain(MessengerError):
+    """Telegram may or may not have carried the request out; look before repeating it."""
+
+
+class MessengerThrottled(MessengerError):
+    """Telegram asks to wait. `retry_after` is in seconds."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__(f"Telegram asks to wait {retry_after:g} s.")
+        self.retry_after = retry_after
+
+
+class MessengerRefused(MessengerError):
+    """Telegram refused the request for good; `reason` is its description."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Telegram refused the request: {reason}")
+        self.reason = reason
+
+
+class ChatGone(MessengerRefused):
+    """The bot can no longer write to this chat (blocked, kicked, or the chat is gone)."""
+
+
+class TokenRefused(MessengerError):
+    """Telegram does not accept TELEGRAM_BOT_TOKEN. Ask @BotFather for the current one (/mybots → API Token)."""
+
+
+class PollConflict(MessengerError):
+    """Another program is reading this bot's messages. Stop the other one, or give this one a bot of its own."""
+
+
+class StreamCut(ModelUnavailable):
+    """The model's answer broke off. `blocks` is what had come, whole blocks and the text of the last."""
+
+    def __init__(self, blocks: list[dict[str, object]], usage: dict[str, int], model: str) -> None:
+        super().__init__("The model's answer broke off.")
+        self.blocks = blocks
+        self.usage = usage
+        self.model = model
+
+
+class ModelThrottled(ModelUnavailable):
+    """The model is busy. `retry_after` is in seconds, when it was told."""
+
+    def __init__(self, retry_after: float | None = None) -> None:
+        super().__init__("The model is very busy right now.")
+        self.retry_after = retry_after

@@ -1,0 +1,44 @@
+"""A database that waits: every function of ours may be repeated, so a call is repeated until it gets through."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+
+from relay.errors import DatabaseError, DatabaseUnavailable
+from relay.ports import Database
+
+log = structlog.get_logger()
+
+LONGEST_PAUSE = 5.0
+
+
+class Patient:
+    """The `Database` port over another one. `repair` is tried between attempts (to start the embedded server)."""
+
+    def __init__(self, database: Database, repair: Callable[[], Awaitable[object]] | None = None) -> None:
+        self._database = database
+        self._repair = repair
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        """See `ports.Database.call`; never raises `DatabaseUnavailable`."""
+        pause = 0.1
+        while True:
+            try:
+                return await self._database.call(function, **arguments)
+            except DatabaseUnavailable as error:
+                log.warning("waiting for the database", function=function, error=str(error))
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE, pause * 2)
+            await self.repair()
+
+    async def repair(self) -> None:
+        """Tries to bring the database back; a failure is logged."""
+        if self._repair is not None:
+            try:
+                await self._repair()
+            except DatabaseError as error:
+                log.warning("the database could not be started", error=str(error))

@@ -1,0 +1,168 @@
+"""Frozen values that pass between the rooms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+Block = dict[str, Any]
+"""A content block in Anthropic's shape. A block of ours may carry `untrusted` (its kind) and `from` (who wrote it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Whose memory it is: a person's (`owner_id`) or a group's (`chat_id`)."""
+
+    kind: str
+    owner_id: int | None = None
+    chat_id: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "owner_id": self.owner_id, "chat_id": self.chat_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A turn that this process holds, with the fencing number that every write of it must carry."""
+
+    turn_id: int
+    fence: int
+    kind: str
+    status: str
+    failures: int
+    user_id: int
+    updates: tuple[dict[str, Any], ...]
+    parts: tuple[dict[str, Any], ...]
+    answer: dict[str, Any] | None = None
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Claimed:
+        return cls(
+            turn_id=row["turn_id"],
+            fence=row["fence"],
+            kind=row["kind"],
+            status=row["status"],
+            failures=row["failures"],
+            user_id=row["user_id"] or 0,
+            updates=tuple(row["updates"]),
+            parts=tuple(row["parts"]),
+            answer=row.get("answer"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyTo:
+    """What a message is a reply to: as Telegram shows it, and the part that was quoted."""
+
+    telegram_message_id: int
+    text: str
+    quote: str
+    own: bool
+    """Written by the same person or by the assistant."""
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """One user input, whatever it came as."""
+
+    turn_id: int
+    fence: int
+    bot_id: int
+    chat_id: int
+    topic_id: int
+    space: Space
+    user_id: int
+    name: str
+    text: str
+    blocks: list[Block]
+    untrusted: bool
+    telegram_message_ids: list[int]
+    at: datetime
+    reply_to: ReplyTo | None = None
+    retry: bool = False
+    web: bool | None = None
+    """True when a tap allowed web tools for this turn though it is tainted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What `begin` loaded for a turn."""
+
+    space_id: int
+    thread_id: int
+    message_id: int | None
+    soul: dict[str, Any]
+    memories: list[dict[str, Any]]
+    summary: dict[str, Any] | None
+    recent: list[dict[str, Any]]
+    message: dict[str, Any] | None
+    reply_to: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A request in Anthropic's shape, with what went into it and whether any of it is untrusted."""
+
+    system: list[Block]
+    messages: list[dict[str, Any]]
+    tainted: bool
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call of a model."""
+
+    model: str
+    system: list[Block]
+    messages: list[dict[str, Any]]
+    max_tokens: int
+    tools: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a model returned: content blocks in order, why it stopped, tokens by kind, and which model it was."""
+
+    blocks: list[Block]
+    stop_reason: str
+    usage: dict[str, int]
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The model's side of a turn, all steps of it."""
+
+    steps: list[dict[str, Any]]
+    """`{role, content}` messages in order: what the assistant said and called, and what tools returned."""
+    text: str
+    """All its text, tags included, as the model wrote it."""
+    status: str
+    """complete, stopped (by the user) or cut (by a limit)."""
+    usage: dict[str, int]
+    model: str
+    tainted: bool
+    tools: tuple[str, ...] = ()
+    note: str = ""
+    """A sentence for the user about how the answer ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a turn came to, stored: ready to be delivered."""
+
+    text: str
+    """Clean text for the chat (Markdown)."""
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    """What memory did, as `relay.changes_of` tells it."""
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    """What memory was asked and did not do: `{tag, text, failed: why}`."""
+    tools: tuple[str, ...] = ()
+    note: str = ""
+    retry: bool = False
+    """Offer a Retry button."""
+    web: bool = False
+    """Offer to answer again with the web."""

@@ -1,0 +1,55 @@
+"""What the house needs from outside, as Protocols. Clients implement them; nothing below imports a client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from relay.models import ModelRequest, Step
+
+
+class Database(Protocol):
+    """A Postgres with Relay's functions in it."""
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        """Calls `relay_<function>` with `p_<name>` arguments and returns its JSON.
+
+        Raises `DatabaseUnavailable` when the call may be repeated, `TurnLost` when a fencing number is stale,
+        `SchemaError` when there is no such function, `DatabaseError` otherwise.
+        """
+        ...
+
+
+class Model(Protocol):
+    """A language model."""
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        """One step of an answer. `on_text` gets each piece of text as it comes.
+
+        Raises the `ModelError` tree; a stream that breaks off raises `StreamCut` with what had come.
+        """
+        ...
+
+
+class Messenger(Protocol):
+    """The chat's server: Telegram's Bot API, or something that speaks it."""
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        """Carries out a Bot API method and returns its result.
+
+        Raises the `MessengerError` tree: `MessengerUnavailable` (not carried out), `DeliveryUncertain` (may have
+        been), `MessengerThrottled`, `MessengerRefused`, `ChatGone`.
+        """
+        ...
+
+
+class Sink(Protocol):
+    """Whoever watches an answer grow."""
+
+    def text(self, markdown: str) -> None:
+        """The whole text so far, as it may be shown."""
+        ...
+
+    def waiting(self, sentence: str) -> None:
+        """Something takes longer than it should; `sentence` says what."""
+        ...

@@ -1,0 +1,132 @@
+"""The only reader of the environment. `.env.example` mirrors it, in the order of use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from platformdirs import user_data_path
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from relay.errors import SettingsError
+
+TOKEN = re.compile(r"^\d+:[A-Za-z0-9_-]{3,}$")
+
+HOW = {
+    "TELEGRAM_BOT_TOKEN": "Open @BotFather in Telegram, send /newbot, and paste the token it gives you",
+    "ANTHROPIC_API_KEY": "Create a key at console.anthropic.com under API keys (or set ANTHROPIC_BASE_URL to an "
+    "Anthropic-compatible server)",
+}
+
+
+class Settings(BaseSettings):
+    """Every setting of Relay. Names are a contract: the field's alias is the environment variable."""
+
+    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
+
+    telegram_bot_token: str = Field("", alias="TELEGRAM_BOT_TOKEN", repr=False)
+    telegram_api_url: str = Field("https://api.telegram.org", alias="TELEGRAM_API_URL")
+    anthropic_api_key: str = Field("", alias="ANTHROPIC_API_KEY", repr=False)
+    anthropic_base_url: str = Field("https://api.anthropic.com", alias="ANTHROPIC_BASE_URL")
+    admins: Annotated[frozenset[int], NoDecode] = Field(frozenset(), alias="RELAY_ADMINS")
+    users: Annotated[frozenset[int], NoDecode] = Field(frozenset(), alias="RELAY_USERS")
+    model: str = Field("claude-sonnet-5-5", alias="RELAY_MODEL", min_length=1)
+    small_model: str = Field("claude-haiku-5-5", alias="RELAY_SMALL_MODEL", min_length=1)
+    max_tokens: int = Field(8192, alias="RELAY_MAX_TOKENS", ge=64, le=128_000)
+    model_timeout: float = Field(90, alias="RELAY_MODEL_TIMEOUT", ge=1, le=3600)
+    web_search: bool = Field(False, alias="RELAY_WEB_SEARCH")
+    timezone: str = Field("", alias="RELAY_TIMEZONE")
+    data_dir: Path = Field(default_factory=lambda: user_data_path("relay", appauthor=False), alias="RELAY_DATA_DIR")
+    database_url: str = Field("", alias="DATABASE_URL", repr=False)
+    supabase_url: str = Field("", alias="SUPABASE_URL")
+    supabase_service_role_key: str = Field("", alias="SUPABASE_SERVICE_ROLE_KEY", repr=False)
+    concurrency: int = Field(64, alias="RELAY_CONCURRENCY", ge=1, le=1000)
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", alias="RELAY_LOG_LEVEL")
+    log_format: Literal["", "console", "json"] = Field("", alias="RELAY_LOG_FORMAT")
+
+    @field_validator("admins", "users", mode="before")
+    @classmethod
+    def _ids(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        if not all(part.isdecimal() for part in parts):
+            raise ValueError("must be Telegram user ids separated by commas, such as 123456789 (@userinfobot tells yours)")
+        return frozenset(int(part) for part in parts)
+
+    @field_validator("telegram_bot_token")
+    @classmethod
+    def _token(cls, value: str) -> str:
+        if value and not TOKEN.match(value):
+            raise ValueError("does not look like a bot token (123456789:AA…). " + HOW["TELEGRAM_BOT_TOKEN"])
+        return value
+
+    @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url")
+    @classmethod
+    def _url(cls, value: str) -> str:
+        if value and not re.match(r"^https?://[^\s/]+", value):
+            raise ValueError("must be an address that begins with https:// or http://")
+        return value.rstrip("/")
+
+    @field_validator("database_url")
+    @classmethod
+    def _database_url(cls, value: str) -> str:
+        if value and not re.match(r"^postgres(ql)?://", value):
+            raise ValueError("must be a connection string that begins with postgresql://")
+        return value
+
+    @field_validator("timezone")
+    @classmethod
+    def _timezone(cls, value: str) -> str:
+        if value:
+            try:
+                ZoneInfo(value)
+            except (ZoneInfoNotFoundError, ValueError, OSError):
+                raise ValueError("must be a time zone name such as Europe/Berlin") from None
+        return value
+
+    @field_validator("log_level", "log_format", mode="before")
+    @classmethod
+    def _case(cls, value: Any, info: Any) -> Any:
+        return value.upper() if info.field_name == "log_level" else value.lower()
+
+    @property
+    def bot_id(self) -> int:
+        """The bot's Telegram user id: the part of the token before the colon; 0 without a token."""
+        return int(self.telegram_bot_token.split(":")[0] or 0)
+
+    @property
+    def allowed(self) -> frozenset[int]:
+        """Everybody the bot answers. Empty means nobody."""
+        return self.admins | self.users
+
+
+def _sentence(name: str, message: str, value: Any) -> str:
+    message = message.removeprefix("Value error, ")
+    if message.startswith("must") or message.startswith("does not"):
+        return f"{name} {message}."
+    return f"{name} is not valid: {message.lower()}."
+
+
+def load(**overrides: Any) -> Settings:
+    """Reads the environment, then `.env`. Raises `SettingsError` with one sentence for the first wrong setting."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise SettingsError(_sentence(str(first["loc"][0]), first["msg"], first.get("input"))) from None
+
+
+def require(settings: Settings, *names: str) -> None:
+    """Raises `SettingsError` when a setting that this command needs is missing, saying how to get it."""
+    for name in names:
+        missing = {
+            "TELEGRAM_BOT_TOKEN": not settings.telegram_bot_token,
+            "ANTHROPIC_API_KEY": not settings.anthropic_api_key
+            and settings.anthropic_base_url == "https://api.anthropic.com",
+        }[name]
+        if missing:
+            raise SettingsError(f"{name} is not set. {HOW[name]}, then put it into .env as {name}=….")

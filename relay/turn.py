@@ -1,0 +1,189 @@
+"""One message's way, top to bottom: begin, recall, prompt, model and tools, intents, finish."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import tzinfo
+from typing import Any
+
+from relay.dialogue import ToolRun, Tools, as_json, converse
+from relay.errors import ContextTooLong, ModelError
+from relay.intents import Forget, Intents, Learn, Remember, process_intents
+from relay.memory.store import Store
+from relay.models import Answer, Context, Incoming, ModelRequest, Prompt, Reply
+from relay.ports import Model, Sink
+from relay.prompt import CACHE, build_prompt
+
+SHARES = (1.0, 0.5, 0.2, 0.0)
+"""How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
+
+SEARCH_HISTORY = {
+    "name": "search_history",
+    "description": "Finds earlier messages of this person's (or group's) conversations, in any thread, by words.",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "Words that the messages contain."},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 20},
+            "since": {"type": "string", "description": "Only from this ISO 8601 date or time on."},
+            "until": {"type": "string", "description": "Only before this ISO 8601 date or time."},
+        },
+        "required": ["query"],
+    },
+}
+WEB = [
+    {"type": "web_search_20260318", "name": "web_search", "max_uses": 5},
+    {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5},
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What a turn needs."""
+
+    store: Store
+    model: Model
+    model_name: str
+    max_tokens: int
+    zone: tzinfo
+    web: bool = False
+
+
+async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
+    """Answers one user input and saves everything about it. Setting `stop` ends it with what was said so far.
+
+    A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
+    """
+    context, recalled = await asyncio.gather(
+        engine.store.begin(incoming, engine.model_name), engine.store.recall(incoming)
+    )
+    if context.message_id is None:
+        return await finish_without(engine, incoming, "There is nothing to answer again here yet.", retry=False)
+    try:
+        reply, prompt = await say(engine, incoming, context, recalled, sink, stop)
+    except ModelError as error:
+        return await finish_without(engine, incoming, f"⚠️ {error}", retry=True)
+    if not reply.steps:
+        return await finish_without(engine, incoming, reply.note or "Stopped.", retry=True)
+    return await finish(engine, incoming, prompt, reply, process_intents(reply.text))
+
+
+async def say(
+    engine: Engine,
+    incoming: Incoming,
+    context: Context,
+    recalled: Sequence[dict[str, Any]],
+    sink: Sink,
+    stop: asyncio.Event,
+) -> tuple[Reply, Prompt]:
+    """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long."""
+    for share in SHARES:
+        prompt = build_prompt(incoming, context, recalled, engine.zone, share)
+        tools = offered(engine, incoming, context, prompt.tainted)
+
+        def request(steps: Sequence[dict[str, Any]], prompt: Prompt = prompt, tools: Tools = tools) -> ModelRequest:
+            messages = [*prompt.messages, *cached_steps(steps)]
+            return ModelRequest(engine.model_name, prompt.system, messages, engine.max_tokens, tools.definitions)
+
+        try:
+            return await converse(engine.model, request, prompt, tools, sink, stop), prompt
+        except ContextTooLong:
+            if share == SHARES[-1]:
+                raise
+    raise ContextTooLong()
+
+
+def cached_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps of the running turn, with a cache breakpoint at their end so that the next call reads them cheaply."""
+    if not steps:
+        return []
+    *before, last = steps
+    *head, end = last["content"]
+    return [*before, {**last, "content": [*head, {**end, "cache_control": CACHE}]}]
+
+
+def offered(engine: Engine, incoming: Incoming, context: Context, tainted: bool) -> Tools:
+    """The tools of a turn. Web tools stay away from what others wrote until the user taps."""
+    web = WEB if engine.web and (not tainted or incoming.web) else []
+    return Tools([SEARCH_HISTORY, *web], {"search_history": search_history(engine, context.space_id)})
+
+
+def search_history(engine: Engine, space_id: int) -> ToolRun:
+    """The tool that finds what was said, bound to one space."""
+
+    async def run(given: dict[str, Any]) -> tuple[str, bool]:
+        limit = max(1, min(int(given.get("limit") or 8), 20))
+        found = await engine.store.search_history(
+            space_id, str(given["query"])[:2000], limit, given.get("since"), given.get("until")
+        )
+        return as_json(found), any(row["untrusted"] for row in found)
+
+    return run
+
+
+async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Reply, intents: Intents) -> Answer:
+    """Saves the answer and what its tags asked for. In a tainted turn memory waits for the user's tap."""
+    held_back = engine.web and reply.tainted and not incoming.web and "web_search" not in reply.tools
+    told = {
+        "text": intents.text,
+        "tools": list(reply.tools),
+        "note": reply.note,
+        "retry": False,
+        "web": held_back,
+        "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],
+    }
+    stored = await engine.store.finish(
+        incoming,
+        {
+            "text": intents.text,
+            "blocks": reply.steps,
+            "status": reply.status,
+            "tainted": reply.tainted,
+            "model": reply.model,
+            "usage": reply.usage,
+            "prompt": {**prompt.record, "tools": list(reply.tools)},
+            "actions": [action_row(action, incoming) for action in intents.actions],
+            "told": told,
+        },
+    )
+    return answer_from(stored)
+
+
+def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, Any]:
+    """An intent as `relay.apply_actions` takes it. A fact names its subject: the person who spoke."""
+    if isinstance(action, Forget):
+        return {"action": "forget", "content": action.text}
+    if isinstance(action, Learn):
+        return {
+            "action": "learn",
+            "kind": "fact",
+            "content": action.text,
+            "subject_id": incoming.user_id,
+            "subject": incoming.name,
+        }
+    return {"action": "learn", "kind": "learning", **asdict(action)}
+
+
+async def finish_without(engine: Engine, incoming: Incoming, sentence: str, retry: bool) -> Answer:
+    """Ends a turn that has no answer: the sentence is told, and saved nowhere as anybody's message."""
+    told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
+    stored = await engine.store.finish(
+        incoming,
+        {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "error": sentence, "told": told},
+    )
+    return answer_from(stored)
+
+
+def answer_from(told: dict[str, Any]) -> Answer:
+    """An answer as it is stored with its turn."""
+    return Answer(
+        text=told["text"],
+        changes=told["changes"],
+        failed=told["failed"],
+        tools=tuple(told["tools"]),
+        note=told["note"],
+        retry=told["retry"],
+        web=told["web"],
+    )

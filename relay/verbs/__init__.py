@@ -1,0 +1,1 @@
+"""What a user or an operator can do."""

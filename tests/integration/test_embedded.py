@@ -1,0 +1,432 @@
+"""The embedded server for real: who starts it, who stops it, and what it survives."""
+# ruff: noqa: ASYNC220, ASYNC240  (these tests have the event loop to themselves)
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import relay
+from relay.clients import embedded
+from relay.clients.embedded import EmbeddedPostgres
+from relay.errors import DatabaseError, DatabaseUnavailable
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
+
+AS_ROOT = os.geteuid() == 0
+ANOTHER_PROCESS = """
+import asyncio, sys
+from pathlib import Path
+from relay.clients.embedded import EmbeddedPostgres
+
+async def main():
+    server = EmbeddedPostgres(Path(sys.argv[1]))
+    print(await server.start(), flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    await server.stop()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Iterator[Path]:
+    """A data directory that does not exist yet; no server of it may outlive the test."""
+    path = tmp_path / "data"
+    yield path
+    left = _processes_in(tmp_path)
+    for pid in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert not left, "a server outlived the test"
+
+
+def _processes_in(directory: Path) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if Path(os.readlink(entry / "cwd")).is_relative_to(directory):
+                    found.append(int(entry.name))
+    return found
+
+
+def _another_process(data_dir: Path, *, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*prefix, sys.executable, "-c", ANOTHER_PROCESS, str(data_dir)],
+        env=os.environ | {"PYTHONPATH": str(Path(relay.__file__).parents[1])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def _leave(process: subprocess.Popen[str]) -> None:
+    assert process.communicate("\n", timeout=30)
+    assert process.returncode == 0
+
+
+def _postmaster(data_dir: Path) -> int:
+    return int((data_dir / "postgres/postmaster.pid").read_text().split()[0])
+
+
+def _alive(pid: int) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def _eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to pass"
+        time.sleep(0.005)
+
+
+def _run(url: str, sql: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        cursor = connection.execute(sql)  # type: ignore[call-overload]
+        return cursor.fetchall() if cursor.description else []
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+async def test_keeps_what_is_written_from_one_start_to_the_next(data_dir: Path) -> None:
+    first = EmbeddedPostgres(data_dir)
+    url = await first.start()
+    _run(url, "CREATE TABLE kept AS SELECT 42 AS number")
+    await first.stop()
+    assert not _processes_in(data_dir)
+
+    second = EmbeddedPostgres(data_dir)
+    assert await second.start() == url
+    assert _run(url, "SELECT number FROM kept") == [(42,)]
+    await second.stop()
+    await second.stop()  # harmless
+
+
+async def test_our_role_is_no_superuser_and_finds_its_extensions(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    url = await server.start()
+    role = _run(url, "SELECT rolname, rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = current_user")
+    assert role == [("relay", False, False, False)]
+    extensions = _run(url, "SELECT extname FROM pg_extension WHERE extnamespace = 'extensions'::regnamespace")
+    assert {name for (name,) in extensions} == {"vector", "pg_trgm", "btree_gin", "unaccent"}
+    _run(
+        url, "CREATE SCHEMA relay; CREATE TABLE relay.t (v vector(2)); CREATE FUNCTION public.f() RETURNS int RETURN 1"
+    )
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        _run(url, "COPY relay.t TO PROGRAM 'cat'")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        _run(url, "CREATE TABLE extensions.intruder ()")
+    assert _run(server.superuser_url, "SELECT current_user, current_database()") == [("postgres", "relay")]
+    await server.stop()
+
+
+async def test_letters_beyond_ascii_are_letters(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    url = await server.start()
+    assert _run(url, "SELECT lower('ПРИВЕТ'), similarity('привет', 'приветик') > 0.5") == [("привет", True)]
+    await server.stop()
+
+
+async def test_nobody_gets_in_without_the_password(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    url = await server.start()
+    host = data_dir / "postgres"
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(host=str(host), user="relay", dbname="relay", password="wrong")
+    with pytest.raises(psycopg.OperationalError, match="no password supplied"):
+        psycopg.connect(host=str(host), user="postgres", dbname="postgres", passfile="/dev/null")
+    rules = _run(server.superuser_url, "SELECT DISTINCT auth_method FROM pg_hba_file_rules")
+    assert rules == [("scram-sha-256",)]
+    assert _run(url, "SHOW listen_addresses") == [("",)]
+    assert "password" not in (data_dir / "postgres.log").read_text().lower().replace("password authentication", "")
+    await server.stop()
+
+
+async def test_never_answers_before_a_commit_is_on_the_disk(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    url = await server.start()
+    for setting in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):
+        assert _run(url, f"SHOW {setting}") == [("on",)]
+    await server.stop()
+
+
+async def test_only_we_can_read_what_is_ours(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    await server.start()
+    assert _mode(data_dir) == (0o711 if AS_ROOT else 0o700)
+    cluster = data_dir / "postgres"
+    assert _mode(cluster) == 0o700
+    assert _mode(cluster / ".s.PGSQL.5432") == 0o700
+    for file in (*data_dir.glob("*.lock"), data_dir / "postgres.log", cluster / "relay.json", cluster / "pg_hba.conf"):
+        assert _mode(file) == 0o600, file
+    assert {path.name for path in data_dir.iterdir()} == {
+        *("postgres", "postgres.log", "start.lock", "users.lock", "server.lock")
+    }
+    assert all(Path(f"/proc/{pid}").stat().st_uid != 0 for pid in _processes_in(data_dir))
+    await server.stop()
+
+
+@pytest.mark.skipif(not AS_ROOT, reason="only root runs the server as somebody else")
+async def test_root_opens_a_way_to_the_cluster_and_nothing_more(tmp_path: Path, data_dir: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    server = EmbeddedPostgres(closed / "data")
+    await server.start()
+    assert _mode(closed) == 0o701
+    await server.stop()
+
+
+async def test_the_last_process_to_leave_stops_the_server(data_dir: Path) -> None:
+    ours = EmbeddedPostgres(data_dir)
+    url = await ours.start()
+    pid = _postmaster(data_dir)
+    theirs = _another_process(data_dir)
+    assert _first_line(theirs) == url
+    await ours.stop()
+    assert _alive(pid)
+    assert _run(url, "SELECT 1") == [(1,)]
+    _leave(theirs)
+    assert not _alive(pid)
+
+
+async def test_many_may_come_and_go_at_once(data_dir: Path) -> None:
+    users = [EmbeddedPostgres(data_dir) for _ in range(6)]
+    for _ in range(3):
+        urls = await asyncio.gather(*(user.start() for user in users))
+        assert len(set(urls)) == 1
+        assert len(_run(urls[0], "SELECT 1")) == 1
+        await asyncio.gather(*(user.stop() for user in users))
+        assert not _processes_in(data_dir)
+
+
+async def test_a_killed_user_leaves_a_server_that_the_next_one_joins_and_stops(data_dir: Path) -> None:
+    theirs = _another_process(data_dir)
+    url = _first_line(theirs)
+    pid = _postmaster(data_dir)
+    theirs.kill()
+    theirs.communicate()
+    assert _alive(pid)
+
+    ours = EmbeddedPostgres(data_dir)
+    began = time.monotonic()
+    assert await ours.start() == url
+    assert time.monotonic() - began < 0.5
+    assert _postmaster(data_dir) == pid
+    await ours.stop()
+    assert not _alive(pid)
+
+
+@pytest.mark.parametrize("victim", ["postmaster", "all"])
+async def test_starting_again_brings_a_killed_server_back_with_all_that_was_committed(
+    data_dir: Path, victim: str
+) -> None:
+    server = EmbeddedPostgres(data_dir)
+    url = await server.start()
+    _run(url, "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS number")
+    killed = _postmaster(data_dir)
+    for pid in [killed] if victim == "postmaster" else _processes_in(data_dir):
+        os.kill(pid, signal.SIGKILL)
+    assert await server.start() == url
+    assert _postmaster(data_dir) != killed
+    assert _run(url, "SELECT count(*) FROM kept") == [(1000,)]
+    await server.stop()
+
+
+async def test_a_process_id_that_is_in_use_again_does_not_block_the_start(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    await server.start()
+    cluster = data_dir / "postgres"
+    owner = cluster.stat()
+    files = {path: path.read_text() for path in (cluster / "postmaster.pid", cluster / ".s.PGSQL.5432.lock")}
+    await server.stop()
+    unrelated = subprocess.Popen(["sleep", "60"], user=owner.st_uid, group=owner.st_gid, extra_groups=[], cwd="/")
+    try:
+        for path, text in files.items():
+            path.write_text(text.replace(text.split()[0], str(unrelated.pid), 1))
+            os.chown(path, owner.st_uid, owner.st_gid)
+        url = await server.start()
+        assert _run(url, "SELECT 1") == [(1,)]
+        await server.stop()
+        assert unrelated.poll() is None
+    finally:
+        unrelated.kill()
+        unrelated.wait()
+
+
+@pytest.mark.parametrize("reached", ["password", "cluster/PG_VERSION", "cluster/base/5", "cluster/relay.json"])
+async def test_an_interrupted_set_up_is_done_again(data_dir: Path, reached: str) -> None:
+    theirs = _another_process(data_dir)
+    _eventually((data_dir / "postgres.new" / reached).exists)
+    theirs.kill()
+    theirs.communicate()
+    assert not (data_dir / "postgres").exists()
+    server = EmbeddedPostgres(data_dir)
+    assert _run(await server.start(), "SELECT current_user") == [("relay",)]
+    assert not (data_dir / "postgres.new").exists()
+    await server.stop()
+
+
+async def test_a_cancelled_start_can_still_be_stopped(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(server.start(), 0.2)
+    await server.stop()
+    assert not _processes_in(data_dir)
+
+
+@pytest.mark.parametrize("name", ["long" * 30, "with, a comma", 'it\'s "quoted" $HOME\\ 50% ünïcode'])
+async def test_any_directory_name_will_do(data_dir: Path, name: str) -> None:
+    server = EmbeddedPostgres(data_dir / name)
+    url = await server.start()
+    assert _run(url, "SELECT 1") == [(1,)]
+    sockets = Path(str(_run(server.superuser_url, "SHOW unix_socket_directories")[0][0]))
+    assert _mode(sockets) == 0o700
+    assert sockets.stat().st_uid == (data_dir / name / "postgres").stat().st_uid
+    os.kill(_postmaster(data_dir / name), signal.SIGKILL)
+    assert await server.start() == url
+    await server.stop()
+    assert sockets == data_dir / name / "postgres" or not sockets.exists()
+
+
+async def test_a_socket_directory_that_somebody_else_made_is_refused(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir / ("long" * 30))
+    await server.start()
+    sockets = Path(str(_run(server.superuser_url, "SHOW unix_socket_directories")[0][0]))
+    await server.stop()
+    sockets.mkdir(mode=0o755)
+    try:
+        with pytest.raises(DatabaseError, match="Somebody else made"):
+            await server.start()
+    finally:
+        sockets.rmdir()
+
+
+async def test_data_of_another_version_is_refused_and_says_so(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    await server.start()
+    await server.stop()
+    version = data_dir / "postgres/PG_VERSION"
+    version.write_text("17\n")
+    with pytest.raises(DatabaseError, match=r"another version of PostgreSQL.*version 17"):
+        await server.start()
+    version.write_text("18\n")
+    await server.start()
+    await server.stop()
+
+
+async def test_an_error_names_the_log(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    await server.start()
+    await server.stop()
+    (data_dir / "postgres/global/pg_control").rename(data_dir / "pg_control")
+    with pytest.raises(DatabaseError, match=r"postgres\.log"):
+        await server.start()
+
+
+async def test_a_place_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(DatabaseError, match=str(tmp_path)):
+        await EmbeddedPostgres(tmp_path / "file" / "data").start()
+
+
+async def test_a_long_log_is_set_aside(data_dir: Path) -> None:
+    data_dir.mkdir(mode=0o711)
+    log = data_dir / "postgres.log"
+    log.write_bytes(b"x" * (11 * 1024 * 1024))
+    server = EmbeddedPostgres(data_dir)
+    await server.start()
+    assert log.stat().st_size < 10_000
+    assert (data_dir / "postgres.log.1").exists()
+    await server.stop()
+
+
+async def test_ctrl_c_does_not_reach_the_server(data_dir: Path) -> None:
+    server = EmbeddedPostgres(data_dir)
+    await server.start()
+    assert os.getsid(_postmaster(data_dir)) != os.getsid(0)
+    await server.stop()
+
+
+async def test_the_server_sees_no_secrets_of_ours(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    monkeypatch.setenv("PGPORT", "1")
+    server = EmbeddedPostgres(data_dir)
+    await server.start()
+    environment = Path(f"/proc/{_postmaster(data_dir)}/environ").read_text()
+    assert "sk-secret" not in environment
+    assert "PGPORT" not in environment
+    monkeypatch.delenv("PGPORT")
+    await server.stop()
+
+
+@pytest.mark.skipif(not AS_ROOT or not shutil.which("unshare"), reason="makes a container's namespaces")
+async def test_a_server_in_another_container_is_joined_or_left_alone(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = _another_process(data_dir, prefix=("unshare", "--pid", "--ipc", "--fork", "--mount-proc"))
+    url = _first_line(theirs)
+    assert not Path(f"/proc/{_postmaster(data_dir)}/cwd").resolve().is_relative_to(data_dir)
+    ours = EmbeddedPostgres(data_dir)
+    assert await ours.start() == url
+    await ours.stop()
+
+    hidden = data_dir / "hidden"
+    (data_dir / "postgres/.s.PGSQL.5432").rename(hidden)
+    monkeypatch.setattr(embedded, "PATIENCE", 0.5)
+    with pytest.raises(DatabaseUnavailable, match="in use"):
+        await ours.start()
+    hidden.rename(data_dir / "postgres/.s.PGSQL.5432")
+    assert _run(url, "SELECT 1") == [(1,)]
+    _leave(theirs)
+
+
+@pytest.mark.skipif(not AS_ROOT or not shutil.which("setpriv"), reason="becomes another user")
+async def test_works_as_an_ordinary_user_and_then_as_root(data_dir: Path) -> None:
+    data_dir.parent.chmod(0o711)
+    data_dir.parent.parent.chmod(0o711)
+    data_dir.parent.parent.parent.chmod(0o711)
+    data_dir.mkdir(mode=0o700)
+    user = pwd.getpwnam("nobody").pw_uid
+    os.chown(data_dir, user, user)
+    # The capability lets the interpreter read its library in root's home; to PostgreSQL that is no root.
+    capability = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
+    become = ("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *capability)
+
+    theirs = _another_process(data_dir, prefix=become)
+    url = _first_line(theirs)
+    assert Path(f"/proc/{_postmaster(data_dir)}").stat().st_uid == user
+    assert _mode(data_dir) == 0o700
+    _leave(theirs)
+
+    root = EmbeddedPostgres(data_dir)
+    assert await root.start() == url
+    assert Path(f"/proc/{_postmaster(data_dir)}").stat().st_uid == user
+    await root.stop()
+    assert {path.stat().st_uid for path in data_dir.iterdir()} == {user}
+
+    theirs = _another_process(data_dir, prefix=become)
+    assert _first_line(theirs) == url
+    _leave(theirs)

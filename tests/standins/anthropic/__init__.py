@@ -1,0 +1,9 @@
+"""A stand-in for Anthropic's Messages API on loopback: same wire, same refusals, a simulated prompt cache."""
+
+from .blocks import text, thinking, tool, web_search
+from .faults import Fault
+from .record import Recorded
+from .replies import Reply
+from .server import AnthropicStandIn
+
+__all__ = ["AnthropicStandIn", "Fault", "Recorded", "Reply", "text", "thinking", "tool", "web_search"]

@@ -1,0 +1,40 @@
+"""Media objects inside messages."""
+
+from __future__ import annotations
+
+from tests.standins.telegram.values import Json, Upload
+from tests.standins.telegram.world import World
+
+FOLDERS = {"voice": "voice", "photo": "photos", "document": "documents", "audio": "music", "video": "videos"}
+_DEFAULTS = {
+    "voice": ("audio.oga", "audio/ogg"),
+    "photo": ("photo.jpg", "image/jpeg"),
+    "document": ("document.txt", "text/plain"),
+    "audio": ("audio.mp3", "audio/mpeg"),
+    "video": ("video.mp4", "video/mp4"),
+}
+
+
+def as_upload(kind: str, value: Upload | bytes | bool) -> Upload:
+    """An upload from what a test gave: one, its bytes, or just ``True``."""
+    if isinstance(value, Upload):
+        return value
+    name, mime_type = _DEFAULTS[kind]
+    return Upload(value if isinstance(value, bytes) else b"\x00" * 64, name, mime_type)
+
+
+def media_object(world: World, kind: str, upload: Upload) -> Json | list[Json]:
+    """Keep the upload and describe it: an object, or the sizes of a photo."""
+    file = world.add_file(upload, FOLDERS[kind])
+    result = file.json()
+    if kind == "photo":
+        small = world.add_file(Upload(upload.data, upload.name), FOLDERS[kind])
+        return [{**small.json(), "width": 90, "height": 60}, {**result, "width": 1280, "height": 853}]
+    result["mime_type"] = upload.mime_type or _DEFAULTS[kind][1]
+    if kind in ("document", "audio"):
+        result["file_name"] = upload.name
+    if kind in ("voice", "audio", "video"):
+        result["duration"] = upload.duration
+    if kind == "video":
+        result.update(width=640, height=360)
+    return result

@@ -1,0 +1,522 @@
+"""Markdown to Telegram messages: what each element becomes, and what holds for any text."""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from relay.bot import format as formatting
+from relay.bot.format import Formatted, format_preview, format_reply
+from relay.bot.split import Span, is_blank, split, tidy
+
+QUOTES = {"blockquote", "expandable_blockquote"}
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def covered(part: Formatted, entity: dict[str, Any]) -> str:
+    data = part.text.encode("utf-16-le")
+    return data[2 * entity["offset"] : 2 * (entity["offset"] + entity["length"])].decode("utf-16-le")
+
+
+def marked(part: Formatted, kind: str) -> list[str]:
+    """What the entities of one kind cover."""
+    return [covered(part, entity) for entity in part.entities if entity["type"] == kind]
+
+
+def one(markdown: str, **below: str) -> Formatted:
+    (part,) = format_reply(markdown, **below)
+    check(part)
+    return part
+
+
+def squeeze(text: str) -> str:
+    """Text without white space, and without what Telegram takes for nothing."""
+    return "".join(char for char in text if not char.isspace() and not is_blank(char))
+
+
+def check(part: Formatted) -> None:
+    """What Telegram asks of every message."""
+    data = part.text.encode("utf-16-le")  # raises on a lone surrogate
+    assert 0 < len(data) // 2 <= 4096
+    assert not is_blank(part.text)
+    assert part.text == part.text.rstrip()
+    assert not part.text.startswith("\n")
+    assert len(part.entities) <= 100
+    around: list[dict[str, Any]] = []
+    for entity in part.entities:
+        start, end = entity["offset"], entity["offset"] + entity["length"]
+        assert 0 <= start < end <= len(data) // 2
+        text = covered(part, entity)  # raises where a surrogate pair is cut
+        assert text == text.rstrip()
+        assert text.lstrip("\n") == text
+        while around and around[-1]["offset"] + around[-1]["length"] <= start:
+            around.pop()
+        for outer in around:
+            assert end <= outer["offset"] + outer["length"], "entities cross"
+            assert outer["type"] not in ("pre", "code")
+            assert outer["type"] != entity["type"]
+            assert not {outer["type"], entity["type"]} <= QUOTES
+            assert entity["type"] not in ("pre", "code") or outer["type"] in QUOTES
+        around.append(entity)
+        if entity["type"] == "text_link":
+            assert entity["url"].lower().startswith(("http://", "https://", "tg:", "mailto:"))
+
+
+# ── Elements ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("level", range(1, 7))
+def test_headings_are_bold_and_nothing_else(level: int) -> None:
+    part = one("#" * level + " Title\n\nText")
+    assert part == Formatted("Title\n\nText", [{"type": "bold", "offset": 0, "length": 5}])
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text", "kind", "inside"),
+    [
+        ("a **b** c", "a b c", "bold", "b"),
+        ("a *b* c", "a b c", "italic", "b"),
+        ("a ~~b~~ c", "a b c", "strikethrough", "b"),
+        ("a ||b c|| d", "a b c d", "spoiler", "b c"),
+        ("a `b` c", "a b c", "code", "b"),
+        ("> a\n> b", "a\nb", "blockquote", "a\nb"),
+        ("```py\nx = 1\n```", "x = 1", "pre", "x = 1"),
+        ("$$\\frac{1}{2}$$", "½", "pre", "½"),
+        ("a $\\alpha^2$", "a α²", "code", "α²"),
+        ("a \\(\\alpha^2\\)", "a α²", "code", "α²"),
+        ("a <b>b</b> c", "a b c", "bold", "b"),
+    ],
+)
+def test_element(markdown: str, text: str, kind: str, inside: str) -> None:
+    part = one(markdown)
+    assert part.text == text
+    assert marked(part, kind) == [inside]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("- a\n- b\n  - c\n    - d", "• a\n• b\n  • c\n    • d"),
+        ("1. a\n2. b\n   - c", "1. a\n2. b\n  • c"),
+        ("- [x] a\n- [ ] b", "☑ a\n☐ b"),
+        ("a\n\n---\n\nb", "a\n\n———\n\nb"),
+        ("- a\n  ```\n  b\n  ```\n  c\n- d", "• a\nb\nc\n• d"),
+        ("- a\n  > b\n\n  c", "• a\nb\nc"),
+        ("a<br>b", "a\nb"),
+        ("a Vec<T> and <your-name>", "a Vec<T> and <your-name>"),
+        ("<div>\na <thing> b\n</div>", "a <thing> b"),
+        ("<!-- x -->\n\na", "a"),
+        ("if a || b then c || d", "if a || b then c || d"),
+        ("\\||a||", "||a||"),
+        ("$5 or ~$6 and ~7 more, ~8", "$5 or ~$6 and ~7 more, ~8"),
+        ("$10.49 (~$11.20)", "$10.49 (~$11.20)"),
+        ("a\tb", "a   b"),
+        ("a\r\nb\x00\x1b\x7f\u202ec", "a\nbc"),
+        ("a\ud83d b \ude00", "a\ufffd b \ufffd"),
+        ("\ud83d\ude00", "😀"),
+    ],
+)
+def test_plain_rendering(markdown: str, text: str) -> None:
+    assert one(markdown).text == text
+
+
+def test_nested_quotes_are_flat() -> None:
+    part = one("> a\n>> b\n>>> c")
+    assert marked(part, "blockquote") == ["a\nb\nc"]
+
+
+def test_code_keeps_its_language_and_content() -> None:
+    code = "re.compile(r'\\(a\\alpha\\)')  # ||x|| **y** | z |\n\n    indented"
+    part = one(f"Look:\n\n```python title=x\n{code}\n```\nEnd")
+    assert part.entities == [{"type": "pre", "offset": 7, "length": len(code), "language": "python"}]
+    assert covered(part, part.entities[0]) == code
+
+
+def test_code_stands_alone() -> None:
+    part = one("**a `b` c** [`d`](http://x.y) ||`e`|| ~~`f`~~ **`g`**")
+    assert marked(part, "bold") == ["a", "c"]
+    assert marked(part, "code") == ["b", "g"]
+    assert marked(part, "text_link") == ["d"]
+    assert marked(part, "spoiler") == ["e"]
+    assert marked(part, "strikethrough") == ["f"]
+
+
+@pytest.mark.parametrize("url", ["http://a.b", "https://a.b/c?d=e#f", "tg://user?id=1", "mailto:a@b.c"])
+def test_links(url: str) -> None:
+    assert one(f"see [this]({url})").entities == [{"type": "text_link", "offset": 4, "length": 4, "url": url}]
+
+
+@pytest.mark.parametrize(
+    "url", ["./file", "javascript:alert(1)", "#anchor", "ftp://a.b", "http://", "file:///etc/x", ""]
+)
+def test_other_links_are_plain_text(url: str) -> None:
+    assert one(f"see [this]({url})") == Formatted("see this", [])
+
+
+def test_images_are_links() -> None:
+    assert marked(one("![cat](http://a.b/c.png)"), "text_link") == ["🖼 cat"]
+    assert marked(one("![](http://a.b/c.png)"), "text_link") == ["🖼 image"]
+    badge = one("[![build](http://a.b/c.svg)](http://d.e)")
+    assert [entity["url"] for entity in badge.entities] == ["http://d.e"]
+    assert marked(one("[](http://d.e)"), "text_link") == ["http://d.e"]
+
+
+def test_crossing_marks_are_cut_to_nest() -> None:
+    part = one("**a ||b** c||")
+    assert part.text == "a b c"
+    assert marked(part, "bold") == ["a b"]
+    assert marked(part, "spoiler") == ["b", "c"]
+
+
+# ── Tables ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_narrow_table_is_aligned() -> None:
+    part = one("| Name | Age |\n|---|--:|\n| **Ann** | 30 |\n| 日本 | 4<br>5 |")
+    assert part.text == "Name | Age\n-----+----\nAnn  | 30\n日本 | 4 5"
+    assert marked(part, "pre") == [part.text]
+
+
+def test_wide_table_is_a_list_per_row() -> None:
+    part = one(
+        "Look:\n\n| Name | What it does | Where |\n|---|---|---|\n"
+        "| Foo | a rather **long** description of it | `a\\|b` |\n| *Bar* | | [there](http://x.y) |\n\nEnd"
+    )
+    assert part.text == (
+        "Look:\n\nFoo\n• What it does: a rather long description of it\n• Where: a|b\n\nBar\n• Where: there\n\nEnd"
+    )
+    assert marked(part, "bold") == ["Foo", "long", "Bar"]
+    assert marked(part, "code") == ["a|b"]
+    assert marked(part, "text_link") == ["there"]
+
+
+def test_forty_columns_is_narrow_and_more_is_not() -> None:
+    def table(width: int) -> str:
+        return f"| a | b |\n|---|---|\n| c | {'d' * (width - 4)} |"
+
+    assert marked(one(table(40)), "pre")
+    assert not marked(one(table(41)), "pre")
+
+
+def test_table_with_links_or_formulas_loses_nothing() -> None:
+    assert marked(one("|a|b|\n|-|-|\n|c|[d](http://x.y)|"), "text_link") == ["d"]
+    assert one("|a|b|\n|-|-|\n|c|$\\alpha^2$|").text == "c\n• b: α²"
+
+
+def test_table_in_a_quote_a_list_and_a_fence() -> None:
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    aligned = "a | b\n--+--\n1 | 2"
+    assert one("> x\n>\n> " + table.replace("\n", "\n> ")).text == f"x\n\n{aligned}"
+    assert one("- x\n\n  " + table.replace("\n", "\n  ")).text == f"• x\n{aligned}"
+    assert one(f"```\n{table}\n```").text == table
+
+
+def test_empty_cells_are_no_spoilers() -> None:
+    assert "spoiler" not in str(one("| a || b |\n|---|---|---|\n| c || d |").entities)
+
+
+# ── Footer and preview ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_footer_and_tools_under_the_answer() -> None:
+    part = one("Hi **you**", footer="🧠 Learned:\nlikes tea", tools="🔧 web_search\n\nweather in Oslo")
+    assert part.text == "Hi you\n\n🔧 web_search\nweather in Oslo\n🧠 Learned: likes tea"
+    assert marked(part, "expandable_blockquote") == ["🔧 web_search\nweather in Oslo"]
+    assert marked(part, "bold") == ["you"]
+
+
+def test_footer_without_room_has_its_own_part() -> None:
+    parts = format_reply("x" * 4090, footer="🧠 Learned: likes tea")
+    assert [part.text for part in parts] == ["x" * 4090, "🧠 Learned: likes tea"]
+
+
+def test_footer_of_an_empty_answer_is_shown() -> None:
+    assert format_reply(" \n", footer="🧠 Learned") == [Formatted("🧠 Learned", [])]
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t", "\u200b\u200d\ufeff", "\x00", "\u2800\u3000"])
+def test_blank_is_no_message(blank: str) -> None:
+    assert format_reply(blank) == []
+    assert format_reply(blank, footer=blank, tools=blank) == []
+    assert format_preview(blank) == Formatted("", [])
+
+
+def test_what_would_show_nothing_is_shown_as_it_is() -> None:
+    assert one("[a]: http://x.y").text == "[a]: http://x.y"
+
+
+@pytest.mark.parametrize(
+    ("half", "text"),
+    [
+        ("see [this](http://exa", "see this"),
+        ("see [this](", "see this"),
+        ("see [thi", "see [thi"),
+        ("```py\nx = 1", "x = 1"),
+        ("a\n\n```", "a"),
+        ("a **b", "a **b"),
+        ("| a | b |\n|--", "| a | b |\n|--"),
+    ],
+)
+def test_preview_of_half_written_markdown(half: str, text: str) -> None:
+    assert format_preview(half).text == text
+
+
+def test_long_preview_shows_the_end_and_moves_in_steps() -> None:
+    lines = [f"line **{number}** 😀" for number in range(2000)]
+    starts = []
+    for count in range(1000, 1100):
+        part = format_preview("\n".join(lines[:count]))
+        check(part)
+        assert part.text.endswith(f"line {count - 1} 😀")
+        assert units(part.text) > 2000
+        starts.append(part.text.split("\n")[:2])
+    assert all(start[0] == "…" and start[1].startswith("line") for start in starts)
+    assert len({start[1] for start in starts}) <= 3
+
+
+def test_long_preview_of_code_stays_code() -> None:
+    part = format_preview("```py\n" + "x = 1\n" * 2000)
+    assert part.text.startswith("…\nx = 1\n")
+    assert [entity["language"] for entity in part.entities] == ["py"]
+    assert part.entities[0]["offset"] == 2
+
+
+# ── Splitting ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_long_answer_with_code_and_tables() -> None:
+    block = (
+        "## Part {n}\n\nSome **bold** words, `code` and [a link](http://a.b/{n}), then more. " + "Sentence here. " * 20
+    )
+    block += "\n\n```python\n" + "def f(x):\n    return x + 1\n\n" * 12 + "```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+    block += "| Name | A long description of the thing |\n|---|---|\n| n{n} | about forty characters of text here |\n\n"
+    markdown = "".join(block.replace("{n}", str(number)) for number in range(25))
+    assert len(markdown) > 20_000
+    parts = format_reply(markdown, footer="🧠 Learned")
+    for part in parts:
+        check(part)
+        assert not part.text.split("\n")[-1].startswith("Part ")
+        assert units(part.text) > 1500 or part is parts[-1]
+    text, _ = formatting._render(markdown)
+    assert squeeze("".join(part.text for part in parts)) == squeeze(text + "🧠 Learned")
+    assert sum(len(marked(part, "text_link")) for part in parts) == 25
+    assert len(parts) < 1.4 * units(text) / 4096 + 1
+
+
+def test_paragraphs_are_kept_whole() -> None:
+    parts = format_reply("\n\n".join([("word " * 300).strip()] * 6))
+    assert [part.text.count("\n\n") for part in parts] == [1, 1, 1]
+
+
+def test_lines_then_sentences_then_words() -> None:
+    lines = format_reply("- " + "\n- ".join(["word " * 20] * 60))
+    assert all(part.text.startswith("• word") and part.text.endswith("word") for part in lines)
+    assert all(part.text.endswith("now.") for part in format_reply("It is now. " * 1000))
+    assert all(part.text.endswith("字。") for part in format_reply("字字字。" * 3000))
+    assert all(part.text.endswith("word") for part in format_reply("word " * 3000))
+    assert [len(part.text) for part in format_reply("x" * 9000)] == [4096, 4096, 808]
+
+
+def test_a_long_fence_is_reopened_at_line_borders() -> None:
+    lines = [f"    line_{number} = {number}" for number in range(500)]
+    parts = format_reply("Look:\n\n```python\n" + "\n".join(lines) + "\n```\n\nEnd")
+    assert len(parts) > 2
+    found: list[str] = []
+    for part in parts:
+        check(part)
+        assert [entity["language"] for entity in part.entities] == ["python"]
+        found += marked(part, "pre")[0].split("\n")
+    assert found == lines
+
+
+def test_code_that_fits_is_not_cut() -> None:
+    code = "\n\n".join(["x = 1"] * 300)
+    parts = format_reply("word " * 400 + f"\n\n```\n{code}\n```")
+    assert [marked(part, "pre") for part in parts] == [[], [code]]
+
+
+def test_heading_goes_with_its_text() -> None:
+    parts = format_reply("word " * 700 + "\n\n## Big\n\n### Small `x`\n\n" + "more " * 300)
+    assert [part.text.split("\n")[0] for part in parts[1:]] == ["Big"]
+    assert parts[1].text.startswith("Big\n\nSmall x\n\nmore")
+
+
+@pytest.mark.parametrize("glyph", ["👨‍👩‍👧‍👦", "🇩🇪", "👍🏽", "a\u0301\u0302", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"])
+def test_visible_characters_are_not_cut(glyph: str) -> None:
+    for lead in range(4):
+        parts = format_reply("x" * lead + glyph * 2000)
+        assert "".join(part.text for part in parts) == "x" * lead + glyph * 2000
+        assert all(part.text.endswith(glyph) for part in parts)
+
+
+def test_formatting_over_a_border_is_in_both_parts() -> None:
+    parts = format_reply("**" + "word " * 1500 + "end**")
+    assert [marked(part, "bold") == [part.text] for part in parts] == [True, True]
+
+
+def test_at_most_100_entities_links_kept() -> None:
+    links = format_reply("[a](http://b.c) **d** " * 250)
+    assert sum(len(marked(part, "text_link")) for part in links) == 250
+    assert all(len(part.entities) == 100 for part in links[:-1])
+    words = format_reply("**a** *b* " * 300)
+    assert len(words) == 1
+    assert len(marked(words[0], "bold")) == 100
+
+
+# ── Any text ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+TOKENS = [*"*_`~|>#-+[]()!<>$\\\n \t&=:1.é字😀\u200d\u200b\u0301\u05d0\ud800\udc00\x00", "**", "||", "```", "\n\n"]
+TOKENS += [
+    "```py\n",
+    "\n```\n",
+    "- ",
+    "1. ",
+    "> ",
+    "# ",
+    "[a](http://b.c)",
+    "![a](http://b.c)",
+    "| a | b |\n|---|---|\n",
+]
+TOKENS += [
+    "$x^2$",
+    "$$\\frac12$$",
+    "\\(",
+    "\\)",
+    "<b>",
+    "</b>",
+    "<br>",
+    "<T>",
+    "<div>",
+    "word ",
+    "A sentence. ",
+    "👨‍👩‍👧",
+    "🇩🇪",
+]
+TOKENS += ["| " + "wide " * 12 + "| b |\n", "- [x] ", "<!--", "-->", "~~", "    ", "  \n", "---\n", "<tg-spoiler>"]
+markdowns = st.one_of(
+    st.text(max_size=300),
+    st.text(st.characters(codec=None), max_size=300),
+    st.lists(st.sampled_from(TOKENS), max_size=80).map("".join),
+    st.tuples(st.lists(st.sampled_from(TOKENS), max_size=60), st.integers(1, 120)).map(lambda x: "".join(x[0]) * x[1]),
+)
+anything = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@anything
+@given(markdowns)
+@example("||a\n" + "> " * 50 + "b||")
+@example("```\n" * 300)
+@example("<b>x <tg-spoiler>y</b> `z` </tg-spoiler>" * 200)
+def test_every_part_is_one_that_telegram_takes(markdown: str) -> None:
+    parts = format_reply(markdown)
+    for part in parts:
+        check(part)
+    text, _ = formatting._render(markdown)
+    assert squeeze("".join(part.text for part in parts)) == squeeze(text)
+    assert bool(parts) == (not is_blank(formatting._clean(markdown)))
+
+
+@anything
+@given(markdowns, st.integers(0, 60))
+def test_preview_never_fails(markdown: str, cut: int) -> None:
+    for text in (markdown, markdown[:-cut]):
+        part = format_preview(text)
+        if part.text:
+            check(part)
+        else:
+            assert is_blank(formatting._clean(text)) or "](" in text
+
+
+@anything
+@given(markdowns, st.text(max_size=600), st.text(max_size=600))
+def test_footer_is_always_there(markdown: str, footer: str, tools: str) -> None:
+    parts = format_reply(markdown, footer=f"F{footer}", tools=f"T{tools}")
+    for part in parts:
+        check(part)
+    below = parts[-1]
+    (collapsed,) = marked(below, "expandable_blockquote")
+    assert collapsed.startswith("T")
+    assert below.text.split("\n")[-1].startswith("F")
+
+
+spans = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(0, 60), st.sampled_from(sorted(formatting.KINDS)), st.just("")),
+    max_size=30,
+)
+
+
+@anything
+@given(st.text(min_size=60, max_size=60), spans)
+def test_tidy_nests_any_spans(text: str, raw: list[tuple[int, int, str, str]]) -> None:
+    text = formatting._clean(text).strip() or "x"
+    found = [Span(min(a, len(text)), min(b, len(text)), kind, "http://a.b") for a, b, kind, _ in raw]
+    tidied = tidy(text, found)
+    assert tidy(text, tidied) == tidied
+    for part, marks in split(text, tidied):
+        check(Formatted(part, formatting.entities(part, marks)))
+
+
+# ── Robustness and speed ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+HOSTILE = [
+    ">",
+    "> ",
+    "* ",
+    "- a\n  ",
+    "*a ",
+    "**a *b ",
+    "[",
+    "[a](",
+    "![a",
+    "<a ",
+    "<",
+    "<!--",
+    "\n<!-- x",
+    "\\[",
+    "\\(",
+]
+HOSTILE += [
+    "`a ",
+    "$a $1 ",
+    "~a~ ",
+    "```\n",
+    "# a\n",
+    "\n\nx",
+    "<b>",
+    "👨\u200d👩\u200d👧",
+    "🇩🇪",
+    "\u200bx",
+    "\\",
+    "||a",
+]
+HOSTILE += ["\n> ||a", "|a|b|\n|-|-|\n", "|a"]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_hostile_text_is_quick(unit: str) -> None:
+    begin = time.perf_counter()
+    for part in format_reply(unit * (100_000 // len(unit))):
+        check(part)
+    assert time.perf_counter() - begin < 2  # measured below 0.5 s
+
+
+def test_the_library_failing_leaves_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(formatting.EventWalker, "walk", fail)
+    assert format_reply("**a**\n") == [Formatted("**a**", [])]
+    assert format_preview("**a**\n") == Formatted("**a**", [])
+
+
+def test_the_global_render_config_is_untouched() -> None:
+    from telegramify_markdown.config import get_runtime_config
+
+    assert get_runtime_config() is not formatting._CONFIG
+    assert get_runtime_config().markdown_symbol.heading_level_1

@@ -1,0 +1,548 @@
+"""Intents: what is taken out of a reply, what stays, and what is shown while it grows."""
+
+import json
+import sys
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from relay.intents import Forget, Intents, Learn, Rejected, Remember, process_intents, visible
+
+REMEMBER = '[REMEMBER] {"content": "deploys on Fridays", "category": "operational", "tags": ["work"]}'
+
+
+def actions(reply: str) -> tuple[Learn | Forget | Remember, ...]:
+    return process_intents(reply).actions
+
+
+def shown(reply: str) -> str:
+    return process_intents(reply).text
+
+
+def test_a_reply_with_every_tag() -> None:
+    reply = f"Noted!\n[LEARN: likes tea]\n[FORGET: likes coffee]\n{REMEMBER}\n[VOICE_REPLY]"
+    assert process_intents(reply) == Intents(
+        text="Noted!",
+        actions=(
+            Learn("likes tea"),
+            Forget("likes coffee"),
+            Remember("deploys on Fridays", "operational", ("work",)),
+        ),
+        rejected=(),
+        voice_reply=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "fact"),
+    [
+        ("[LEARN: x1]", "x1"),
+        ("[learn:x1]", "x1"),
+        ("[ learn : x1 ]", "x1"),
+        ("[\tLearn\t:\tx1\t]", "x1"),
+        ("[LEARN: likes [old] jazz]", "likes [old] jazz"),
+        ("[LEARN: likes [very [old]] jazz]", "likes [very [old]] jazz"),
+        ("[LEARN: likes [old jazz]", "likes [old jazz"),
+        ("[LEARN: two\n  lines\tand   spaces]", "two lines and spaces"),
+        ("[LEARN: uses `vim`]", "uses `vim`"),
+        ("[LEARN: мёд и чай 🍵]", "мёд и чай 🍵"),
+        ("[LEARN: 猫が好き]", "猫が好き"),
+        ("[LEARN: time: 10:30]", "time: 10:30"),
+        ("[LEARN: a\0b\ud800c]", "abc"),
+        ("**[LEARN: bold]**", "bold"),
+        ("- [LEARN: in a list]", "in a list"),
+        ("# [LEARN: in a heading]", "in a heading"),
+        ("| [LEARN: in a table] |", "in a table"),
+        ("an unclosed ` and [LEARN: a fact]", "a fact"),
+        ("`` a ` b [LEARN: a fact]", "a fact"),
+        (r"\` [LEARN: a fact] `", "a fact"),
+        ("``` not a fence ``` [LEARN: a fact]", "a fact"),
+        ("> a quote\n[LEARN: after it]", "after it"),
+        ("> ```\n> code in a quote\n\n[LEARN: after it]", "after it"),
+        ("`unclosed\n\n[LEARN: a fact] `", "a fact"),
+        ("- one `\n- two [LEARN: a fact] `", "a fact"),
+        ("text ` a\n# heading\n[LEARN: a fact] `", "a fact"),
+        ("```\ncode\n```\n[LEARN: after it]", "after it"),
+        ("~~~~\n~~~\n~~~~~\n[LEARN: after it]", "after it"),
+        ("1. item\n\n    [LEARN: in an item]", "in an item"),
+        ("text\n    [LEARN: a continuation]", "a continuation"),
+        ("[[LEARN: doubled]]", "doubled"),
+    ],
+)
+def test_learn(reply: str, fact: str) -> None:
+    intents = process_intents(reply)
+    assert intents.actions == (Learn(fact),)
+    assert intents.rejected == ()
+    assert "LEARN" not in intents.text.upper()
+
+
+@pytest.mark.parametrize("tag", ["[VOICE_REPLY]", "[Voice_Reply]", "[ voice_reply ]"])
+def test_voice_reply(tag: str) -> None:
+    assert process_intents(f"Hello {tag}") == Intents("Hello", (), (), True)
+
+
+CODE = [
+    "`[LEARN: x1]`",
+    "`` ` [LEARN: x1] ``",
+    "a `b\nc [LEARN: x1]\nd` e",
+    r"`\` \``[LEARN: x1]`",
+    "```\n[LEARN: x1]\n```",
+    "```\n[LEARN: x1]",
+    "```[LEARN: x1]\n```",
+    "```python\n[LEARN: x1]\n``\n[VOICE_REPLY]\n```",
+    "````\n```\n[LEARN: x1]\n```\n````",
+    "~~~\n```\n[LEARN: x1]\n~~~",
+    "~~~ `[LEARN: x1]\n~~~",
+    "text\n   ```\n   [LEARN: x1]\n   ```\ntext",
+    "text\n```\n\n[LEARN: x1]\n\n    ```\n[VOICE_REPLY]\n```",
+    "- item\n  ```\n  [LEARN: x1]\n  ```",
+    "- ```\n  [LEARN: x1]\n  ```",
+    "1. item\n   - item\n     ```sh\n     [LEARN: x1]\n     ```",
+    "> [LEARN: x1]",
+    ">[LEARN: x1]",
+    "   > [LEARN: x1]",
+    "> > [LEARN: x1]",
+    "- > [LEARN: x1]",
+    "> ```\n> [LEARN: x1]\n> ```",
+    "text\n> [LEARN: x1]\n> [VOICE_REPLY]\ntext",
+    'text\n> [REMEMBER] {"content": "x1"}',
+    "text\n\n    [LEARN: x1]\n\n    [VOICE_REPLY]\n\ntext",
+    "text\n\n\t[LEARN: x1]",
+    "`` [LEARN: x1] ` [VOICE_REPLY] ``",
+    '```json\n[REMEMBER] {"content": "x1"}\n```',
+    "```\r\n[LEARN: x1]\r\n```",
+]
+
+
+@pytest.mark.parametrize("reply", CODE)
+def test_nothing_in_code_or_in_a_quote_acts_or_changes(reply: str) -> None:
+    assert process_intents(reply) == Intents(reply.strip(), (), (), False)
+
+
+@pytest.mark.parametrize("reply", CODE)
+def test_code_beside_tags_keeps_every_byte(reply: str) -> None:
+    intents = process_intents(f"[LEARN: before]\n\nText\n\n{reply}\n\nText")
+    assert intents.actions == (Learn("before"),)
+    assert reply in intents.text
+    if not reply.endswith("[LEARN: x1]") or reply[0] in ">- " or "\t" in reply:
+        after = process_intents(f"Text\n\n{reply}\n\nText [LEARN: after]")
+        assert after.actions == (Learn("after"),)
+        assert after.text == f"Text\n\n{reply}\n\nText"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "plain",
+        "[",
+        "[]",
+        "[x] done, [ ] open",
+        "[link](https://example.org/[a])",
+        "[LEARNING: x]",
+        "[LEARN]",
+        "[LEARN x]",
+        "[REMEMBER: x]",
+        "[VOICE REPLY]",
+        "[VOICE_REPLY: yes]",
+        "[VOİCE_REPLY]",
+        "[VO\u200bICE_REPLY]",
+        "［LEARN: x］",
+        "【LEARN: x】",
+        "(LEARN: x)",
+        "[\nVOICE_REPLY]",
+        r"\[LEARN: escaped]",
+        "a  \nhard break",
+        "a\n\n\n\nb",
+        "-\n-\n\n1.",
+        "trailing  \n\t\nspaces",
+        "a\r\nb\r\n\r\nc",
+        "`unclosed",
+        "\\",
+        "---",
+    ],
+)
+def test_text_without_tags_is_unchanged(text: str) -> None:
+    assert process_intents(f"\n {text} \n") == Intents(text, (), (), False)
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("a\n[VOICE_REPLY]\nb", "a\nb"),
+        ("a\n\n[VOICE_REPLY]\n\nb", "a\n\nb"),
+        ("a\n\n[VOICE_REPLY]\nb", "a\n\nb"),
+        ("a\n[VOICE_REPLY]\n\nb", "a\n\nb"),
+        ("a\n\n[LEARN: x1]\n\n[LEARN: x2]\n\nb", "a\n\nb"),
+        ("a\n\n[LEARN: x1] [LEARN: x2]\n[LEARN: x3]\n\nb", "a\n\nb"),
+        ("a\r\n\r\n[VOICE_REPLY]\r\n\r\nb", "a\r\n\r\nb"),
+        ("[VOICE_REPLY]\n\n\na", "a"),
+        ("[VOICE_REPLY] a", "a"),
+        ("a [VOICE_REPLY] b", "a b"),
+        ("`a` ` [VOICE_REPLY] ?", "`a` `?"),
+        ("a [VOICE_REPLY]  [VOICE_REPLY] b", "a b"),
+        ("a [VOICE_REPLY]\nb", "a\nb"),
+        ("a [VOICE_REPLY]  \nb", "a\nb"),
+        ("a[VOICE_REPLY]b", "a b"),
+        ("a [VOICE_REPLY].", "a."),
+        ("Hi![VOICE_REPLY] How", "Hi! How"),
+        ("你好[VOICE_REPLY]世界", "你好世界"),
+        ("a\n- [LEARN: x1]\n- [LEARN: x2]\n- b", "a\n- b"),
+        ("a\n  1. [LEARN: x1]  \nb", "a\nb"),
+        ("a\n- [VOICE_REPLY] b\n", "a\n- b"),
+        ("  - a\n  [VOICE_REPLY] b", "- a\n  b"),
+        ("a  \nb [VOICE_REPLY]\n\n\n\nc  \nd", "a  \nb\n\n\n\nc  \nd"),
+        ("a\n[LEARN: x\ny]\nb", "a\nb"),
+        ("a [LEARN: x\ny] b", "a b"),
+        ("[VOICE_REPLY]", ""),
+        ("`a` [VOICE_REPLY] `b`", "`a` `b`"),
+        ("``[VOICE_REPLY]`", "`` `"),
+        ("[VOICE_REPLY]```\n[LEARN: x1]\n```", "```\n[LEARN: x1]\n```"),
+        ("[VOICE_REPLY]> [LEARN: x1]", "> [LEARN: x1]"),
+        ("[LEA[VOICE_REPLY]RN: x]", "[LEA RN: x]"),
+    ],
+)
+def test_removal_leaves_no_trace(reply: str, text: str) -> None:
+    assert shown(reply) == text
+
+
+def test_learn_limits() -> None:
+    intents = process_intents("".join(f"[LEARN: fact {n}]\n" for n in range(7)))
+    assert intents.actions == tuple(Learn(f"fact {n}") for n in range(5))
+    assert intents.rejected == tuple(Rejected("LEARN", f"fact {n}", "more than 5 in one reply") for n in (5, 6))
+    assert intents.text == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "rejected"),
+    [
+        (f"[LEARN: {'x' * 201}]", Rejected("LEARN", "x" * 201, "longer than 200 characters")),
+        ("[LEARN: ]", Rejected("LEARN", "", "empty")),
+        ("[LEARN:]", Rejected("LEARN", "", "empty")),
+        ("[LEARN: …]", Rejected("LEARN", "…", "empty")),
+        ("[FORGET: a b c!]", Rejected("FORGET", "a b c!", "fewer than 4 letters to match")),
+        ("[FORGET: ]", Rejected("FORGET", "", "fewer than 4 letters to match")),
+    ],
+)
+def test_a_refused_tag_is_removed_and_listed(reply: str, rejected: Rejected) -> None:
+    assert process_intents(f"a {reply} b") == Intents("a b", (), (rejected,), False)
+
+
+def test_two_hundred_characters_are_counted_after_whitespace_is_collapsed() -> None:
+    words = "xy   \n" * 65
+    assert actions(f"[LEARN: {words}]") == (Learn(" ".join(words.split())),)
+    assert actions(f"[LEARN: {'é' * 200}]") == (Learn("é" * 200),)
+
+
+@pytest.mark.parametrize("words", ["abcd", "2024", "чай1", "a b c d"])
+def test_forget_needs_four_letters_or_digits(words: str) -> None:
+    assert actions(f"[FORGET: {words}]") == (Forget(words),)
+
+
+def test_forget_limit() -> None:
+    intents = process_intents("".join(f"[FORGET: fact{n}]" for n in range(4)))
+    assert intents.actions == (Forget("fact0"), Forget("fact1"), Forget("fact2"))
+    assert intents.rejected == (Rejected("FORGET", "fact3", "more than 3 in one reply"),)
+
+
+def test_identical_actions_collapse_and_do_not_count() -> None:
+    intents = process_intents("[LEARN: tea]\n[learn:  tea ]\n" * 4 + "[LEARN: coffee]" + REMEMBER + REMEMBER)
+    assert intents.actions == (
+        Learn("tea"),
+        Learn("coffee"),
+        Remember("deploys on Fridays", "operational", ("work",)),
+    )
+    assert intents.rejected == ()
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "reason"),
+    [
+        ("a [LEARN: never closed", "a [LEARN: never closed", "not closed"),
+        ("a [LEARN: b\n\nc]", "a [LEARN: b\n\nc]", "not closed"),
+        ("a [LEARN: b\n> c]", "a [LEARN: b\n> c]", "not closed"),
+        ("a [LEARN: b [VOICE_REPLY]", "a [LEARN: b", "not closed"),
+        (f"[LEARN: {'x' * 500}]", f"[LEARN: {'x' * 500}]", "longer than 200 characters"),
+    ],
+)
+def test_a_tag_that_is_not_closed_is_text(reply: str, text: str, reason: str) -> None:
+    intents = process_intents(reply)
+    assert (intents.text, intents.actions) == (text, ())
+    assert [(rejected.tag, rejected.reason) for rejected in intents.rejected] == [("LEARN", reason)]
+
+
+@pytest.mark.parametrize(
+    ("source", "learning"),
+    [
+        ('{"content": "x1"}', Remember("x1", "knowledge", ())),
+        ('\n{"content": "x1"}', Remember("x1", "knowledge", ())),
+        ('  \n\t{\n  "content": " x1 ",\n  "tags": []\n}', Remember("x1", "knowledge", ())),
+        ('{"content": "x1", "category": null, "tags": null}', Remember("x1", "knowledge", ())),
+        ('{"content": "x1", "category": "Identity"}', Remember("x1", "identity", ())),
+        ('{"content": "x1", "more": {"deep": [{}, "}"]}}', Remember("x1", "knowledge", ())),
+        ('{"memory": {"content": "x1", "tags": ["a"]}}', Remember("x1", "knowledge", ("a",))),
+        ('{"content": "a \\"b\\" } [LEARN: c] \\\\"}', Remember('a "b" } [LEARN: c] \\', "knowledge", ())),
+        ('{"content": "a\\u0000b\\ud800c"}', Remember("abc", "knowledge", ())),
+        ('{"content": "uses `x`", "tags": ["a", " a ", "", "b  c"]}', Remember("uses `x`", "knowledge", ("a", "b c"))),
+        (json.dumps({"content": "я" * 2000}), Remember("я" * 2000, "knowledge", ())),
+    ],
+)
+def test_remember(source: str, learning: Remember) -> None:
+    for tag in ("[REMEMBER]", "[ remember ]"):
+        assert process_intents(f"a\n{tag}{source}\nb") == Intents("a\nb", (learning,), (), False)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ({}, "without content"),
+        ({"content": "  "}, "without content"),
+        ({"content": 5}, "without content"),
+        ({"content": "x" * 2001}, "longer than 2000 characters"),
+        ({"content": "x", "category": "other"}, "not of a known category (knowledge, identity, operational)"),
+        ({"content": "x", "category": 3}, "not of a known category (knowledge, identity, operational)"),
+        ({"content": "x", "tags": "a"}, "with tags that are not a list of words"),
+        ({"content": "x", "tags": ["a", 1]}, "with tags that are not a list of words"),
+        ({"content": "x", "tags": [str(n) for n in range(11)]}, "with more than 10 tags"),
+        ({"content": "x", "tags": ["a" * 41]}, "with a tag longer than 40 characters"),
+    ],
+)
+def test_a_refused_remember_is_removed_and_listed(data: dict[str, object], reason: str) -> None:
+    intents = process_intents(f"a [REMEMBER] {json.dumps(data)} b")
+    assert (intents.text, intents.actions) == ("a b", ())
+    assert [(rejected.tag, rejected.reason) for rejected in intents.rejected] == [("REMEMBER", reason)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "[REMEMBER]",
+        "[REMEMBER] nothing",
+        '[REMEMBER] "text"',
+        "[REMEMBER] {content: 'x'}",
+        '[REMEMBER] {"content": "x",}',
+        '[REMEMBER] {"content": "x"',
+        '[REMEMBER] {"content": "x',
+        '[REMEMBER]\n\n{"content": "x"}',
+        '[REMEMBER] {"content":\n\n"x"}',
+        '[REMEMBER]\n```json\n{"content": "x"}\n```',
+        '[REMEMBER] {"a": ' + "9" * 5000 + "}",
+        "[REMEMBER] " + '{"a":' * 15000,
+    ],
+)
+def test_invalid_json_stays_visible_and_is_listed(reply: str) -> None:
+    intents = process_intents(reply)
+    assert (intents.text, intents.actions, intents.voice_reply) == (reply, (), False)
+    assert [rejected.tag for rejected in intents.rejected] == ["REMEMBER"]
+    assert intents.rejected[0].reason == "not followed by a valid JSON object"
+
+
+def test_remember_limit() -> None:
+    intents = process_intents("\n".join(f'[REMEMBER] {{"content": "c{n}"}}' for n in range(6)))
+    assert len(intents.actions) == 5
+    assert intents.rejected == (Rejected("REMEMBER", "c5", "more than 5 in one reply"),)
+    assert intents.text == ""
+
+
+@pytest.mark.parametrize(
+    ("partial", "text"),
+    [
+        ("Hi [", "Hi"),
+        ("Hi [LE", "Hi"),
+        ("Hi [ le", "Hi"),
+        ("Hi [LEARN: user likes", "Hi"),
+        ("Hi [LEARN: user likes [old", "Hi"),
+        ("Hi [VOICE_REPLY", "Hi"),
+        ("Hi [VOICE_REPLY]", "Hi"),
+        ("Hi [REMEMBER]", "Hi"),
+        ("Hi [REMEMBER] {", "Hi"),
+        ('Hi [REMEMBER] {"con', "Hi"),
+        ('Hi [REMEMBER]\n{"content": "x",\n', "Hi"),
+        (f"Hi {REMEMBER} there", "Hi there"),
+        ("Hi\n- ", "Hi"),
+        ("Hi\n- [LE", "Hi"),
+        ("Hi [l", "Hi"),
+        ("Hi [li", "Hi [li"),
+        ("Hi [link](https://x", "Hi [link](https://x"),
+        ("Hi [x", "Hi [x"),
+        ("Hi [x]", "Hi [x]"),
+        ("Hi [ ]", "Hi [ ]"),
+        ("Hi [LEARNT", "Hi [LEARNT"),
+        ("Hi [LEARN it", "Hi [LEARN it"),
+        ("Hi [LEARN: a\n\nb", "Hi [LEARN: a\n\nb"),
+        ("Hi [LEARN: " + "x" * 300, "Hi"),
+        ("Hi [LEARN: " + "x" * 400, "Hi [LEARN: " + "x" * 400),
+        ("Hi [REMEMBER] no", "Hi [REMEMBER] no"),
+        ("Hi `[LEARN: a]", "Hi `"),
+        ("Hi `[LEARN: a]`", "Hi `"),  # the run of backticks may still grow
+        ("Hi `[LEARN: a]` b", "Hi `[LEARN: a]` b"),
+        ("Hi `[LEARN: a]\n\nb", "Hi `\n\nb"),
+        ("Hi `[x](y)", "Hi `[x](y)"),
+        ("```\n[LE", "```\n[LE"),
+        ("```py [LE", "```py"),
+        ("> [LE", "> [LE"),
+        ("  Hi  ", "Hi"),
+        ("", ""),
+    ],
+)
+def test_visible(partial: str, text: str) -> None:
+    assert visible(partial) == text
+
+
+def test_every_prefix_of_valid_json_is_hidden() -> None:
+    source = '{"content": "a \\u00e9\\ud83d\\ude00 \\" {[", '
+    source += '"n": [-1.5e+10, true, null, {"x": -Infinity}, []], "tags": ["a"]}'
+    reply = f"Hi [REMEMBER] {source}"
+    assert [visible(reply[:end]) for end in range(3, len(reply) + 1)] == ["Hi"] * (len(reply) - 2)
+    assert len(actions(reply)) == 1
+
+
+FRAGMENTS = [
+    *("[LEARN: likes tea]", "[ learn : likes [old] jazz ]", "[FORGET: likes coffee]", "[VOICE_REPLY]", REMEMBER),
+    *(f"[LEARN: {'long ' * 50}]", f"[LEARN: {'long ' * 90}]", "[LEARN: ]", "[FORGET: a]", "[LEARN: a\nb]"),
+    *('[REMEMBER]\n{"content":\n"x"}', "[REMEMBER]", '[REMEMBER] {"content": 1}', "[REMEMBER] {bad}", '{"a": "', '"}'),
+    *("[", "]", "[LE", "[LEARN:", "[LEARN: half", "[REMEMBER", "[VOICE_", "VOICE_REPLY]", "ARN: x]", "{", "}", '"'),
+    *("`", "``", "```", "````", "`code`", "~~~", "\n```\n", "\n```py\n", "\n~~~\n", "\n    ", "\\", "\\[", "\t"),
+    *("> ", "\n> ", "\n- ", "\n1. ", "\n# ", "\n---\n", "- ", "1.", "#", "*", "-", "="),
+    *("\n", "\n\n", "\n\n\n", "\r\n", " ", "  ", "   ", "    ", "text", "Hello, world. ", "(", ")", ".", ":"),
+    *("[link](http://x)", "[x]", "é", "猫", "🍵", "\u200b", "\u00a0", "［", "ſ", "\0", "\ud800"),
+]
+replies = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=14).map("".join)
+plain = st.lists(st.sampled_from(["text", "[x]", "[", "`", "```", "\n", "\n\n", "- ", "> ", "  ", "\\", "é"])).map(
+    "".join
+)
+
+
+@given(replies)
+@settings(max_examples=400, deadline=None)
+@example("`[VOICE_REPLY]\n-b`")
+@example("```[VOICE_REPLY]`\n")
+@example("a\n1. [VOICE_REPLY]")
+@example("a\n1. [VOICE_REPLY]\u00a0")
+@example("[VOICE_REPLY]```\n[VOICE_REPLY]\n``` `\n[VOICE_REPLY]")
+def test_what_was_shown_while_streaming_stays(reply: str) -> None:
+    final = shown(reply)
+    for end in range(len(reply) + 1):
+        partial = visible(reply[:end])
+        assert final.startswith(partial.rstrip()), (end, partial, final)
+
+
+@given(replies)
+@settings(max_examples=400, deadline=None)
+def test_what_is_shown_grows_only(reply: str) -> None:
+    last = ""
+    for end in range(len(reply) + 1):
+        partial = visible(reply[:end])
+        assert partial.startswith(last)
+        last = partial
+
+
+@given(replies)
+@settings(max_examples=400, deadline=None)
+def test_what_is_shown_catches_up_after_the_paragraph(reply: str) -> None:
+    reply += "\n\nThe end"
+    assert visible(reply) == shown(reply)
+
+
+@given(st.text() | replies)
+@settings(max_examples=400, deadline=None)
+def test_any_text_is_parsed_within_the_limits(reply: str) -> None:
+    intents = process_intents(reply)
+    visible(reply)
+    assert len(set(intents.actions)) == len(intents.actions)
+    for kind, limit in ((Learn, 5), (Forget, 3), (Remember, 5)):
+        assert sum(isinstance(action, kind) for action in intents.actions) <= limit
+    for action in intents.actions:
+        text = action.content if isinstance(action, Remember) else action.text
+        assert text.strip() == text != ""
+        text.encode()
+        assert "\0" not in text
+
+
+@given(plain)
+def test_text_without_tags_is_never_changed(text: str) -> None:
+    assert process_intents(text) == Intents(text.strip(), (), (), False)
+
+
+@given(st.text(alphabet="ab [x]`\n>-#*~", max_size=200))
+def test_ordinary_markdown_is_never_changed(text: str) -> None:
+    assert process_intents(text) == Intents(text.strip(), (), (), False)
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="`\r", exclude_categories=["Cs"])), replies)
+def test_fenced_code_is_never_changed(code: str, before: str) -> None:
+    before = before.replace("`", "").replace("~", "")
+    fenced = f"```text\n{code}\n[LEARN: x1]\n```"
+    intents = process_intents(f"{before}\n\n{fenced}\n\n[LEARN: after it]")
+    assert fenced in intents.text
+    assert Learn("x1") not in intents.actions
+
+
+pieces = st.sampled_from(
+    ["text", " ", "\n", "\n\n", "- ", "[VOICE_REPLY]", "[LEARN: tea]", "[FORGET: tea time]", "`code`", ". "]
+)
+
+
+@given(
+    st.lists(pieces | st.sampled_from([REMEMBER, "`[LEARN: in code]`", "[x]", "é", "\n```\n[LEARN: in code]\n```\n"]))
+)
+@settings(max_examples=400)
+def test_what_is_shown_asks_for_nothing_more(parts: list[str]) -> None:
+    intents = process_intents("".join(parts))
+    assert process_intents(intents.text) == Intents(intents.text, (), (), False)
+
+
+@given(st.lists(pieces.filter(lambda piece: piece != "- ")))
+def test_removal_leaves_no_blank_lines_or_spaces(parts: list[str]) -> None:
+    reply = "".join(part.rstrip(" ") for part in parts)
+    while "\n\n\n" in reply:
+        reply = reply.replace("\n\n\n", "\n\n")
+    text = shown(reply)
+    assert "\n\n\n" not in text
+    assert "  " not in text
+    assert all(line == line.rstrip() for line in text.split("\n"))
+
+
+def steps(function: Callable[[str], object], text: str) -> int:
+    """How many lines of Python the function runs, which the machine's speed does not change."""
+    count = 0
+
+    def trace(frame: object, event: str, arg: object) -> object:
+        nonlocal count
+        count += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)  # type: ignore[arg-type]
+    try:
+        function(text)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+UNITS = [
+    *("[", "`", "` ", "`a``b", "[LEARN:", "[LEARN: [", "[REMEMBER] {", '[REMEMBER] {"'),
+    *('[REMEMBER] {"a":', "[ ", "> [", "- [", "\n", "a\n", "- a\n", "[VOICE_REPLY]"),
+    *("- [VOICE_REPLY]", "[VOICE_REPLY]> a\n", "    [\n", "\\[", "]", "```\n", "\n    a", "1. "),
+    *("[VOICE_REPLY]- ", "` [VOICE_REPLY]\n", "#", " ", "\t", "\\", "~", "[LEARN: a]"),
+    *("\n[LEARN: a\n]"),
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("function", [process_intents, visible])
+def test_the_work_grows_with_the_length_alone(unit: str, function: Callable[[str], object]) -> None:
+    short, long = unit * (3000 // len(unit)), unit * (12000 // len(unit))
+    assert steps(function, long) <= 5 * steps(function, short) + 200
+
+
+@pytest.mark.parametrize(
+    "unit", ["[", "`", "` `` ", "[LEARN:", '[REMEMBER] {"a":"', "[REMEMBER] ", "\n", " ", "- ", "[ "]
+)
+def test_a_hundred_kilobytes_of_nonsense_is_parsed(unit: str) -> None:
+    text = (unit * 100_000)[:100_000]
+    assert process_intents(f"a{text}b").actions == ()
+    visible(f"a{text}")
