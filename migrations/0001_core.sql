@@ -43,21 +43,23 @@ create table relay.session (
 );
 create index session_thread on relay.session (thread_id, id);
 
--- The queue: one lane per chat and topic, so that its turns run in order and one at a time.
+-- The queue: one lane per bot, chat and topic, so that its turns run in order and one at a time.
 create table relay.lane (
     id bigint generated always as identity primary key,
+    bot_id bigint not null,
     chat_id bigint not null,
     topic_id bigint not null default 0,
     due_at timestamptz,
     open_turn_id bigint,
-    unique (chat_id, topic_id)
+    unique (bot_id, chat_id, topic_id)
 );
-create index lane_due on relay.lane (due_at) where due_at is not null and open_turn_id is null;
+create index lane_due on relay.lane (bot_id, due_at) where due_at is not null and open_turn_id is null;
 
 -- One user input and the reply to it, or one control (a command or a button) that passes the queue by.
 create table relay.turn (
     id bigint generated always as identity primary key,
     kind text not null check (kind in ('message', 'control')),
+    bot_id bigint not null,
     lane_id bigint references relay.lane,
     user_id bigint,
     space_id bigint references relay.space,
@@ -81,7 +83,7 @@ create table relay.turn (
     answered_at timestamptz,
     done_at timestamptz
 );
-create index turn_open on relay.turn (id) where status in ('working', 'answered');
+create index turn_open on relay.turn (bot_id, id) where status in ('working', 'answered');
 create index turn_thread on relay.turn (thread_id, id);
 alter table relay.lane add foreign key (open_turn_id) references relay.turn;
 

@@ -77,9 +77,7 @@ class Talk:
         """The dialogue as it stands; it ends on the assistant's side, as the next prompt needs it."""
         if self.steps and self.steps[-1]["role"] == "user":
             self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
-        return Reply(
-            self.steps, self.whole(), status, self.usage, self.model, self.tainted, tuple(self.tools), note
-        )
+        return Reply(self.steps, self.whole(), status, self.usage, self.model, self.tainted, tuple(self.tools), note)
 
 
 async def converse(

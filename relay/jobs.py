@@ -86,9 +86,7 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
         return False
 
 
-def summary_messages(
-    previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
+def summary_messages(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The summariser's one user message: the summary so far and the messages since, as data."""
     lines = [f"<summary>\n{harmless(previous['text'])}\n</summary>\n"] if previous else []
     for row in messages:

@@ -82,8 +82,10 @@ class Incoming:
     at: datetime
     reply_to: ReplyTo | None = None
     retry: bool = False
-    web: bool | None = None
-    """True when a tap allowed web tools for this turn though it is tainted."""
+    """Answer an earlier message again: that of `retry_turn`, else the thread's last."""
+    retry_turn: int | None = None
+    web: bool = False
+    """A tap allowed web tools for this turn though it is tainted."""
 
 
 @dataclass(frozen=True, slots=True)

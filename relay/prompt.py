@@ -135,7 +135,9 @@ def memory_block(memories: Sequence[dict[str, Any]], group: bool) -> tuple[str, 
     sections = []
     facts = [line(row, group) for row in kept if row["kind"] == "fact"]
     if facts:
-        sections.append("# THINGS I KNOW ABOUT " + ("THE PEOPLE HERE" if group else "THE USER") + "\n" + "\n".join(facts))
+        sections.append(
+            "# THINGS I KNOW ABOUT " + ("THE PEOPLE HERE" if group else "THE USER") + "\n" + "\n".join(facts)
+        )
     for category in CATEGORIES:
         learned = [line(row, group) for row in kept if row["kind"] == "learning" and row["category"] == category]
         if learned:
@@ -181,9 +183,7 @@ def recall_within(recalled: Sequence[dict[str, Any]], tokens: int) -> Sequence[d
     return kept
 
 
-def history(
-    summary: dict[str, Any] | None, recent: Sequence[dict[str, Any]], group: bool
-) -> list[dict[str, Any]]:
+def history(summary: dict[str, Any] | None, recent: Sequence[dict[str, Any]], group: bool) -> list[dict[str, Any]]:
     """The thread's summary, then the recent messages as real turns, tool calls included."""
     messages: list[dict[str, Any]] = []
     if summary:
@@ -271,4 +271,3 @@ def reply_note(reply: ReplyTo, stored: dict[str, Any] | None, user_id: int, zone
     head = f"The user is replying to {'this part of ' if reply.quote else ''}a message by {author}{when}:"
     body = untrusted(text, "quote", reply.by) if reply_untrusted(reply, stored, user_id) else harmless(text)
     return f"{head}\n<reply>\n{body}\n</reply>"
-

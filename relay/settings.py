@@ -54,7 +54,9 @@ class Settings(BaseSettings):
             return value
         parts = [part.strip() for part in value.split(",") if part.strip()]
         if not all(part.isdecimal() for part in parts):
-            raise ValueError("must be Telegram user ids separated by commas, such as 123456789 (@userinfobot tells yours)")
+            raise ValueError(
+                "must be Telegram user ids separated by commas, such as 123456789 (@userinfobot tells yours)"
+            )
         return frozenset(int(part) for part in parts)
 
     @field_validator("telegram_bot_token")

@@ -57,7 +57,7 @@ begin
 end $$;
 
 -- Marks parts as sent (or failed, or a preview in the chat), the next as being sent, and closes the turn after the
--- last. Returns whether the lane has more to do.
+-- last. Returns whether the lane has more to do, and whether a summary is due.
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_next integer, p_done boolean)
 returns jsonb
@@ -82,8 +82,10 @@ begin
     if p_done then
         perform relay.close_turn(held.id, 'done', null);
     end if;
-    return jsonb_build_object('more', exists (
-        select from lane where id = held.lane_id and due_at is not null and open_turn_id is null));
+    return jsonb_build_object(
+        'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null),
+        'summary', exists (
+            select from summary_due where status = 'due' and lease_owner is null and not_before <= now()));
 end $$;
 
 -- Which of the ids above a floor are known, so that a lost part is looked for among the others.

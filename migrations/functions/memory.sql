@@ -45,7 +45,7 @@ begin
     if near.id is not null and not p_pending then
         update memory set content = p_memory ->> 'content', updated_at = now() where id = near.id;
         insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
-        values (p_turn.space_id, near.id, p_turn.id, p_turn.user_id, 'refresh', to_jsonb(near) - 'words');
+        values (p_turn.space_id, near.id, p_turn.id, p_turn.user_id, 'refresh', to_jsonb(near));
         return;
     end if;
     insert into memory (space_id, kind, subject_id, subject, content, category, tags, status, tainted, thread_id,
@@ -79,7 +79,7 @@ begin
     end if;
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
     select p_turn.space_id, m.id, p_turn.id, p_turn.user_id, 'forget',
-        case when p_pending or cardinality(matches) > 1 then 'pending' else 'applied' end, to_jsonb(m) - 'words'
+        case when p_pending or cardinality(matches) > 1 then 'pending' else 'applied' end, to_jsonb(m)
     from memory m where m.id = any (matches)
         and not exists (select from memory_change c
             where c.turn_id = p_turn.id and c.memory_id = m.id and c.action = 'forget');
@@ -87,6 +87,23 @@ begin
         update memory set status = 'forgotten', updated_at = now() where id = matches[1];
     end if;
     return jsonb_build_object('matches', cardinality(matches));
+end $$;
+
+-- A person's own wording in place of a memory's.
+create or replace function relay.edit_memory(p_turn relay.turn, p_memory_id bigint, p_content text) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    edited memory;
+begin
+    select * into edited from memory
+    where id = p_memory_id and space_id = p_turn.space_id and status = 'active' for update;
+    if edited.id is null then
+        return jsonb_build_object('failed', 'there is no such memory', 'tag', 'edit', 'text', p_content);
+    end if;
+    update memory set content = p_content, updated_at = now() where id = edited.id;
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+    values (p_turn.space_id, edited.id, p_turn.id, p_turn.user_id, 'refresh', to_jsonb(edited));
+    return jsonb_build_object('edited', true);
 end $$;
 
 -- Applies what an answer (or a person) asked of memory, in order. Returns one result per action.
@@ -101,6 +118,8 @@ begin
     for action in select jsonb_array_elements(coalesce(p_actions, '[]')) loop
         if action ->> 'action' = 'forget' then
             results := results || relay.forget_memory(p_turn, action ->> 'content', p_pending);
+        elsif action ->> 'action' = 'edit' then
+            results := results || relay.edit_memory(p_turn, (action ->> 'memory_id')::bigint, action ->> 'content');
         else
             perform relay.keep_memory(p_turn, action, p_message_id, p_pending);
             results := results || jsonb_build_object('kept', true);
@@ -143,6 +162,12 @@ create or replace function public.relay_changes(p_turn_id bigint, p_user_id bigi
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when relay.may_decide(t.space_id, t.user_id, p_user_id, p_admin) then relay.changes_of(t.id) end
     from turn t where t.id = p_turn_id
+$$;
+
+-- The turn that a change belongs to.
+create or replace function public.relay_turn_of_change(p_change_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(turn_id) from memory_change where id = p_change_id
 $$;
 
 -- A private space obeys its owner alone; a group's memory obeys who taught it and the admins.
@@ -188,6 +213,13 @@ begin
         jsonb_build_object('change', change.id, 'decision', p_decision));
     return relay.changes_of(change.turn_id);
 end $$;
+
+-- One active memory of a space.
+create or replace function public.relay_memory(p_space jsonb, p_memory_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(m) from memory m
+    where m.id = p_memory_id and m.space_id = relay.find_space(p_space) and m.status = 'active'
+$$;
 
 -- A page of what is known in a space, newest first.
 create or replace function public.relay_memories(p_space jsonb, p_offset integer, p_limit integer) returns jsonb

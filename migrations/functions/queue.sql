@@ -28,7 +28,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Opens the next turn of a lane: its leading updates that belong together. Null when nothing is pending.
-create or replace function relay.open_turn(p_lane_id bigint, p_worker uuid, p_lease_seconds integer)
+create or replace function relay.open_turn(
+    p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_lease_seconds integer)
 returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -42,8 +43,8 @@ begin
         update lane set due_at = null where id = p_lane_id;
         return null;
     end if;
-    insert into turn (kind, lane_id, user_id, lease_owner, lease_until)
-    values ('message', p_lane_id, first.user_id, p_worker, now() + make_interval(secs => p_lease_seconds))
+    insert into turn (kind, bot_id, lane_id, user_id, lease_owner, lease_until)
+    values ('message', p_bot_id, p_lane_id, first.user_id, p_worker, now() + make_interval(secs => p_lease_seconds))
     returning * into opened;
     select min(update_id) into border from inbox
     where lane_id = p_lane_id and status = 'pending' and update_id > first.update_id
@@ -58,7 +59,8 @@ begin
 end $$;
 
 -- What a worker may do next: turns left by the dead, then the due lanes. Also how long nothing else will be due.
-create or replace function public.relay_claim(p_worker uuid, p_limit integer, p_lease_seconds integer)
+create or replace function public.relay_claim(
+    p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -72,7 +74,7 @@ begin
             fence = fence + 1, not_before = null
         where id in (
             select id from turn
-            where status in ('working', 'answered')
+            where status in ('working', 'answered') and bot_id = p_bot_id
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes'
                     -- its own, but not renewed as running turns are: the response that handed it out was lost
                     or (lease_owner = p_worker
@@ -85,18 +87,20 @@ begin
     end loop;
     for lane_id in
         select id from lane
-        where due_at is not null and open_turn_id is null
+        where bot_id = p_bot_id and due_at is not null and open_turn_id is null
             and (due_at <= now() or due_at > now() + interval '1 minute')
         order by due_at limit greatest(0, p_limit - jsonb_array_length(claimed)) for update skip locked
     loop
-        one := relay.open_turn(lane_id, p_worker, p_lease_seconds);
+        one := relay.open_turn(p_bot_id, lane_id, p_worker, p_lease_seconds);
         if one.id is not null then
             claimed := claimed || relay.turn_json(one);
         end if;
     end loop;
     select extract(epoch from least(
-        (select min(due_at) from lane where due_at is not null and open_turn_id is null),
-        (select min(not_before) from turn where status in ('working', 'answered') and lease_owner is null))
+        (select min(due_at) from lane
+            where bot_id = p_bot_id and due_at is not null and open_turn_id is null),
+        (select min(not_before) from turn
+            where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null))
         - clock_timestamp()) into wait;
     return jsonb_build_object('turns', claimed, 'wait', wait);
 end $$;
@@ -123,10 +127,11 @@ begin
     loop
         lane_of := null;
         if one.kind in ('turn', 'control') then
-            select id into lane_of from lane where chat_id = one.chat_id and topic_id = one.topic_id;
+            select id into lane_of from lane
+            where bot_id = p_bot_id and chat_id = one.chat_id and topic_id = one.topic_id;
             if lane_of is null then
-                insert into lane (chat_id, topic_id) values (one.chat_id, one.topic_id)
-                on conflict (chat_id, topic_id) do update set topic_id = excluded.topic_id returning id into lane_of;
+                insert into lane (bot_id, chat_id, topic_id) values (p_bot_id, one.chat_id, one.topic_id)
+                on conflict (bot_id, chat_id, topic_id) do update set topic_id = excluded.topic_id returning id into lane_of;
             end if;
         end if;
         insert into inbox (bot_id, update_id, lane_id, user_id, mergeable, status, payload, ready_at)
@@ -152,14 +157,14 @@ begin
                     + interval '5 seconds')
             where id = lane_of;
         elsif one.kind = 'control' then
-            insert into turn (kind, lane_id, user_id, lease_owner, lease_until)
-            values ('control', lane_of, one.user_id, p_worker, now() + make_interval(secs => p_lease_seconds))
+            insert into turn (kind, bot_id, lane_id, user_id, lease_owner, lease_until)
+            values ('control', p_bot_id, lane_of, one.user_id, p_worker, now() + make_interval(secs => p_lease_seconds))
             returning * into control;
             update inbox set turn_id = control.id where bot_id = p_bot_id and update_id = one.update_id;
             controls := controls || relay.turn_json(control);
         end if;
     end loop;
-    result := public.relay_claim(p_worker, p_limit, p_lease_seconds);
+    result := public.relay_claim(p_bot_id, p_worker, p_limit, p_lease_seconds);
     return result || jsonb_build_object('stored', stored, 'turns', controls || (result -> 'turns'));
 end $$;
 

@@ -102,17 +102,27 @@ begin
     return saved;
 end $$;
 
--- Sets the last answer of a thread aside and returns the user's message that it answered, to be answered again.
-create or replace function relay.reopen_last_message(p_thread relay.thread) returns bigint
+-- The message of p_user_id that is to be answered again (the one of a turn, else the thread's last); its answer is
+-- set aside. Null when there is none.
+create or replace function relay.reopen_message(p_thread relay.thread, p_user_id bigint, p_of_turn bigint)
+returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     again bigint;
 begin
-    select id into again from message
-    where thread_id = p_thread.id and role = 'user' and id >= p_thread.context_from
-    order by id desc limit 1;
-    update message set status = 'replaced'
-    where thread_id = p_thread.id and role = 'assistant' and id > again;
+    if p_of_turn is not null then
+        select user_message_id into again from turn
+        where id = p_of_turn and thread_id = p_thread.id and user_id = p_user_id;
+    else
+        select id into again from message
+        where thread_id = p_thread.id and role = 'user' and id >= p_thread.context_from
+        order by id desc limit 1;
+    end if;
+    if not exists (select from message where id = again and user_id = p_user_id) then
+        return null;
+    end if;
+    update message m set status = 'replaced' from turn t
+    where t.id = m.turn_id and m.thread_id = p_thread.id and m.role = 'assistant' and t.user_message_id = again;
     return again;
 end $$;
 
@@ -127,7 +137,8 @@ begin
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     if (p_input ->> 'retry')::boolean then
-        said := coalesce(held.user_message_id, relay.reopen_last_message(own));
+        said := coalesce(held.user_message_id, relay.reopen_message(own,
+            (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));
     else
         said := relay.save_user_message(held, own, p_input);
     end if;

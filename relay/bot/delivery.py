@@ -40,8 +40,8 @@ class Delivery:
         self._messenger = messenger
         self._bot_id = bot_id
 
-    async def deliver(self, turn: Claimed, parts: list[Json]) -> bool:
-        """Delivers a turn's reply and closes the turn. Returns whether its lane has more to do.
+    async def deliver(self, turn: Claimed, parts: list[Json]) -> tuple[bool, bool]:
+        """Delivers a turn's reply and closes the turn. Returns whether its lane has more to do, and a summary is due.
 
         A part that a predecessor left as being sent is looked for before it is sent again.
         """

@@ -10,10 +10,13 @@ from itertools import chain, zip_longest
 from typing import Any
 
 import pyromark
+import structlog
 from telegramify_markdown.config import RenderConfig
 from telegramify_markdown.converter import STANDARD_OPTIONS, EventWalker
 
 from relay.bot.split import KINDS, LIMIT, Span, clip, entities, is_blank, split, tail_start, tidy, utf16_offsets
+
+log = structlog.get_logger()
 
 _FOOTER_LIMIT = 500  # characters of the footer and of the tools line; both fit one message together
 _TABLE_COLUMNS = 40  # what a phone shows of monospace text without wrapping
@@ -113,12 +116,18 @@ def _render(markdown: str) -> tuple[str, list[Span]]:
             return text, tidy(text, spans)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException:  # noqa: S110 (a panic of the Rust parser is no Exception)
-        pass
+    except BaseException as error:  # a panic of the Rust parser is no Exception
+        log.warning("markdown shown as plain text", error=type(error).__name__)
     return ("" if is_blank(source) else source.strip()), []
 
 
 def _convert(source: str) -> tuple[str, list[Span]]:
+    r"""Text and untidied spans of Markdown.
+
+    The library's `convert` parses and walks as well, but drops tags like <T> and links in tables, takes || in code
+    conditions for spoilers and \( in code for formulas, and needs exponential time for || over quoted lines. So its
+    walker gets the parser's events from here, with those put right.
+    """
     if "\\(" in source or "\\[" in source:
         source = _dollar_formulas(source)
     events = _Adapter(source).adapt(pyromark.events_with_range(source, options=STANDARD_OPTIONS))

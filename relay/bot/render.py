@@ -27,7 +27,11 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
 
 
 def message_parts(
-    markdown: str, place: Place, buttons: Sequence[Sequence[Json]] = (), footer: str = "", tools: str = "",
+    markdown: str,
+    place: Place,
+    buttons: Sequence[Sequence[Json]] = (),
+    footer: str = "",
+    tools: str = "",
     silent: bool = False,
 ) -> list[Json]:
     """Any text of ours as parts of a delivery. `silent`: no part makes a sound."""
@@ -125,7 +129,9 @@ def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool) -> lis
         content = short(change["content"], BUTTON)
         if change["status"] == "pending":
             verb = "🗑 Forget" if change["action"] == "forget" else "✅ Keep"
-            rows.append([button(f"{verb}: {content}", f"d:{change['id']}:k"), button("✖ Discard", f"d:{change['id']}:x")])
+            rows.append(
+                [button(f"{verb}: {content}", f"d:{change['id']}:k"), button("✖ Discard", f"d:{change['id']}:x")]
+            )
         elif change["status"] == "applied":
             rows.append([button(f"↩ Undo: {content}", f"d:{change['id']}:u")])
             if change["action"] != "forget":

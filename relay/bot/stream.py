@@ -21,14 +21,16 @@ log = structlog.get_logger()
 TYPING_SECONDS = 4.5
 DRAFT_EVERY, DRAFT_FIRST, DRAFT_LASTS = 0.4, 0.25, 20.0
 EDIT_EVERY, EDIT_FIRST = 1.5, 1.0
-NO_DRAFTS: set[int] = set()
-"""Chats in which a draft failed once; they get none until the next start."""
 
 
 class Preview:
     """The `Sink` of a turn on Telegram. Use as an async context manager: leaving it awaits what is in flight."""
 
-    def __init__(self, messenger: Messenger, store: Store, turn: Claimed, bot_id: int, place: Place) -> None:
+    def __init__(
+        self, messenger: Messenger, store: Store, turn: Claimed, bot_id: int, place: Place, no_drafts: set[int]
+    ) -> None:
+        """`no_drafts`: chats in which a draft failed once; they get none until the next start."""
+        self._no_drafts = no_drafts
         self._messenger = messenger
         self._store = store
         self._turn = turn
@@ -81,7 +83,7 @@ class Preview:
             except RelayError as error:
                 log.info("preview failed", turn_id=self._turn.turn_id, error=str(error))
                 if self._place.private:
-                    NO_DRAFTS.add(self._place.chat_id)
+                    self._no_drafts.add(self._place.chat_id)
                 return
             if not await self._news_within(DRAFT_LASTS):
                 self._shown = "" if self._place.private else self._shown
@@ -103,7 +105,7 @@ class Preview:
 
     async def _draft(self) -> None:
         shown = format_preview(self._text)
-        if self._place.chat_id in NO_DRAFTS or not shown.text or shown.text == self._shown:
+        if self._place.chat_id in self._no_drafts or not shown.text or shown.text == self._shown:
             return
         await self._messenger.call(
             "sendMessageDraft",

@@ -35,11 +35,12 @@ class Claude:
         self._client: AsyncAnthropic | None = None
         self._opening = asyncio.Lock()
 
-    async def warm(self) -> None:
-        """Imports the package and makes the client, off the event loop."""
+    async def warm(self) -> AsyncAnthropic:
+        """The client; the first time its package is imported, off the event loop."""
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._open)
+            return self._client
 
     def _open(self) -> AsyncAnthropic:
         import httpx2
@@ -56,14 +57,13 @@ class Claude:
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         """See `ports.Model.reply`."""
-        await self.warm()
-        assert self._client is not None
+        client = await self.warm()
         from anthropic import AnthropicError
 
         arguments: dict[str, Any] = {"tools": request.tools} if request.tools else {}
         stream: AsyncMessageStream[Any] | None = None
         try:
-            async with self._client.messages.stream(
+            async with client.messages.stream(
                 model=request.model,
                 max_tokens=request.max_tokens,
                 system=request.system,  # type: ignore[arg-type]  # blocks travel as plain dicts
@@ -131,7 +131,7 @@ def _translate(error: Exception, stream: Any) -> ModelError:
         return ModelAccountError("The model's account is out of credit. Its owner can top it up in the console.")
     if error.status_code in (401, 403):
         return ModelAccountError("The model's server does not accept the key. Check ANTHROPIC_API_KEY.")
-    if error.status_code == 413 or "prompt is too long" in message or "context" in message and "exceed" in message:
+    if error.status_code == 413 or "prompt is too long" in message or ("context" in message and "exceed" in message):
         return ContextTooLong()
     if error.status_code == 404:
         return ModelError("The model's server does not know this model. Check RELAY_MODEL.")

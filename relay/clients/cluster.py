@@ -227,6 +227,8 @@ class Cluster:
     def _run_sql(self, cluster: Path, database: str, statements: list[str], lock: int) -> None:
         """Run SQL as superuser on a stopped cluster: this server opens no socket and ends with its input."""
         command = ["postgres", "--single", "-j", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"]
+        if cluster != self.path:
+            command.insert(2, "-F")  # still being made: synced as a whole before it is moved to its place
         text = "".join(f"{statement};\n\n" for statement in statements)
         self._run([*command, "-D", str(cluster), database], lock, text)
 

@@ -32,7 +32,13 @@ from relay.errors import (
 
 POLL_SECONDS = 30
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-GONE = ("chat not found", "user is deactivated", "not enough rights to send", "need administrator rights", "have no rights")
+GONE = (
+    "chat not found",
+    "user is deactivated",
+    "not enough rights to send",
+    "need administrator rights",
+    "have no rights",
+)
 
 
 class Telegram(Bot):

@@ -36,9 +36,9 @@ class Store:
         )
         return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
 
-    async def claim(self, limit: int) -> tuple[list[Claimed], float | None]:
+    async def claim(self, bot_id: int, limit: int) -> tuple[list[Claimed], float | None]:
         """Claims up to `limit` turns. Returns them and the seconds until more may be due (None: nothing known)."""
-        result = await self._call("claim", worker=self._worker, limit=limit, lease_seconds=LEASE_SECONDS)
+        result = await self._call("claim", bot_id=bot_id, worker=self._worker, limit=limit, lease_seconds=LEASE_SECONDS)
         return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
 
     async def absorb(self, turn: Claimed) -> Claimed:
@@ -51,9 +51,7 @@ class Store:
 
     async def renew(self, turn_ids: Sequence[int]) -> list[int]:
         """Prolongs leases. Returns the turns that are no longer this worker's."""
-        return list(
-            await self._call("renew", worker=self._worker, turns=list(turn_ids), lease_seconds=LEASE_SECONDS)
-        )
+        return list(await self._call("renew", worker=self._worker, turns=list(turn_ids), lease_seconds=LEASE_SECONDS))
 
     async def fail(self, turn: Claimed, error: str, retry_seconds: float) -> bool:
         """Gives a turn up for now. Returns whether it was set aside for good."""
@@ -87,6 +85,7 @@ class Store:
                 "telegram_message_ids": incoming.telegram_message_ids,
                 "reply_to": incoming.reply_to.telegram_message_id if incoming.reply_to else None,
                 "retry": incoming.retry,
+                "retry_turn": incoming.retry_turn,
                 "model": model,
                 "idle_hours": IDLE_HOURS,
                 "memory_budget": MEMORY_CHARACTERS,
@@ -126,9 +125,7 @@ class Store:
 
     async def deliver(self, turn: Claimed, bot_id: int, parts: list[Json]) -> list[Json]:
         """Stores a reply's parts (once) and marks the first as being sent. Returns all of them."""
-        return list(
-            await self._call("deliver", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, parts=parts)
-        )
+        return list(await self._call("deliver", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, parts=parts))
 
     async def preview(self, turn: Claimed, bot_id: int, chat_id: int, request: Json) -> Json:
         """Stores a streaming preview that is a real message, as part 1, marked as being sent."""
@@ -137,12 +134,15 @@ class Store:
         )
         return result
 
-    async def sent(self, turn: Claimed, results: list[Json], following: int | None, done: bool) -> bool:
-        """Marks parts, and `following` as being sent; closes the turn when `done`. Returns whether more is due."""
+    async def sent(self, turn: Claimed, results: list[Json], following: int | None, done: bool) -> tuple[bool, bool]:
+        """Marks parts, and `following` as being sent; closes the turn when `done`.
+
+        Returns whether the lane has more to do and whether a summary is due.
+        """
         result = await self._call(
             "sent", turn_id=turn.turn_id, fence=turn.fence, results=results, next=following, done=done
         )
-        return bool(result["more"])
+        return bool(result["more"]), bool(result["summary"])
 
     async def known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> tuple[set[int], int]:
         """The recorded message ids in (above, above + limit], and the highest known one."""
@@ -167,10 +167,19 @@ class Store:
         result: Json = await self._call("memories", space=space.as_json(), offset=offset, limit=limit)
         return result
 
+    async def memory(self, space: Space, memory_id: int) -> Json | None:
+        """One active memory of a space; None when there is none of that id."""
+        found: Json | None = await self._call("memory", space=space.as_json(), memory_id=memory_id)
+        return found
+
     async def changes(self, turn_id: int, user_id: int, admin: bool) -> list[Json] | None:
         """What a turn changed in memory, for a person who may decide about it; None for anybody else."""
         found: list[Json] | None = await self._call("changes", turn_id=turn_id, user_id=user_id, admin=admin)
         return found
+
+    async def turn_of_change(self, change_id: int) -> int:
+        """The turn that a change belongs to; 0 for none."""
+        return int(await self._call("turn_of_change", change_id=change_id) or 0)
 
     async def decide_change(self, change_id: int, user_id: int, admin: bool, decision: str) -> list[Json] | None:
         """undo, keep or discard. Returns the turn's changes after it; None when this person may not."""
@@ -214,9 +223,7 @@ class Store:
 
     async def claim_summaries(self, limit: int, lease_seconds: int) -> list[Json]:
         """Leases summaries that are due, with what each is made of."""
-        return list(
-            await self._call("claim_summaries", worker=self._worker, limit=limit, lease_seconds=lease_seconds)
-        )
+        return list(await self._call("claim_summaries", worker=self._worker, limit=limit, lease_seconds=lease_seconds))
 
     async def store_summary(self, due_id: int, summary: Json) -> bool:
         """Stores a summary. Returns False when the lease was lost or it is there already."""

@@ -1,1 +1,6 @@
-"""What a user or an operator can do."""
+"""What a user or an operator can do. Importing the rooms declares their verbs."""
+
+from relay.verbs import memory, session, soul
+from relay.verbs.registry import VERBS
+
+__all__ = ["VERBS", "memory", "session", "soul"]

@@ -417,7 +417,8 @@ plain = st.lists(st.sampled_from(["text", "[x]", "[", "`", "```", "\n", "\n\n", 
 
 @given(replies)
 @settings(max_examples=400, deadline=None)
-@example("`[VOICE_REPLY]\n-b`")
+@example("`[VOICE_REPLY] x\n-b`")
+@example("`[VOICE_REPLY] x\n```b`")
 @example("```[VOICE_REPLY]`\n")
 @example("a\n1. [VOICE_REPLY]")
 @example("a\n1. [VOICE_REPLY]\u00a0")

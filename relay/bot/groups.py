@@ -1,0 +1,51 @@
+"""Groups: whose space a chat belongs to, and whether every message in it is for the bot."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from relay.errors import MessengerError
+from relay.models import Space
+from relay.ports import Messenger
+
+OTHERS_SECONDS = 60.0
+"""How long it is believed without a look that other people are in a group."""
+
+
+class Groups:
+    """Knows which groups have one human only. That is asked again before every turn that relies on it."""
+
+    def __init__(self, messenger: Messenger) -> None:
+        self._messenger = messenger
+        self._others: dict[int, float] = {}
+
+    def may_be_open(self, chat: dict[str, Any]) -> bool:
+        """Whether every message may be for the bot, without asking: True unless others were seen just now."""
+        if chat.get("type") == "private":
+            return True
+        return not chat.get("username") and self._others.get(chat["id"], 0) < time.monotonic()
+
+    def changed(self, chat_id: int) -> None:
+        """Somebody joined or left."""
+        self._others.pop(chat_id, None)
+
+    async def only_human(self, chat: dict[str, Any]) -> bool:
+        """Whether the chat is a private group of just one person and the bot. In doubt it is not."""
+        if not self.may_be_open(chat):
+            return False
+        try:
+            alone = bool(await self._messenger.call("getChatMemberCount", chat_id=chat["id"]) == 2)
+        except MessengerError:
+            return False
+        if not alone:
+            if len(self._others) > 10_000:
+                self._others.clear()
+            self._others[chat["id"]] = time.monotonic() + OTHERS_SECONDS
+        return alone
+
+    async def space_of(self, chat: dict[str, Any], user_id: int) -> tuple[Space, bool]:
+        """The space in which a user speaks in a chat, and whether every message there is for the bot."""
+        if chat.get("type") == "private" or await self.only_human(chat):
+            return Space("private", owner_id=user_id), True
+        return Space("group", chat_id=chat["id"]), False

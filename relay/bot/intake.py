@@ -1,0 +1,138 @@
+"""Long polling: an update is stored before the next poll tells Telegram that it arrived."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import Any, Protocol
+
+import structlog
+
+from relay.bot.place import Place
+from relay.bot.updates import ALLOWED_UPDATES, chat_of, is_forward, sort_update, topic_of
+from relay.bot.worker import Worker
+from relay.errors import (
+    DatabaseError,
+    MessengerError,
+    MessengerThrottled,
+    PollConflict,
+    TokenRefused,
+)
+from relay.memory.patience import Patient
+from relay.memory.store import Store
+
+log = structlog.get_logger()
+
+POLL_SECONDS = 30
+JOIN_SECONDS = 2.0
+"""How long after a comment its forward may come to be one turn with it."""
+OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I answer it as soon as the database is back."
+Json = dict[str, Any]
+
+
+class Poller(Protocol):
+    """What intake needs of a messenger beyond calls: to start its polling connections anew."""
+
+    async def call(self, method: str, **parameters: Any) -> Any: ...
+
+    async def rebuild_polling(self) -> None: ...
+
+
+class Intake:
+    """Polls until cancelled. `store` does not wait for a database that is away; this loop does, and says so."""
+
+    def __init__(self, store: Store, patient: Patient, poller: Poller, worker: Worker, allowed: frozenset[int]) -> None:
+        self._store = store
+        self._patient = patient
+        self._poller = poller
+        self._worker = worker
+        self._allowed = allowed
+        self._offset: int | None = None
+        self._told: set[tuple[int, int]] = set()
+        self.polled_at = 0.0
+        """When the last poll came back (monotonic seconds)."""
+
+    async def run(self) -> None:
+        """Polls, stores, acknowledges; every failure is waited out."""
+        pause = 1.0
+        while True:
+            try:
+                updates = await self._poll()
+                if updates:
+                    await self._store_batch(updates)
+                pause = 1.0
+                continue
+            except MessengerThrottled as error:
+                pause = error.retry_after
+            except TokenRefused as error:
+                log.error("polling", error=str(error))
+                pause = 30.0
+            except PollConflict as error:
+                log.warning("polling", error=str(error))
+                with contextlib.suppress(MessengerError):
+                    await self._poller.call("deleteWebhook", drop_pending_updates=False)
+            except MessengerError as error:
+                log.warning("polling", error=str(error))
+            except DatabaseError as error:
+                log.error("an update could not be stored and was not acknowledged", error=str(error))
+                await self._patient.repair()
+            await asyncio.sleep(pause)
+            pause = min(10.0, pause * 1.7)
+
+    async def _poll(self) -> list[Json]:
+        """One long poll. One that hangs is cut off and its connection thrown away."""
+        try:
+            async with asyncio.timeout(POLL_SECONDS + 15):
+                updates: list[Json] = await self._poller.call(
+                    "getUpdates", offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(ALLOWED_UPDATES)
+                )
+        except TimeoutError:
+            log.warning("a poll hung; starting its connection anew")
+            await self._poller.rebuild_polling()
+            return []
+        self.polled_at = time.monotonic()
+        return [update for update in updates if isinstance(update, dict) and isinstance(update.get("update_id"), int)]
+
+    async def _store_batch(self, updates: list[Json]) -> None:
+        """Stores a batch and runs what it makes due; only then the offset moves on."""
+        rows = [self._sorted(update) for update in updates]
+        try:
+            turns, wait = await self._store.intake(self._worker.bot.id, rows, self._worker.free)
+        except DatabaseError:
+            await self._tell_outage(updates, rows)
+            raise
+        self._told.clear()
+        self._offset = max(update["update_id"] for update in updates) + 1
+        self._worker.accept(turns, wait)
+        for row in rows:
+            self._join(row)
+
+    def _sorted(self, update: Json) -> Json:
+        """An update as the queue takes it; one that cannot even be read is kept as ignored."""
+        try:
+            chat = chat_of(update) or {}
+            message = update.get("message") or {}
+            if "my_chat_member" in update or "new_chat_members" in message or "left_chat_member" in message:
+                self._worker.groups.changed(chat.get("id", 0))
+            return sort_update(update, self._worker.bot, self._allowed, self._worker.groups.may_be_open(chat))
+        except Exception as error:
+            log.warning("unreadable update", update_id=update["update_id"], error=repr(error))
+            return {"update_id": update["update_id"], "kind": "ignored", "event": "unreadable"}
+
+    def _join(self, row: Json) -> None:
+        """A forward that follows its comment joins the comment's turn while that is young."""
+        message = (row.get("payload") or {}).get("message") or {}
+        if row["kind"] == "turn" and is_forward(message):
+            self._worker.runs.join(row["chat_id"], row["topic_id"], row["user_id"], message["message_id"], JOIN_SECONDS)
+
+    async def _tell_outage(self, updates: list[Json], rows: list[Json]) -> None:
+        """Tells each chat once that its message waits."""
+        for update, row in zip(updates, rows, strict=True):
+            chat = chat_of(update)
+            if row["kind"] == "ignored" or chat is None:
+                continue
+            place = Place(chat["id"], topic_of(update.get("message") or {}), chat.get("type") == "private")
+            if (place.chat_id, place.topic_id) not in self._told:
+                self._told.add((place.chat_id, place.topic_id))
+                await self._worker.tell(place, OUTAGE)

@@ -1,0 +1,58 @@
+"""The turns that this process is running, and the means to end one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+from relay.models import Claimed
+
+
+@dataclass(slots=True)
+class Run:
+    """One turn under way in a lane."""
+
+    turn: Claimed
+    chat_id: int
+    topic_id: int
+    last_message_id: int
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    join: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when something that belongs to the turn arrived late."""
+    started: float = field(default_factory=time.monotonic)
+
+
+class Runs:
+    """All of them, by turn."""
+
+    def __init__(self) -> None:
+        self._by_turn: dict[int, Run] = {}
+
+    def add(self, run: Run) -> None:
+        self._by_turn[run.turn.turn_id] = run
+
+    def remove(self, turn_id: int) -> None:
+        self._by_turn.pop(turn_id, None)
+
+    def in_lane(self, chat_id: int, topic_id: int) -> Run | None:
+        """The turn that answers in a chat's topic right now."""
+        return next((r for r in self._by_turn.values() if (r.chat_id, r.topic_id) == (chat_id, topic_id)), None)
+
+    def stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
+        """Ends the running answer of a lane, or of a turn in that chat. Returns whether there was one."""
+        run = self._by_turn.get(turn_id) if turn_id is not None else self.in_lane(chat_id, topic_id)
+        if run is None or run.chat_id != chat_id or run.stop.is_set():
+            return False
+        run.stop.set()
+        return True
+
+    def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float) -> bool:
+        """Lets a message that follows a young turn's last one join it."""
+        run = self.in_lane(chat_id, topic_id)
+        if run is None or run.turn.user_id != user_id or time.monotonic() - run.started > within:
+            return False
+        if not 0 < message_id - run.last_message_id <= 2:
+            return False
+        run.join.set()
+        return True

@@ -1,0 +1,213 @@
+"""The worker: claims turns, runs each as a task of its own, and hands the reply to delivery."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from relay.bot.controls import Controls
+from relay.bot.delivery import Delivery
+from relay.bot.groups import Groups
+from relay.bot.place import Place
+from relay.bot.render import answer_parts, message_parts
+from relay.bot.running import Run, Runs
+from relay.bot.stream import Preview
+from relay.bot.understand import lane_of, understand
+from relay.bot.updates import Bot
+from relay.errors import MessengerError, RelayError, TurnLost
+from relay.memory.store import Store
+from relay.models import Answer, Claimed, Incoming
+from relay.ports import Messenger
+from relay.turn import Engine, answer, answer_from
+
+log = structlog.get_logger()
+
+RENEW_SECONDS = 10.0
+IDLE_SECONDS = 5.0
+APOLOGY = "⚠️ Something went wrong with this message and I could not answer it. The people who run me have been told."
+
+
+class Worker:
+    """Runs turns: many lanes at once, one turn at a time in each."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        messenger: Messenger,
+        bot: Bot,
+        groups: Groups,
+        admins: frozenset[int],
+        concurrency: int,
+        about: dict[str, str],
+        on_summary: Callable[[], None],
+    ) -> None:
+        self.engine = engine
+        self.store: Store = engine.store
+        self.messenger = messenger
+        self.bot = bot
+        self.groups = groups
+        self.runs = Runs()
+        self._admins = admins
+        self._delivery = Delivery(engine.store, messenger, bot.id)
+        self._controls = Controls(engine.store, messenger, bot, groups, admins, about, self.runs)
+        self._concurrency = concurrency
+        self._on_summary = on_summary
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._messages: set[int] = set()
+        self._wake = asyncio.Event()
+        self._next_at = 0.0
+        self._no_drafts: set[int] = set()
+        self.closing = False
+
+    @property
+    def free(self) -> int:
+        """How many more turns may run."""
+        return 0 if self.closing else max(0, self._concurrency - len(self._messages))
+
+    @property
+    def idle(self) -> bool:
+        """Whether no turn is running here."""
+        return not self._tasks
+
+    def accept(self, turns: list[Claimed], wait: float | None) -> None:
+        """Runs claimed turns. `wait`: in how many seconds more may be due."""
+        for turn in turns:
+            if turn.kind == "message":
+                self._messages.add(turn.turn_id)
+            self._tasks[turn.turn_id] = asyncio.create_task(self._guarded(turn), name=f"turn {turn.turn_id}")
+        if wait is not None:
+            self._next_at = time.monotonic() + max(0.0, wait)
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Claims and renews until cancelled."""
+        renewed = time.monotonic()
+        while True:
+            if self._tasks and time.monotonic() - renewed >= RENEW_SECONDS:
+                renewed = time.monotonic()
+                for lost in await self.store.renew(list(self._tasks)):
+                    if lost in self._tasks:
+                        log.warning("turn taken over by another process", turn_id=lost)
+            if self.free:
+                self._next_at = time.monotonic() + IDLE_SECONDS
+                self.accept(*await self.store.claim(self.bot.id, self.free))
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(0.02, min(IDLE_SECONDS, self._next_at - time.monotonic()))):
+                    await self._wake.wait()
+                    self._next_at = min(self._next_at, time.monotonic() + IDLE_SECONDS)
+
+    async def close(self, seconds: float) -> None:
+        """Takes no more turns, gives the running ones time to end, and hands the rest back."""
+        self.closing = True
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=seconds)
+        for task in list(self._tasks.values()):
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        with contextlib.suppress(RelayError, TimeoutError):
+            async with asyncio.timeout(5):
+                await self.store.release()
+
+    async def _guarded(self, turn: Claimed) -> None:
+        """Runs a turn; whatever goes wrong, its lane goes on."""
+        structlog.contextvars.bind_contextvars(turn_id=turn.turn_id)
+        more = True
+        try:
+            more = await self._run(turn)
+        except TurnLost:
+            log.info("turn taken over")
+        except Exception as error:
+            log.exception("turn failed", failures=turn.failures + 1)
+            await self._failed(turn, error)
+        finally:
+            self._tasks.pop(turn.turn_id, None)
+            self._messages.discard(turn.turn_id)
+            self.runs.remove(turn.turn_id)
+            if more:
+                self._next_at = 0.0
+                self._wake.set()
+
+    async def _run(self, turn: Claimed) -> bool:
+        """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
+        chat, topic_id, message_id = lane_of(turn.updates)
+        structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
+        place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
+        if turn.status == "answered":
+            return await self._deliver(turn, self._stored_parts(turn, place))
+        if turn.kind == "control":
+            return await self._deliver(turn, await self._controls.handle(turn))
+        run = Run(turn, chat["id"], topic_id, message_id or 0)
+        self.runs.add(run)
+        while True:
+            understood = await understand(turn, self.bot, self.groups, self.messenger)
+            if understood.verb is not None:
+                return await self._deliver(turn, await self._controls.handle(turn))
+            if understood.notice is not None or understood.incoming is None:
+                notice = message_parts(understood.notice or "", understood.place, silent=True)
+                return await self._deliver(turn, notice)
+            told = await self._answered(run, understood.incoming, understood.place)
+            if told is not None:
+                parts = answer_parts(told, understood.place, turn.turn_id)
+                return await self._deliver(turn, parts)
+            run.join.clear()
+            run.turn = turn = await self.store.absorb(turn)
+            if turn.status == "answered":
+                return await self._deliver(turn, self._stored_parts(turn, understood.place))
+
+    async def _answered(self, run: Run, incoming: Incoming, place: Place) -> Answer | None:
+        """The answer to an input; None when something that belongs to it arrived meanwhile."""
+        preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts)
+        async with preview:
+            work = asyncio.create_task(answer(self.engine, incoming, preview, run.stop))
+            joined = asyncio.create_task(run.join.wait())
+            try:
+                await asyncio.wait({work, joined}, return_when=asyncio.FIRST_COMPLETED)
+                return await work if work.done() else None
+            finally:
+                joined.cancel()
+                if not work.done():
+                    work.cancel()
+                    await asyncio.gather(work, return_exceptions=True)
+
+    def _stored_parts(self, turn: Claimed, place: Place) -> list[dict[str, Any]]:
+        """The parts of a reply that a predecessor left stored."""
+        if turn.answer is None:
+            return list(turn.parts)
+        reply_to = place.reply_to if not place.private or len(turn.updates) > 1 else None
+        return answer_parts(
+            answer_from(turn.answer), Place(place.chat_id, place.topic_id, place.private, reply_to), turn.turn_id
+        )
+
+    async def _deliver(self, turn: Claimed, parts: list[dict[str, Any]]) -> bool:
+        more, summary = await self._delivery.deliver(turn, parts)
+        if summary:
+            self._on_summary()
+        return more
+
+    async def _failed(self, turn: Claimed, error: Exception) -> None:
+        """Puts a turn off; the third time it is set aside, and said so."""
+        sentence = str(error) if isinstance(error, RelayError) else f"{type(error).__name__}: {error}"
+        try:
+            if not await self.store.fail(turn, sentence, 2.0 ** (turn.failures + 1)):
+                return
+        except RelayError as lost:
+            log.warning("failure not recorded", error=str(lost))
+            return
+        chat, topic_id, message_id = lane_of(turn.updates)
+        await self.tell(Place(chat["id"], topic_id, chat.get("type") == "private", message_id), APOLOGY)
+        where = chat.get("title") or "a private chat"
+        for admin in self._admins:
+            text = f"⚠️ A message in {where} was set aside after failing three times (turn {turn.turn_id}): {sentence}"
+            await self.tell(Place(admin, 0, True), text)
+
+    async def tell(self, place: Place, text: str) -> None:
+        """Says something once, without promise: a notice that is no part of an answer."""
+        request = {**place.address(), **place.reply(), "text": text[:4000], "disable_notification": True}
+        with contextlib.suppress(MessengerError):
+            await self.messenger.call("sendMessage", **request)

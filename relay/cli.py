@@ -1,0 +1,142 @@
+"""The terminal surface: thin doors to what the house can do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Coroutine
+from typing import Annotated, Any
+
+import typer
+
+from relay import migrate
+from relay.logs import configure
+from relay.settings import Settings, load, require
+
+cli = typer.Typer(
+    help="A self-hosted Telegram assistant on Claude that remembers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+database = typer.Typer(help="The database: migrations and their SQL.", no_args_is_help=True)
+cli.add_typer(database, name="db")
+
+Offline = Annotated[bool, typer.Option("--offline", help="A stand-in model: look around with no key at all.")]
+
+
+def _ready(quiet: bool = False) -> Settings:
+    settings = load()
+    secrets = (
+        settings.telegram_bot_token,
+        settings.anthropic_api_key,
+        settings.supabase_service_role_key,
+        settings.database_url,
+    )
+    level = "ERROR" if quiet and settings.log_level == "INFO" else settings.log_level
+    configure(level, settings.log_format, secrets)
+    return settings
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    if sys.platform == "win32":
+        asyncio.set_event_loop_policy(asyncio.WindowsSelectorEventLoopPolicy())
+    asyncio.run(work)
+
+
+@cli.command()
+def run() -> None:
+    """Run the bot."""
+    settings = _ready()
+    require(settings, "TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
+    from relay import app
+
+    _run(app.run(settings))
+
+
+@cli.command()
+def chat(offline: Offline = False) -> None:
+    """Talk in the terminal, through the very same path."""
+    settings = _ready(quiet=True)
+    if not offline:
+        require(settings, "ANTHROPIC_API_KEY")
+    from relay import terminal
+
+    _run(terminal.chat(settings, offline))
+
+
+@database.command("migrate")
+def db_migrate() -> None:
+    """Bring the database up to date."""
+    settings = _ready(quiet=True)
+    from relay import app
+
+    async def work() -> None:
+        async with app.storage(settings) as (client, _, label):
+            changed = await migrate.migrate(client, client.run)
+            print(f"{'Migrated' if changed else 'Up to date'}: schema {migrate.load().version}, {label}")
+
+    _run(work())
+
+
+@database.command("status")
+def db_status() -> None:
+    """Show which version the database has and which one this Relay knows."""
+    settings = _ready(quiet=True)
+    from relay import app
+
+    async def work() -> None:
+        async with app.storage(settings) as (client, _, label):
+            found = await migrate.present(client)
+            current = migrate.check(found, migrate.load())
+            print(
+                json.dumps(
+                    {
+                        "storage": label,
+                        "database": found["version"],
+                        "relay": migrate.load().version,
+                        "up_to_date": current,
+                    },
+                    indent=2,
+                )
+            )
+
+    _run(work())
+
+
+@database.command("sql")
+def db_sql() -> None:
+    """Print all SQL, for a SQL editor; it changes nothing when run again."""
+    print(migrate.printed())
+
+
+@cli.command()
+def version() -> None:
+    """Show Relay's version."""
+    from relay import app
+
+    print(app.version())
+
+
+def _add_verbs() -> None:
+    """Each verb with the door `cli` is a command: `relay memory`, `relay remember …`."""
+    from relay.verbs import VERBS
+
+    for verb in VERBS.values():
+        if "cli" in verb.doors and verb.name not in ("help", "retry", "new"):
+            cli.command(verb.name, help=f"{verb.help[0].upper()}{verb.help[1:]}.")(_door(verb.name))
+
+
+def _door(name: str) -> Any:
+    def door(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+        settings = _ready(quiet=True)
+        from relay import terminal
+
+        _run(terminal.once(settings, f"/{name} {' '.join(words or [])}".strip()))
+
+    return door
+
+
+_add_verbs()

@@ -1,0 +1,41 @@
+"""Which name this process works under: the same one after a restart, so that it takes over what it held at once."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import fasteners
+
+MOST = 64
+
+
+class Instance:
+    """The first free of a data directory's names, held by a file lock until this process ends, however it ends."""
+
+    def __init__(self, data_dir: Path) -> None:
+        folder = data_dir / "instances"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for number in range(MOST):
+            lock = fasteners.InterProcessLock(folder / f"{number}.lock")
+            if lock.acquire(blocking=False):
+                self._lock = lock
+                self.name = _name(folder / str(number))
+                return
+        self._lock = None
+        self.name = str(uuid.uuid4())
+
+    def release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def _name(path: Path) -> str:
+    """The UUID kept in a file, made when there is none."""
+    try:
+        return str(uuid.UUID(path.read_text("ascii").strip()))
+    except (OSError, ValueError):
+        name = str(uuid.uuid4())
+        path.write_text(name, "ascii")
+        return name

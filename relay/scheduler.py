@@ -1,0 +1,63 @@
+"""When jobs run (APScheduler)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from relay.errors import RelayError
+from relay.jobs import Summariser, summarise_due, tidy
+
+log = structlog.get_logger()
+
+SWEEP_MINUTES = 3
+
+
+class Scheduler:
+    """Runs the jobs of one process; what a job works on is leased in the database."""
+
+    def __init__(self, summariser: Summariser) -> None:
+        self._summariser = summariser
+        self._scheduler = AsyncIOScheduler(
+            timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+        )
+
+    def start(self) -> None:
+        """Starts the jobs; the sweep for what a crash missed runs at once."""
+        now = datetime.now(UTC)
+        self._scheduler.add_job(
+            _logged,
+            "interval",
+            args=["summaries", self._summarise],
+            minutes=SWEEP_MINUTES,
+            id="summaries",
+            next_run_time=now,
+        )
+        self._scheduler.add_job(_logged, "cron", args=["tidy", self._tidy], hour=3, minute=10, id="tidy")
+        self._scheduler.start()
+
+    def summarise_soon(self) -> None:
+        """A summary is due: the job runs now instead of at the next sweep."""
+        if self._scheduler.running:
+            self._scheduler.modify_job("summaries", next_run_time=datetime.now(UTC))
+
+    def stop(self) -> None:
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+
+    async def _summarise(self) -> None:
+        await summarise_due(self._summariser)
+
+    async def _tidy(self) -> None:
+        await tidy(self._summariser.store)
+
+
+async def _logged(name: str, job: Callable[[], Awaitable[None]]) -> None:
+    """Runs a job; a failure is logged and waits for the next time."""
+    try:
+        await job()
+    except RelayError as error:
+        log.warning("job failed", job=name, error=str(error))

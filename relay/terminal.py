@@ -1,0 +1,149 @@
+"""The terminal as a messenger: what is typed is an update, what the bot sends is printed. The path is the same."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from relay.app import make_model, make_worker, opened
+from relay.bot.updates import Bot, sort_update
+from relay.bot.worker import Worker
+from relay.jobs import Summariser, summarise_due
+from relay.memory.store import Store
+from relay.settings import Settings
+from relay.testing import OfflineModel
+
+ME = Bot(0, "relay")
+"""The terminal's own bot: its lanes are its own, so a bot that runs beside it leaves them alone."""
+INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
+
+
+class Terminal:
+    """The `Messenger` port on standard output."""
+
+    def __init__(self) -> None:
+        self._last_id = time.time_ns() // 1_000_000
+        self._printed = ""
+        self.buttons: list[tuple[str, str, int]] = []
+        """What can be pressed: label, data, and the message it hangs under."""
+
+    def next_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        """See `ports.Messenger.call`."""
+        if method == "sendMessageDraft":
+            self._grow(parameters["text"])
+        elif method in ("sendMessage", "editMessageText"):
+            self._grow(parameters["text"], last=True)
+            message_id = parameters.get("message_id") or self.next_id()
+            self._offer(parameters.get("reply_markup"), message_id)
+            return {"message_id": message_id, "text": parameters["text"]}
+        elif method == "editMessageReplyMarkup":
+            self._offer(parameters.get("reply_markup"), parameters["message_id"])
+        elif method == "answerCallbackQuery" and parameters.get("text"):
+            print(f"({parameters['text']})")
+        return 2 if method == "getChatMemberCount" else True
+
+    def _grow(self, text: str, last: bool = False) -> None:
+        """Prints what is new of a growing answer; begins again when it is another text."""
+        if not text.startswith(self._printed):
+            print()
+            self._printed = ""
+        sys.stdout.write(text[len(self._printed) :])
+        self._printed = "" if last else text
+        if last:
+            sys.stdout.write("\n")
+        sys.stdout.flush()
+
+    def _offer(self, markup: dict[str, Any] | None, message_id: int) -> None:
+        rows = (markup or {}).get("inline_keyboard") or []
+        self.buttons = [(b["text"], b["callback_data"], message_id) for row in rows for b in row] or self.buttons
+        if rows:
+            print("  ".join(f"[{i}] {label}" for i, (label, _, _) in enumerate(self.buttons, 1)))
+
+
+class Desk:
+    """One person at a terminal, in a private chat of their own (chat 0) with their own memory."""
+
+    def __init__(self, settings: Settings, terminal: Terminal, worker: Worker, store: Store) -> None:
+        self._user_id = min(settings.admins, default=1)
+        self._user = {"id": self._user_id, "first_name": "You"}
+        self._terminal = terminal
+        self._worker = worker
+        self._store = store
+
+    async def say(self, text: str) -> None:
+        """Hands a line to the queue and waits until it is answered; Ctrl-C stops the answer."""
+        chat = {"id": 0, "type": "private"}
+        message_id = self._terminal.next_id()
+        update: dict[str, Any] = {"update_id": message_id}
+        word, _, number = text.partition(" ")
+        if word == "/press":
+            if not number.isdecimal() or not 0 < int(number) <= len(self._terminal.buttons):
+                print("There is no such button.")
+                return
+            _, data, under = self._terminal.buttons[int(number) - 1]
+            message = {"message_id": under, "chat": chat}
+            update["callback_query"] = {"id": str(message_id), "from": self._user, "data": data, "message": message}
+        else:
+            update["message"] = {
+                "message_id": message_id,
+                "date": int(time.time()),
+                "chat": chat,
+                "from": self._user,
+                "text": text,
+            }
+        row = sort_update(update, ME, frozenset({self._user_id}), True)
+        self._worker.accept(*await self._store.intake(ME.id, [row], self._worker.free))
+        while not self._worker.idle:
+            try:
+                await asyncio.sleep(0.02)
+            except asyncio.CancelledError:
+                self._worker.runs.stop(0, 0)
+                raise
+
+
+@contextlib.asynccontextmanager
+async def _desk(settings: Settings, offline: bool) -> AsyncIterator[Desk]:
+    terminal = Terminal()
+    async with opened(settings) as relay:
+        model = OfflineModel() if offline else make_model(settings)
+        summariser = Summariser(relay.memory, model, settings.small_model)
+        jobs: set[asyncio.Task[int]] = set()
+        person = frozenset({min(settings.admins, default=1)})
+        worker = make_worker(
+            relay, model, terminal, ME, person, lambda: jobs.add(asyncio.create_task(summarise_due(summariser)))
+        )
+        try:
+            yield Desk(settings, terminal, worker, relay.memory)
+        finally:
+            await worker.close(1)
+            await asyncio.gather(*jobs, return_exceptions=True)
+
+
+async def once(settings: Settings, text: str) -> None:
+    """One command, answered and printed."""
+    async with _desk(settings, offline=True) as desk:
+        await desk.say(text)
+
+
+async def chat(settings: Settings, offline: bool) -> None:
+    """A conversation on the terminal."""
+    async with _desk(settings, offline) as desk:
+        print(INTRO)
+        if offline:
+            print("OFFLINE: a stand-in answers, not a model.")
+        while True:
+            try:
+                line = await asyncio.to_thread(input, "\nyou › ")
+            except EOFError:
+                return
+            if not line.strip():
+                return
+            await desk.say(line)

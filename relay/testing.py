@@ -1,0 +1,65 @@
+"""A fake of every port except Database."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Any
+
+from relay.models import ModelRequest, Step
+
+LABEL = "*(offline stand-in, no model is answering)*"
+
+
+class OfflineModel:
+    """A stand-in model: says what it was given, and learns what it is told to (“I am …”, “I like …”)."""
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        """See `ports.Model.reply`."""
+        said = [block["text"] for block in request.messages[-1]["content"] if block["type"] == "text"][-1]
+        known = sum(block["text"].count("\n- ") for block in request.system)
+        text = (
+            f"{LABEL}\nYou said: {said[:500]}\nThis prompt has {len(request.messages)} messages and {known} memories."
+        )
+        fact = re.search(r"\bI (?:am|like|love|live in|work as|have) [^.!?\n]{2,120}", said)
+        if fact:
+            text += f"\n[LEARN: {fact[0].replace('[', '(').replace(']', ')')}]"
+        for piece in re.findall(r"\S+\s*", text):
+            on_text(piece)
+            await asyncio.sleep(0)
+        tokens = sum(len(str(message)) for message in request.messages) // 4
+        usage = {"input_tokens": tokens, "output_tokens": len(text) // 4}
+        return Step([{"type": "text", "text": text}], "end_turn", usage, "offline")
+
+
+class FakeMessenger:
+    """Takes every Bot API call down in `calls`; sends get increasing message ids."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self._last_id = 0
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        """See `ports.Messenger.call`."""
+        self.calls.append((method, parameters))
+        if method != "sendMessage":
+            return True
+        self._last_id += 1
+        return {"message_id": self._last_id, "text": parameters["text"]}
+
+
+class FakeSink:
+    """Keeps what an answer's watchers were told."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.waits: list[str] = []
+
+    def text(self, markdown: str) -> None:
+        """See `ports.Sink.text`."""
+        self.texts.append(markdown)
+
+    def waiting(self, sentence: str) -> None:
+        """See `ports.Sink.waiting`."""
+        self.waits.append(sentence)

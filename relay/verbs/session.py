@@ -1,0 +1,71 @@
+"""Conversations: beginning, ending, what one can do."""
+
+from __future__ import annotations
+
+from relay.verbs.memory import literal
+from relay.verbs.registry import VERBS, Call, Told, verb
+
+
+@verb("start", help="say hello", doors=("chat",))
+async def start(call: Call) -> Told:
+    """Greets, and says how to begin."""
+    return Told(
+        f"Hello {literal(call.name)}! I am your assistant, and I remember: what you tell me in one "
+        "chat or topic I know in all of yours. What I learn I say under my answer, and one tap undoes it.\n\n"
+        "Just write to me. /help shows the rest."
+    )
+
+
+@verb("help", help="what I can do")
+async def help_text(call: Call) -> Told:
+    """Lists the verbs that this person can use."""
+    lines = [
+        f"/{v.name}{' ' + v.usage if v.usage else ''} – {v.help}" for v in VERBS.values() if call.admin or not v.admin
+    ]
+    return Told(
+        "Write to me as you would to a friend; I answer, and I remember.\n\n"
+        + "\n\n".join(line.replace("<", "\\<").replace("[", "\\[") for line in lines)
+    )
+
+
+@verb("new", usage="[title]", help="start a new conversation here; what I know stays")
+async def new(call: Call) -> Told:
+    """Ends this thread's session."""
+    done = await call.store.new_session(call.space, call.chat_id, call.topic_id, " ".join(call.text.split())[:80])
+    if not done["messages"]:
+        return Told("This is a new conversation already.")
+    return Told("A new conversation. I keep what I know about you; what was said before can still be searched.")
+
+
+@verb("stop", help="stop the answer I am writing", doors=("chat",))
+async def stop(call: Call) -> Told:
+    """Ends the running answer; it says so itself."""
+    return Told("" if call.stop() else "I am not writing anything here right now.")
+
+
+@verb("status", help="how things stand")
+async def status(call: Call) -> Told:
+    """Numbers about this space and the installation."""
+    now = await call.store.status(call.space)
+    today = now["today"]
+    asked = today["input"] + today["cached"] + today["written"]
+    cached = f", {100 * today['cached'] // asked} % from the cache" if asked else ""
+    lines = [
+        f"**Relay {call.about['version']}** on {call.about['model']} (summaries: {call.about['small_model']})",
+        f"- {now['memories']} memories, {now['pending']} waiting for a tap; soul version {now['soul']}",
+        f"- {now['threads']} threads, {now['exchanges']} exchanges",
+        f"- last 24 hours: {today['turns']} turns, {asked} tokens in{cached}, {today['output']} out",
+    ]
+    if call.admin:
+        lines.append(
+            f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
+            f"{now['summaries_due']} summaries due"
+        )
+        lines.append(f"- storage: {call.about['storage']}")
+    return Told("\n".join(lines))
+
+
+@verb("retry", help="answer my last message again", doors=("chat", "cli"))
+async def retry(call: Call) -> Told:
+    """Runs through the turn itself (see `bot/worker.py`); here so that it is listed and declared."""
+    raise AssertionError("retry is a turn, not a control")
