@@ -197,6 +197,8 @@ $$;
 -- Ends a turn for good and lets its lane go on.
 create or replace function relay.close_turn(p_turn_id bigint, p_status text, p_error text) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own_lane bigint;
 begin
     update turn set status = p_status, error = coalesce(p_error, error), done_at = now(), lease_owner = null,
         lease_until = null
@@ -204,9 +206,11 @@ begin
     update inbox set status = p_status, error = p_error,
         payload = case when p_status = 'failed' then payload end
     where turn_id = p_turn_id;
+    -- Locked first, so that the next statement sees what an intake that held the lane has stored.
+    select id into own_lane from lane where open_turn_id = p_turn_id for update;
     update lane set open_turn_id = null,
-        due_at = (select max(u.ready_at) from inbox u where u.lane_id = lane.id and u.status = 'pending')
-    where open_turn_id = p_turn_id;
+        due_at = (select max(u.ready_at) from inbox u where u.lane_id = own_lane and u.status = 'pending')
+    where id = own_lane;
 end $$;
 
 -- A turn went wrong: it is tried again after a pause, or, after the third time, set aside so that its lane goes on.

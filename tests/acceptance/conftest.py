@@ -1,0 +1,56 @@
+"""A world for each test: Telegram, the model, and a Relay between them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.harness import FRIEND, OWNER, RelayProcess, environment
+from tests.standins.anthropic import AnthropicStandIn
+from tests.standins.telegram import Chat, TelegramStandIn, User
+
+
+@dataclass
+class World:
+    """Telegram, the model, the bot, and two people in their private chats with it."""
+
+    tg: TelegramStandIn
+    model: AnthropicStandIn
+    relay: RelayProcess
+    owner: User
+    friend: User
+    dm: Chat
+    friend_dm: Chat
+
+
+@pytest.fixture
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    """A running bot on a fresh data directory. Mark a test with `settings(NAME=value)` to change its environment."""
+    marker = request.node.get_closest_marker("settings")
+    folder = Path(tempfile.mkdtemp(prefix="relay-test-"))
+    async with TelegramStandIn() as tg, AnthropicStandIn() as model:
+        owner, friend = tg.user(OWNER, "Ada"), tg.user(FRIEND, "Ben")
+        settings = environment(tg, model, folder / "data", **(marker.kwargs if marker else {}))
+        relay = RelayProcess(settings, folder / "relay.log")
+        await relay.start()
+        try:
+            await tg.wait_polling(timeout=30)
+            yield World(tg, model, relay, owner, friend, tg.dm(owner), tg.dm(friend))
+            assert "Traceback" not in relay.output() or request.node.get_closest_marker("expects_trouble")
+        finally:
+            await relay.stop()
+            if hasattr(request.node, "rep_call") and request.node.rep_call.failed:
+                print(relay.output()[-8000:])
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # noqa: ANN201
+    report = yield
+    setattr(item, f"rep_{report.when}", report)
+    return report

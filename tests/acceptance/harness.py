@@ -1,0 +1,69 @@
+"""`relay run` as a process of its own, between stand-ins for Telegram and the model."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.standins.anthropic import AnthropicStandIn
+from tests.standins.telegram import TelegramStandIn
+
+OWNER, FRIEND, STRANGER = 1001, 1002, 6666
+
+
+@dataclass
+class RelayProcess:
+    """A `relay run` that can be killed at any moment and started again on the same data."""
+
+    environment: dict[str, str]
+    log: Path
+    process: asyncio.subprocess.Process | None = None
+    starts: int = 0
+    kills: list[int] = field(default_factory=list)
+
+    async def start(self) -> None:
+        self.starts += 1
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "relay", "run", env=self.environment, cwd=self.log.parent,
+                stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
+            )
+
+    async def kill(self) -> None:
+        """kill -9."""
+        await self.end(signal.SIGKILL)
+
+    async def stop(self) -> int:
+        """SIGTERM; the exit code."""
+        return await self.end(signal.SIGTERM)
+
+    async def end(self, number: int) -> int:
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+        async with asyncio.timeout(40):
+            return await self.process.wait()
+
+    def output(self) -> str:
+        return self.log.read_text("utf-8", "replace")
+
+
+def environment(tg: TelegramStandIn, model: AnthropicStandIn, data_dir: Path, **more: str) -> dict[str, str]:
+    """The settings of a bot whose owner is OWNER and which FRIEND may use too."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("RELAY_", "TELEGRAM_"))}
+    return inherited | {
+        "TELEGRAM_BOT_TOKEN": "12345:TEST",
+        "TELEGRAM_API_URL": tg.url,
+        "ANTHROPIC_API_KEY": "sk-ant-test",
+        "ANTHROPIC_BASE_URL": model.url,
+        "RELAY_ADMINS": str(OWNER),
+        "RELAY_USERS": str(FRIEND),
+        "RELAY_DATA_DIR": str(data_dir),
+        "RELAY_LOG_FORMAT": "json",
+        "RELAY_TIMEZONE": "Europe/Berlin",
+        **more,
+    }
