@@ -35,6 +35,9 @@ CONTINUE = (
 
 T = TypeVar("T")
 
+Request = Callable[[Sequence[dict[str, Any]], bool], ModelRequest]
+"""Makes a call of the steps so far; the flag says that a tool brought in what others wrote."""
+
 ToolRun = Callable[[dict[str, Any]], Awaitable[tuple[str, bool]]]
 """Runs a tool's input; returns its result and whether that is untrusted."""
 
@@ -59,6 +62,8 @@ class Talk:
     usage: dict[str, int] = field(default_factory=dict)
     model: str = ""
     tainted: bool = False
+    dirty: bool = False
+    """One of our own tools returned what others wrote."""
     tools: list[str] = field(default_factory=list)
 
     def hear(self, delta: str) -> None:
@@ -82,13 +87,13 @@ class Talk:
 
 async def converse(
     model: Model,
-    request: Callable[[Sequence[dict[str, Any]]], ModelRequest],
+    request: Request,
     prompt: Prompt,
     tools: Tools,
     sink: Sink,
     stop: asyncio.Event,
 ) -> Reply:
-    """Talks to the model until it is done or `stop` is set. `request` makes a call of the prompt and the steps so far.
+    """Talks to the model until it is done or `stop` is set.
 
     Raises the `ModelError` tree when the model cannot answer.
     """
@@ -140,9 +145,7 @@ def stopped(talk: Talk) -> Reply:
     return talk.reply("stopped", "Stopped.")
 
 
-async def one_step(
-    model: Model, request: Callable[[Sequence[dict[str, Any]]], ModelRequest], talk: Talk, stop: asyncio.Event
-) -> Step | None:
+async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Event) -> Step | None:
     """One call of the model, repeated while its trouble is transient. None when the user stopped it."""
     partial = ""
     deadline = time.monotonic() + PATIENCE
@@ -150,8 +153,9 @@ async def one_step(
     talk.step_text = ""
     try:
         for attempt in range(50):
+            made = request([*talk.steps, *taken_up(partial)], talk.dirty)
             try:
-                step = await unless(stop, model.reply(request([*talk.steps, *taken_up(partial)]), talk.hear))
+                step = await unless(stop, model.reply(made, talk.hear))
                 return step if step is None or not partial else continued(partial, step)
             except StreamCut as cut:
                 talk.count(cut.usage)
@@ -246,6 +250,7 @@ async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[B
         else:
             try:
                 text, dirty = await run(given)
+                talk.dirty = talk.dirty or dirty
                 talk.tainted = talk.tainted or dirty
             except (TypeError, ValueError, KeyError) as error:
                 text, failed = f"The input does not fit: {error}", True

@@ -12,7 +12,9 @@ from relay.models import Block, Context, Incoming, Prompt, ReplyTo
 SOUL_TOKENS = 4_000
 MEMORY_TOKENS = 6_000
 SUMMARY_TOKENS = 1_500
-RECENT_TOKENS = 24_000
+RECENT_TOKENS = 60_000
+KEPT_MESSAGES = 10
+"""The last five exchanges stay in the prompt up to twice the budget."""
 RECALL_TOKENS = 1_500
 REPLY_CHARACTERS = 2_000
 
@@ -165,7 +167,9 @@ def within_budget(recent: Sequence[dict[str, Any]], tokens: int) -> tuple[list[d
     if total > tokens:
         step = max(1, tokens // 4)
         surplus = -(-(total - tokens) // step) * step
-        while start < len(recent) and surplus > 0:
+        newest = recent[-KEPT_MESSAGES:]
+        last = len(recent) - (len(newest) if sum(weight(row) for row in newest) <= 2 * tokens else 0)
+        while start < last and surplus > 0:
             surplus -= weight(recent[start])
             start += 1
     while start < len(recent) and recent[start]["role"] != "user":

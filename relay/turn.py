@@ -83,9 +83,10 @@ async def say(
         prompt = build_prompt(incoming, context, recalled, engine.zone, share)
         tools = offered(engine, incoming, context, prompt.tainted)
 
-        def request(steps: Sequence[dict[str, Any]], prompt: Prompt = prompt, tools: Tools = tools) -> ModelRequest:
+        def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
+            now = offered(engine, incoming, context, prompt.tainted or dirty).definitions
             messages = [*prompt.messages, *cached_steps(steps)]
-            return ModelRequest(engine.model_name, prompt.system, messages, engine.max_tokens, tools.definitions)
+            return ModelRequest(engine.model_name, prompt.system, messages, engine.max_tokens, now)
 
         try:
             return await converse(engine.model, request, prompt, tools, sink, stop), prompt
@@ -97,8 +98,8 @@ async def say(
 
 def cached_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The steps of the running turn, with a cache breakpoint at their end so that the next call reads them cheaply."""
-    if not steps:
-        return []
+    if not steps or steps[-1]["role"] != "user":
+        return list(steps)
     *before, last = steps
     *head, end = last["content"]
     return [*before, {**last, "content": [*head, {**end, "cache_control": CACHE}]}]
@@ -130,7 +131,7 @@ async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Repl
         "text": intents.text,
         "tools": list(reply.tools),
         "note": reply.note,
-        "retry": False,
+        "retry": reply.status == "cut",
         "web": held_back,
         "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],
     }

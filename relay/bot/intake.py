@@ -73,7 +73,7 @@ class Intake:
                 with contextlib.suppress(MessengerError):
                     await self._poller.call("deleteWebhook", drop_pending_updates=False)
             except MessengerError as error:
-                log.warning("polling", error=str(error))
+                log.warning("Telegram cannot be reached; polling again", error=type(error).__name__)
             except DatabaseError as error:
                 log.error("an update could not be stored and was not acknowledged", error=str(error))
                 await self._patient.repair()

@@ -23,7 +23,8 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
     footer = " · ".join(part for part in (answer.note, memory_line(answer.changes, answer.failed)) if part)
     tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools))
-    return message_parts(answer.text, place, answer_buttons(answer, turn_id), footer, f"🔎 {tools}" if tools else "")
+    text = answer.text or ("" if footer else "👌")
+    return message_parts(text, place, answer_buttons(answer, turn_id), footer, f"🔎 {tools}" if tools else "")
 
 
 def message_parts(

@@ -237,10 +237,13 @@ def is_sequel(before: Json, message: Json) -> bool:
 def reply_of(message: Json, bot: Bot, user_id: int) -> ReplyTo | None:
     """What a message is a reply to; a topic's first service message does not count."""
     target = message.get("reply_to_message")
+    quote = message.get("quote") or {}
+    if isinstance(message.get("external_reply"), dict):
+        origin = origin_of({"forward_origin": message["external_reply"].get("origin")})
+        return ReplyTo(0, str(quote.get("text") or ""), "", False, origin)
     if not isinstance(target, dict) or "forum_topic_created" in target:
         return None
     author = target.get("from") or {}
-    quote = message.get("quote") or {}
     ours = author.get("id") == bot.id
     return ReplyTo(
         telegram_message_id=int(target.get("message_id") or 0),

@@ -9,11 +9,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from relay.clients.sqlstates import is_transient
 from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, TurnLost
-
-UNAVAILABLE = ("08", "53", "57P", "57014", "58", "40", "25006")
-"""SQLSTATEs (class or code) after which the same call may be made again: connection, resources (disk full, too many
-connections), shutdown, statement timeout, system, serialization, read-only (a failover in progress)."""
 
 
 class Postgres:
@@ -86,6 +83,6 @@ def _translate(error: Exception) -> DatabaseError:
         return SchemaError("The database does not have this version's schema. Run `relay db migrate`.")
     if state in ("28P01", "28000", "3D000"):
         return DatabaseError(f"The database refused the connection: {message}. Check DATABASE_URL.")
-    if not state or state.startswith(UNAVAILABLE):
+    if not state or is_transient(state):
         return DatabaseUnavailable(f"The database cannot be used right now ({message}).")
     return DatabaseError(f"The database refused a call: {message} ({state}).")

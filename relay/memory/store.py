@@ -12,7 +12,7 @@ LEASE_SECONDS = 60
 IDLE_HOURS = 12
 """A session ends after this much silence."""
 MEMORY_CHARACTERS = 24_000
-RECENT_CHARACTERS = 160_000
+RECENT_CHARACTERS = 400_000
 RECALLED = 5
 FAILURES = 3
 """A turn that failed this often is set aside."""

@@ -1,0 +1,12 @@
+"""Which of Postgres's error codes (SQLSTATE) mean that the same call may be made again."""
+
+from __future__ import annotations
+
+TRANSIENT = ("08", "53", "57P", "57014", "58", "40", "25006")
+"""Classes or codes: connection, resources (disk full, too many connections), shutdown, statement timeout, system,
+serialization, read-only (a failover in progress)."""
+
+
+def is_transient(state: str) -> bool:
+    """Whether a call that failed with this SQLSTATE is safe to repeat, later."""
+    return state.startswith(TRANSIENT)
