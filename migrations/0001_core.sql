@@ -85,7 +85,6 @@ create table relay.turn (
 );
 create index turn_open on relay.turn (bot_id, id) where status in ('working', 'answered');
 create index turn_thread on relay.turn (thread_id, id);
-alter table relay.lane add foreign key (open_turn_id) references relay.turn;
 
 -- What Telegram handed out. The payload stays until its turn is done; the row stays a while so that it is known again.
 create table relay.inbox (

@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import FRIEND, OWNER, RelayProcess, environment
+from tests.acceptance.town import bot, town
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import Chat, TelegramStandIn, User
+
+__all__ = ["World", "bot", "town", "world"]
 
 
 @dataclass
