@@ -11,34 +11,40 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     end, 0)
 $$;
 
--- Marks a part as being sent, with the floor above which it will be found should its response be lost.
+-- Marks a part as being sent, with its text and the floor above which it will be found should its response be lost.
 create or replace function relay.mark_sending(p_turn_id bigint, p_seq integer) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    update delivery set status = 'sending', repeats = repeats + case when status = 'sending' then 1 else 0 end,
+    update delivery set status = 'sending', sending_text = request ->> 'text',
         floor_message_id = relay.message_id_floor(bot_id, chat_id)
     where turn_id = p_turn_id and seq = p_seq
 $$;
 
 -- Stores the parts of a turn's reply once and marks the first as being sent. A streaming preview that is in the chat
--- already (part 1 with a Telegram id) takes the first part's place and will be edited.
+-- already takes the first part's place and will be edited. A part that was being sent before this call is uncertain:
+-- it may be in the chat.
 create or replace function public.relay_deliver(p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
+    uncertain integer[] := array(select seq from delivery where turn_id = held.id and status = 'sending');
 begin
-    if held.kind = 'control' or held.status = 'working' then
+    if held.status = 'working' then
         update turn set status = 'answered', answered_at = now() where id = held.id;
     end if;
-    if not exists (select from delivery where turn_id = held.id and status <> 'preview') then
+    if not exists (select from delivery where turn_id = held.id and not preview) then
         insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request)
         select held.id, part.seq, p_bot_id, part.chat_id, held.assistant_message_id, part.request
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
-        on conflict (turn_id, seq) do update set request = excluded.request, status = 'waiting',
+        on conflict (turn_id, seq) do update set request = excluded.request, preview = false,
             message_id = excluded.message_id;
-        perform relay.mark_sending(held.id, 1);
+        if cardinality(uncertain) = 0 then
+            perform relay.mark_sending(held.id, 1);
+        end if;
     end if;
-    return coalesce((select jsonb_agg(to_jsonb(d) order by d.seq) from delivery d where d.turn_id = held.id), '[]');
+    return coalesce((
+        select jsonb_agg(to_jsonb(d) || jsonb_build_object('uncertain', d.seq = any (uncertain)) order by d.seq)
+        from delivery d where d.turn_id = held.id), '[]');
 end $$;
 
 -- A streaming preview in a group is a real message: it is stored as part 1 before it is sent.
@@ -49,9 +55,8 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
-    insert into delivery (turn_id, seq, bot_id, chat_id, request)
-    values (held.id, 1, p_bot_id, p_chat_id, p_request)
-    on conflict (turn_id, seq) do nothing;
+    insert into delivery (turn_id, seq, bot_id, chat_id, request, preview)
+    values (held.id, 1, p_bot_id, p_chat_id, p_request, true);
     perform relay.mark_sending(held.id, 1);
     return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = 1);
 end $$;

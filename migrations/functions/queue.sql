@@ -53,7 +53,7 @@ begin
     where (bot_id, update_id) in (
         select bot_id, update_id from inbox
         where lane_id = p_lane_id and status = 'pending' and (border is null or update_id < border)
-        order by update_id limit 20);
+        order by update_id limit 100);
     update lane set open_turn_id = opened.id where id = p_lane_id;
     return opened;
 end $$;

@@ -45,7 +45,6 @@ class Delivery:
 
         A part that a predecessor left as being sent is looked for before it is sent again.
         """
-        left = {part["seq"] for part in turn.parts if part["status"] == "sending"}
         rows = await self._store.deliver(turn, self._bot_id, parts)
         results: list[Json] = []
         for row in rows:
@@ -54,18 +53,21 @@ class Delivery:
             if row["status"] == "waiting":
                 await self._store.sent(turn, results, row["seq"], False)
                 results = []
-            results.append(await self._put(row, uncertain=row["seq"] in left))
+            results.append(await self._put(turn, row))
         return await self._store.sent(turn, results, None, True)
 
-    async def _put(self, row: Json, uncertain: bool) -> Json:
+    async def _put(self, turn: Claimed, row: Json) -> Json:
         """Brings one part into the chat. Returns what became of it, as `relay_sent` takes it."""
         try:
             message_id = row["telegram_message_id"]
-            if message_id is None and uncertain:
+            if message_id is None and row["uncertain"]:
                 message_id = await self._find(row)
+                if message_id is None:
+                    await self._store.sent(turn, [], row["seq"], False)
+                    row["sending_text"] = row["request"]["text"]
             if message_id is None:
                 message_id = await self._send(row)
-            elif row["telegram_message_id"] is not None or uncertain:
+            else:
                 message_id = await self._finalize(row, message_id)
         except MessengerError as error:
             log.warning("part not delivered", delivery=row["id"], error=str(error))
@@ -135,7 +137,7 @@ class Delivery:
             )
         except MessengerRefused as error:
             return "not modified" in error.reason.lower()
-        if not isinstance(found, dict) or found.get("text") == row["request"]["text"]:
+        if not isinstance(found, dict) or found.get("text") == row["sending_text"]:
             return True
         await self._insist("editMessageReplyMarkup", chat_id=chat_id, message_id=message_id)
         return False

@@ -126,9 +126,10 @@ class Worker:
             log.exception("turn failed", failures=turn.failures + 1)
             await self._failed(turn, error)
         finally:
-            self._tasks.pop(turn.turn_id, None)
-            self._messages.discard(turn.turn_id)
-            self.runs.remove(turn.turn_id)
+            if self._tasks.get(turn.turn_id) is asyncio.current_task():
+                del self._tasks[turn.turn_id]
+                self._messages.discard(turn.turn_id)
+                self.runs.remove(turn.turn_id)
             if more:
                 self._next_at = 0.0
                 self._wake.set()
