@@ -61,10 +61,10 @@ begin
     return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = 1);
 end $$;
 
--- Marks parts as sent (or failed, or a preview in the chat), the next as being sent, and closes the turn after the
--- last. Returns whether the lane has more to do, and whether a summary is due.
+-- Marks parts as sent (or failed, or a preview in the chat), and closes the turn after the last. Returns whether the
+-- lane has more to do, and whether a summary is due.
 create or replace function public.relay_sent(
-    p_turn_id bigint, p_fence bigint, p_results jsonb, p_next integer, p_done boolean)
+    p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -81,9 +81,6 @@ begin
     where d.telegram_message_id is not null
     on conflict (bot_id, chat_id, telegram_message_id) do update
         set message_id = excluded.message_id, turn_id = excluded.turn_id, from_bot = true;
-    if p_next is not null then
-        perform relay.mark_sending(held.id, p_next);
-    end if;
     if p_done then
         perform relay.close_turn(held.id, 'done', null);
     end if;
@@ -91,6 +88,16 @@ begin
         'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null),
         'summary', exists (
             select from summary_due where status = 'due' and lease_owner is null and not_before <= now()));
+end $$;
+
+-- Marks what was sent, and the next part as being sent; returns that part.
+create or replace function public.relay_sending(p_turn_id bigint, p_fence bigint, p_results jsonb, p_seq integer)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform public.relay_sent(p_turn_id, p_fence, p_results, false);
+    perform relay.mark_sending(p_turn_id, p_seq);
+    return (select to_jsonb(d) from delivery d where d.turn_id = p_turn_id and d.seq = p_seq);
 end $$;
 
 -- Which of the ids above a floor are known, so that a lost part is looked for among the others.

@@ -51,10 +51,10 @@ class Delivery:
             if row["status"] in ("sent", "failed"):
                 continue
             if row["status"] == "waiting":
-                await self._store.sent(turn, results, row["seq"], False)
+                row |= await self._store.sending(turn, results, row["seq"])
                 results = []
             results.append(await self._put(turn, row))
-        return await self._store.sent(turn, results, None, True)
+        return await self._store.sent(turn, results, True)
 
     async def _put(self, turn: Claimed, row: Json) -> Json:
         """Brings one part into the chat. Returns what became of it, as `relay_sent` takes it."""
@@ -63,8 +63,7 @@ class Delivery:
             if message_id is None and row["uncertain"]:
                 message_id = await self._find(row)
                 if message_id is None:
-                    await self._store.sent(turn, [], row["seq"], False)
-                    row["sending_text"] = row["request"]["text"]
+                    row |= await self._store.sending(turn, [], row["seq"])
             if message_id is None:
                 message_id = await self._send(row)
             else:

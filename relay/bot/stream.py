@@ -133,7 +133,7 @@ class Preview:
             posted = await self._messenger.call("sendMessage", **request)
             self._row["telegram_message_id"] = posted["message_id"]
             result = {"seq": 1, "status": "preview", "telegram_message_id": posted["message_id"]}
-            await self._store.sent(self._turn, [result], None, False)
+            await self._store.sent(self._turn, [result], False)
         elif self._row["telegram_message_id"] is not None:
             request.pop("message_thread_id", None)
             await self._messenger.call("editMessageText", **request, message_id=self._row["telegram_message_id"])

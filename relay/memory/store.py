@@ -51,6 +51,8 @@ class Store:
 
     async def renew(self, turn_ids: Sequence[int]) -> list[int]:
         """Prolongs leases. Returns the turns that are no longer this worker's."""
+        if not turn_ids:
+            return []
         return list(await self._call("renew", worker=self._worker, turns=list(turn_ids), lease_seconds=LEASE_SECONDS))
 
     async def fail(self, turn: Claimed, error: str, retry_seconds: float) -> bool:
@@ -134,14 +136,17 @@ class Store:
         )
         return result
 
-    async def sent(self, turn: Claimed, results: list[Json], following: int | None, done: bool) -> tuple[bool, bool]:
-        """Marks parts, and `following` as being sent; closes the turn when `done`.
+    async def sending(self, turn: Claimed, results: list[Json], seq: int) -> Json:
+        """Marks parts by their results and the next one, `seq`, as being sent. Returns that one."""
+        result: Json = await self._call("sending", turn_id=turn.turn_id, fence=turn.fence, results=results, seq=seq)
+        return result
+
+    async def sent(self, turn: Claimed, results: list[Json], done: bool) -> tuple[bool, bool]:
+        """Marks parts by their results; closes the turn when `done`.
 
         Returns whether the lane has more to do and whether a summary is due.
         """
-        result = await self._call(
-            "sent", turn_id=turn.turn_id, fence=turn.fence, results=results, next=following, done=done
-        )
+        result = await self._call("sent", turn_id=turn.turn_id, fence=turn.fence, results=results, done=done)
         return bool(result["more"]), bool(result["summary"])
 
     async def known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> tuple[set[int], int]:
