@@ -68,7 +68,11 @@ class Talk:
 
     def hear(self, delta: str) -> None:
         self.step_text += delta
-        self.sink.text(visible(self.whole()))
+        self.sink.text(self.shown)
+
+    def shown(self) -> str:
+        """What may be shown of it now."""
+        return visible(self.whole())
 
     def whole(self) -> str:
         """All text so far; what is said around tool calls stands in paragraphs of its own."""

@@ -46,8 +46,8 @@ class Messenger(Protocol):
 class Sink(Protocol):
     """Whoever watches an answer grow."""
 
-    def text(self, markdown: str) -> None:
-        """The whole text so far, as it may be shown."""
+    def text(self, so_far: Callable[[], str]) -> None:
+        """The answer has grown; `so_far` gives all of it (Markdown) as it may be shown."""
         ...
 
     def waiting(self, sentence: str) -> None:

@@ -56,9 +56,9 @@ class FakeSink:
         self.texts: list[str] = []
         self.waits: list[str] = []
 
-    def text(self, markdown: str) -> None:
+    def text(self, so_far: Callable[[], str]) -> None:
         """See `ports.Sink.text`."""
-        self.texts.append(markdown)
+        self.texts.append(so_far())
 
     def waiting(self, sentence: str) -> None:
         """See `ports.Sink.waiting`."""

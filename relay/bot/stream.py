@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -36,7 +37,8 @@ class Preview:
         self._turn = turn
         self._bot_id = bot_id
         self._place = place
-        self._text = ""
+        self._so_far: Callable[[], str] = str
+        self._trouble = ""
         self._shown = ""
         self._row: dict[str, Any] | None = next((part for part in turn.parts if part["seq"] == 1), None)
         self._news = asyncio.Event()
@@ -52,16 +54,23 @@ class Preview:
         self._tasks[0].cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def text(self, markdown: str) -> None:
+    def text(self, so_far: Callable[[], str]) -> None:
         """See `ports.Sink.text`."""
-        self._text = markdown
+        self._so_far, self._trouble = so_far, ""
+        self._changed()
+
+    def waiting(self, sentence: str) -> None:
+        """See `ports.Sink.waiting`."""
+        self._trouble = sentence
+        self._changed()
+
+    def _changed(self) -> None:
         self._news.set()
         if len(self._tasks) == 1:
             self._tasks.append(asyncio.create_task(self._show()))
 
-    def waiting(self, sentence: str) -> None:
-        """See `ports.Sink.waiting`."""
-        self.text(f"{self._text}\n\n{sentence}".strip())
+    def _markdown(self) -> str:
+        return f"{self._so_far()}\n\n{self._trouble}".strip()
 
     async def _type(self) -> None:
         """The typing sign, from arrival to answer, in the right topic."""
@@ -104,7 +113,7 @@ class Preview:
         return self._news.is_set() or self._closing.is_set()
 
     async def _draft(self) -> None:
-        shown = format_preview(self._text)
+        shown = format_preview(self._markdown())
         if self._place.chat_id in self._no_drafts or not shown.text or shown.text == self._shown:
             return
         await self._messenger.call(
@@ -118,7 +127,7 @@ class Preview:
         self._shown = shown.text
 
     async def _edit(self) -> None:
-        shown = format_preview(self._text)
+        shown = format_preview(self._markdown())
         if not shown.text or shown.text == self._shown:
             return
         request = {
