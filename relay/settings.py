@@ -80,6 +80,14 @@ class Settings(BaseSettings):
             raise ValueError("must be a connection string that begins with postgresql://")
         return value
 
+    @field_validator("data_dir")
+    @classmethod
+    def _home(cls, value: Path) -> Path:
+        try:
+            return value.expanduser()
+        except RuntimeError:
+            raise ValueError("must be a directory; its ~ names no home directory here") from None
+
     @field_validator("timezone")
     @classmethod
     def _timezone(cls, value: str) -> str:

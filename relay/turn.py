@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from relay.dialogue import ToolRun, Tools, as_json, converse
@@ -117,11 +117,23 @@ def search_history(engine: Engine, space_id: int) -> ToolRun:
     async def run(given: dict[str, Any]) -> tuple[str, bool]:
         limit = max(1, min(int(given.get("limit") or 8), 20))
         found = await engine.store.search_history(
-            space_id, str(given["query"])[:2000], limit, given.get("since"), given.get("until")
+            space_id,
+            str(given["query"]).replace("\0", "")[:2000],
+            limit,
+            moment(given.get("since"), engine.zone),
+            moment(given.get("until"), engine.zone),
         )
         return as_json(found), any(row["untrusted"] for row in found)
 
     return run
+
+
+def moment(given: Any, zone: tzinfo) -> str | None:
+    """A date or time that the model gave, in `zone` where it names none. Raises ValueError for what is neither."""
+    if not given:
+        return None
+    when = datetime.fromisoformat(str(given))
+    return (when if when.tzinfo else when.replace(tzinfo=zone)).isoformat()
 
 
 async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Reply, intents: Intents) -> Answer:

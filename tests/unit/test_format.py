@@ -8,8 +8,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from relay.bot import format as formatting
+from relay.bot import markdown
 from relay.bot.format import Formatted, format_preview, format_reply
-from relay.bot.split import Span, is_blank, split, tidy
+from relay.bot.markdown import CONFIG
+from relay.bot.split import KINDS, Span, is_blank, split, tidy
 
 QUOTES = {"blockquote", "expandable_blockquote"}
 
@@ -445,7 +447,7 @@ def test_footer_is_always_there(markdown: str, footer: str, tools: str) -> None:
 
 
 spans = st.lists(
-    st.tuples(st.integers(0, 60), st.integers(0, 60), st.sampled_from(sorted(formatting.KINDS)), st.just("")),
+    st.tuples(st.integers(0, 60), st.integers(0, 60), st.sampled_from(sorted(KINDS)), st.just("")),
     max_size=30,
 )
 
@@ -511,7 +513,7 @@ def test_the_library_failing_leaves_plain_text(error: type[BaseException], monke
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(formatting.EventWalker, "walk", fail)
+    monkeypatch.setattr(markdown.EventWalker, "walk", fail)
     assert format_reply("**a**\n") == [Formatted("**a**", [])]
     assert format_preview("**a**\n") == Formatted("**a**", [])
 
@@ -519,5 +521,5 @@ def test_the_library_failing_leaves_plain_text(error: type[BaseException], monke
 def test_the_global_render_config_is_untouched() -> None:
     from telegramify_markdown.config import get_runtime_config
 
-    assert get_runtime_config() is not formatting._CONFIG
+    assert get_runtime_config() is not CONFIG
     assert get_runtime_config().markdown_symbol.heading_level_1
