@@ -22,10 +22,16 @@ begin
         end if;
     end loop;
     revoke all on schema relay from public;
+    revoke all on all tables in schema relay from public;
+    for role_name in select rolname from pg_roles where rolname in ('anon', 'authenticated') loop
+        execute format('revoke all on schema relay from %I', role_name);
+        execute format('revoke all on all tables in schema relay from %I', role_name);
+        execute format('revoke all on all sequences in schema relay from %I', role_name);
+    end loop;
     if exists (select from pg_roles where rolname = 'service_role') then
         grant usage on schema relay to service_role;
         grant select, insert, update, delete on all tables in schema relay to service_role;
-        grant usage on all sequences in schema relay to service_role;
+        grant usage, update on all sequences in schema relay to service_role;
     end if;
 end $access$;
 notify pgrst, 'reload schema';

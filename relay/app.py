@@ -9,27 +9,28 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from relay import migrate
-from relay.errors import MessengerError, RelayError, SettingsError, TokenRefused
+from relay.errors import MessengerError, RelayError, TokenRefused
 from relay.memory.patience import Patient
 from relay.memory.store import Store
-from relay.ports import Messenger, Model
+from relay.ports import Database, Messenger, Model
 from relay.settings import Settings
 from relay.settings import load as load_settings
+from relay.storage import made_ready, storage
 
 if TYPE_CHECKING:
     from relay.bot.updates import Bot
     from relay.bot.worker import Worker
-    from relay.clients.postgres import Postgres
     from relay.clients.telegram import Telegram
     from relay.scheduler import Scheduler
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 DRAIN_SECONDS = 20.0
 """How long running turns may take to end after SIGTERM."""
@@ -40,7 +41,7 @@ class Relay:
     """An open Relay: its state, and a store that waits for a database that is away."""
 
     settings: Settings
-    database: Postgres
+    database: Database
     patient: Patient
     memory: Store
     worker_name: str
@@ -68,49 +69,17 @@ def version() -> str:
 
 
 @contextlib.asynccontextmanager
-async def storage(settings: Settings) -> AsyncIterator[tuple[Postgres, Callable[[], Awaitable[object]] | None, str]]:
-    """Opens the database that the settings name: the client, what brings it back when it dies, and what to call it."""
-    from relay.clients.postgres import Postgres
-
-    if settings.supabase_url:
-        raise SettingsError(
-            "SUPABASE_URL is set, but this version speaks to Supabase through its connection string only: put it into "
-            "DATABASE_URL (Project → Connect) and leave SUPABASE_URL empty."
-        )
-    if settings.database_url:
-        database = Postgres(settings.database_url)
-        await database.open()
-        try:
-            yield database, None, "DATABASE_URL"
-        finally:
-            await database.close()
-        return
-    from relay.clients.embedded import EmbeddedPostgres
-
-    server = EmbeddedPostgres(settings.data_dir)
-    try:
-        database = Postgres(await server.start(), pooled=False)
-        await database.open()
-        try:
-            yield database, server.start, f"embedded, under {settings.data_dir}"
-        finally:
-            await database.close()
-    finally:
-        await server.stop()
-
-
-@contextlib.asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Relay]:
-    """An open Relay with an up-to-date schema."""
+async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]:
+    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away."""
     from relay.clients.instance import Instance
 
     instance = Instance(settings.data_dir)
     try:
-        async with storage(settings) as (database, repair, label):
-            if await migrate.migrate(database, database.run):
+        async with storage(settings) as stored:
+            if await made_ready(stored, settings, wait):
                 log.info("database migrated", version=migrate.load().version)
-            patient = Patient(database, repair)
-            yield Relay(settings, database, patient, Store(patient, instance.name), instance.name, label)
+            patient = Patient(stored.database, stored.repair)
+            yield Relay(settings, stored.database, patient, Store(patient, instance.name), instance.name, stored.label)
     finally:
         instance.release()
 
@@ -182,19 +151,26 @@ async def run(settings: Settings) -> None:
             "nobody is configured: set RELAY_ADMINS to your Telegram user id (@userinfobot tells it); "
             "until then the bot answers nobody"
         )
-    telegram_module = asyncio.to_thread(_import_telegram)
     async with contextlib.AsyncExitStack() as stack:
-        entering = asyncio.create_task(stack.enter_async_context(opened(settings)))
+        opening = asyncio.create_task(stack.enter_async_context(opened(settings, wait=True)), name="open")
+        meeting = asyncio.create_task(_meet(settings, stack), name="meet")
         try:
-            telegram = (await telegram_module)(settings.telegram_bot_token, settings.telegram_api_url)
-            stack.push_async_callback(telegram.close_pools)
-            bot = await _unless(stopping, identify(telegram))
+            started = await _unless(stopping, asyncio.gather(opening, meeting))
         except BaseException:
-            await asyncio.gather(entering, return_exceptions=True)
+            opening.cancel()
+            meeting.cancel()
+            await asyncio.gather(opening, meeting, return_exceptions=True)
             raise
-        relay = await entering
-        if bot is not None:
+        if started is not None:
+            relay, (telegram, bot) = started
             await _serve(relay, telegram, bot, stopping)
+
+
+async def _meet(settings: Settings, stack: contextlib.AsyncExitStack) -> tuple[Telegram, Bot]:
+    """Telegram, and who the bot is there. The stack closes its connections."""
+    telegram = (await asyncio.to_thread(_import_telegram))(settings.telegram_bot_token, settings.telegram_api_url)
+    stack.push_async_callback(telegram.close_pools)
+    return telegram, await identify(telegram)
 
 
 def _import_telegram() -> type[Telegram]:
@@ -253,8 +229,8 @@ async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler) -> Non
         await register(telegram)
 
 
-async def _unless(stopping: asyncio.Event, work: Awaitable[Bot]) -> Bot | None:
-    """The bot, or None when Relay was told to stop before Telegram answered."""
+async def _unless(stopping: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """What the work gives, or None when Relay was told to stop before it was done."""
     task = asyncio.ensure_future(work)
     ended = asyncio.ensure_future(stopping.wait())
     await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)

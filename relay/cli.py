@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -71,12 +72,12 @@ def chat(offline: Offline = False) -> None:
 def db_migrate() -> None:
     """Bring the database up to date."""
     settings = _ready(quiet=True)
-    from relay import app
+    from relay.storage import bring_up_to_date, direct, storage
 
     async def work() -> None:
-        async with app.storage(settings) as (client, _, label):
-            changed = await migrate.migrate(client, client.run)
-            print(f"{'Migrated' if changed else 'Up to date'}: schema {migrate.load().version}, {label}")
+        async with storage(direct(settings)) as opened:
+            changed = await bring_up_to_date(opened, settings)
+            print(f"{'Migrated' if changed else 'Up to date'}: schema {migrate.load().version}, {opened.label}")
 
     _run(work())
 
@@ -85,16 +86,16 @@ def db_migrate() -> None:
 def db_status() -> None:
     """Show which version the database has and which one this Relay knows."""
     settings = _ready(quiet=True)
-    from relay import app
+    from relay.storage import storage
 
     async def work() -> None:
-        async with app.storage(settings) as (client, _, label):
-            found = await migrate.present(client)
+        async with storage(settings) as opened:
+            found = await migrate.present(opened.database)
             current = migrate.check(found, migrate.load())
             print(
                 json.dumps(
                     {
-                        "storage": label,
+                        "storage": opened.label,
                         "database": found["version"],
                         "relay": migrate.load().version,
                         "up_to_date": current,
@@ -110,6 +111,24 @@ def db_status() -> None:
 def db_sql() -> None:
     """Print all SQL, for a SQL editor; it changes nothing when run again."""
     print(migrate.printed())
+
+
+@cli.command()
+def move(
+    to: Annotated[str, typer.Option(help="postgresql://…, a Supabase project (https://…), or the word embedded.")],
+    key_env: Annotated[
+        str, typer.Option(help="The variable that holds the Supabase target's service role key.")
+    ] = "SUPABASE_SERVICE_ROLE_KEY",
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Where an embedded target is (otherwise in RELAY_DATA_DIR).")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="What the target holds may go, for good.")] = False,
+) -> None:
+    """Copy all data from the database in the settings to another one; run it again to go on after a break."""
+    settings = _ready(quiet=True)
+    from relay import move as moving
+
+    _run(moving.move(settings, to, key_env, data_dir, replace))
 
 
 @cli.command()

@@ -164,7 +164,7 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
             except StreamCut as cut:
                 talk.count(cut.usage)
                 talk.model = cut.model
-                partial += "".join(str(block["text"]) for block in cut.blocks if block["type"] == "text")
+                partial = seamless(partial, "".join(str(b["text"]) for b in cut.blocks if b["type"] == "text"))
                 failure: ModelUnavailable = cut
             except ModelUnavailable as error:
                 failure = error
@@ -220,9 +220,15 @@ def continued(partial: str, step: Step) -> Step:
     blocks: list[Block] = [dict(block) for block in step.blocks]
     for block in blocks:
         if block["type"] == "text":
-            block["text"] = partial + block["text"]
+            block["text"] = seamless(partial, block["text"])
             return Step(blocks, step.stop_reason, step.usage, step.model)
     return Step([{"type": "text", "text": partial}, *blocks], step.stop_reason, step.usage, step.model)
+
+
+def seamless(cut: str, rest: str) -> str:
+    """A cut text and what went on from it; white space on both sides of the cut counts once."""
+    head, tail = cut.rstrip(), rest.lstrip()
+    return head + max(cut[len(head) :], rest[: len(rest) - len(tail)], key=len) + tail
 
 
 async def unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:

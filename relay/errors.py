@@ -22,6 +22,10 @@ class DatabaseUnavailable(DatabaseError):
     """The database cannot be reached right now; the call is safe to repeat."""
 
 
+class AccessRefused(DatabaseUnavailable):
+    """The database does not accept the address or the key that it was given; a person has to look."""
+
+
 class SchemaError(DatabaseError):
     """The database's schema does not fit this version of Relay."""
 

@@ -40,6 +40,8 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     logging.basicConfig(handlers=[handler], level=getattr(logging, level), force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    # It prints a traceback for each error page; what it raises is logged here in one line.
+    logging.getLogger("telegram.request").setLevel(logging.CRITICAL)
 
 
 def _without(value: Any, hidden: list[str]) -> Any:

@@ -19,7 +19,8 @@ Run = Callable[[str], Awaitable[None]]
 """Executes one SQL script in a transaction of its own."""
 
 LOCK = 7_301_984_221
-BOOTSTRAP = """create schema if not exists relay;
+BOOTSTRAP = f"""select pg_advisory_xact_lock({LOCK});
+create schema if not exists relay;
 create table if not exists relay.migration (
     version integer primary key, name text not null, breaking boolean not null,
     applied_at timestamptz not null default now());
@@ -55,16 +56,18 @@ class Schema:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hash of each function file's text, as the database keeps it."""
-        return {name: hashlib.sha256(sql.encode()).hexdigest()[:16] for name, sql in self.functions.items()}
+        """The hash of the text of each function file, and of who may what, as the database keeps it."""
+        files = self.functions | {"access": self.access}
+        return {name: hashlib.sha256(sql.encode()).hexdigest()[:16] for name, sql in files.items()}
 
     def scripts(self) -> list[str]:
         """Everything, in order, as scripts that change nothing when run again."""
+        functions = self.functions | {"access": self.access}
         return [
             BOOTSTRAP,
             *(_once(migration) for migration in self.migrations),
-            *(_function_script(name, sql, self.hashes[name]) for name, sql in self.functions.items()),
-            self.access,
+            # One script, so that a new function is never there without its revokes (Supabase gives it to everybody).
+            "\n".join(_function_script(name, sql, self.hashes[name]) for name, sql in functions.items()),
         ]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dotenv import dotenv_values
 from platformdirs import user_data_path
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -25,7 +27,9 @@ HOW = {
 class Settings(BaseSettings):
     """Every setting of Relay. Names are a contract: the field's alias is the environment variable."""
 
-    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8-sig", extra="ignore", env_ignore_empty=True
+    )
 
     telegram_bot_token: str = Field("", alias="TELEGRAM_BOT_TOKEN", repr=False)
     telegram_api_url: str = Field("https://api.telegram.org", alias="TELEGRAM_API_URL")
@@ -128,6 +132,9 @@ def load(**overrides: Any) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         raise SettingsError(_sentence(str(first["loc"][0]), first["msg"], first.get("input"))) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SettingsError(f".env in {Path.cwd()} cannot be read: {reason}.") from None
 
 
 def require(settings: Settings, *names: str) -> None:
@@ -140,3 +147,8 @@ def require(settings: Settings, *names: str) -> None:
         }[name]
         if missing:
             raise SettingsError(f"{name} is not set. {HOW[name]}, then put it into .env as {name}=….")
+
+
+def named(name: str) -> str:
+    """The value of a variable that is no setting but that a command was told the name of; empty when it has none."""
+    return os.environ.get(name) or dotenv_values(".env", encoding="utf-8-sig").get(name) or ""

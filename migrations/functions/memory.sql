@@ -203,7 +203,7 @@ begin
         update memory_change set status = 'discarded', decided_at = now() where id = change.id;
     elsif p_decision = 'undo' and change.status = 'applied' then
         update memory set updated_at = now(),
-            status = case change.action when 'learn' then 'discarded' else 'active' end,
+            status = case change.action when 'learn' then 'discarded' when 'forget' then 'active' else status end,
             content = case change.action when 'learn' then content else change.before ->> 'content' end
         where id = change.memory_id;
         update memory_change set status = 'undone', decided_at = now() where id = change.id;

@@ -79,7 +79,7 @@ begin
                     -- its own, but not renewed as running turns are: the response that handed it out was lost
                     or (lease_owner = p_worker
                         and lease_until < now() + make_interval(secs => p_lease_seconds * 0.6)))
-                and (not_before is null or not_before <= now() or not_before > now() + interval '2 hours')
+                and (not_before is null or not_before <= now() or not_before > now() + interval '15 minutes')
             order by id limit p_limit for update skip locked)
         returning *
     loop
@@ -235,15 +235,19 @@ begin
 end $$;
 
 -- Lets what belongs to a running turn that has not answered yet join it (a forward that arrives after its comment).
+-- Nothing passes a command or another person's message, and nothing joins a command.
 create or replace function public.relay_absorb(p_turn_id bigint, p_fence bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
+    border bigint;
 begin
-    if held.status = 'working' then
+    if held.status = 'working' and not exists (select from inbox where turn_id = held.id and not mergeable) then
+        select min(update_id) into border from inbox
+        where lane_id = held.lane_id and status = 'pending'
+            and not (mergeable and user_id is not distinct from held.user_id);
         update inbox set turn_id = held.id, status = 'claimed'
-        where lane_id = held.lane_id and status = 'pending' and mergeable
-            and user_id is not distinct from held.user_id;
+        where lane_id = held.lane_id and status = 'pending' and (border is null or update_id < border);
     end if;
     return relay.turn_json(held);
 end $$;

@@ -41,9 +41,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object(
         'id', best.id, 'role', best.role, 'user_id', best.user_id, 'name', best.name, 'thread_id', best.thread_id,
         'at', best.created_at, 'untrusted', best.untrusted or best.tainted,
-        'snippet', left(regexp_replace(ts_headline('simple', left(best.text, 20000), p_query,
-            'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
-            '\s+', ' ', 'g'), 600)) order by best.matched desc, best.rank desc, best.id desc), '[]')
+        'snippet', case when length(best.text) <= 600 then regexp_replace(best.text, '\s+', ' ', 'g')
+            else left(regexp_replace(ts_headline('simple', left(best.text, 20000), p_query,
+                'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
+                '\s+', ' ', 'g'), 600) end) order by best.matched desc, best.rank desc, best.id desc), '[]')
     from (
         select * from ranked where matched >= p_least
         order by matched desc, rank desc, id desc limit p_limit) best

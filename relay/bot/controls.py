@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import re
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.render import answer_buttons, changes_keyboard, memory_line, message_parts
 from relay.bot.running import Runs
 from relay.bot.understand import lane_of
-from relay.bot.updates import Bot, Command, command_of, name_of, text_of
+from relay.bot.updates import EDIT_PROMPT, Bot, Command, command_of, edit_target, name_of, text_of
 from relay.errors import MessengerError
 from relay.memory.store import Store
 from relay.models import Answer, Claimed, Space
@@ -22,7 +23,6 @@ from relay.verbs import memory as memory_verbs
 from relay.verbs.registry import Call, Told
 
 Json = dict[str, Any]
-EDIT = re.compile(r"^✎ #(\d{1,18})\b")
 DECISIONS = {"u": "undo", "k": "keep", "x": "discard"}
 
 
@@ -46,6 +46,7 @@ class Controls:
         self._admins = admins
         self._about = about
         self._runs = runs
+        self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
     async def handle(self, turn: Claimed) -> list[Json]:
         """Does what a control asks and returns the parts of its reply (none when it needs none)."""
@@ -56,7 +57,9 @@ class Controls:
             self._runs.stop(chat["id"], topic_id, update["stopped_message_generation"].get("draft_id"))
             return []
         if "callback_query" in update:
-            return await self._press(update["callback_query"], place, message_id or 0)
+            # One tap after the other under each message, so that its buttons show how things stand in the end.
+            async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
+                return await self._press(update["callback_query"], place, message_id or 0)
         message = update["message"]
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
@@ -88,6 +91,8 @@ class Controls:
         command = command_of(message, self._bot) or Command("help", "")
         verb = VERBS.get(command.name)
         if verb is None or "chat" not in verb.doors:
+            if message.get("chat", {}).get("type") != "private" and "@" not in text_of(message).split()[0]:
+                return Told("")  # another bot's command
             return Told(f"I do not know /{command.name}. /help lists what I can do.".replace("_", "\\_"))
         if verb.admin and not call.admin:
             return Told("That is for the people who run me.")
@@ -134,9 +139,9 @@ class Controls:
         chat = {"id": place.chat_id, "type": "private" if place.private else "supergroup"}
         space, _ = await self._groups.space_of(chat, user_id)
         row = await self._store.memory(space, memory_id)
-        if row is None:
+        if row is None or not memory_verbs.may_edit(row, space, user_id, user_id in self._admins):
             return "This is not yours to change, or it is gone.", []
-        text = f"✎ #{memory_id} – reply to this message with the new wording of:\n{row['content']}"
+        text = f"{EDIT_PROMPT}{memory_id} – reply to this message with the new wording of:\n{row['content']}"
         request = {
             **place.address(),
             "text": text[:4000],
@@ -144,12 +149,3 @@ class Controls:
             "reply_markup": {"force_reply": True, "selective": True, "input_field_placeholder": "New wording"},
         }
         return "", [{"seq": 1, "chat_id": place.chat_id, "request": request}]
-
-
-def edit_target(message: Json, bot: Bot) -> int | None:
-    """The memory that a message rewords: it replies to our own edit prompt."""
-    target = message.get("reply_to_message") or {}
-    if (target.get("from") or {}).get("id") != bot.id:
-        return None
-    match = EDIT.match(str(target.get("text") or ""))
-    return int(match[1]) if match else None

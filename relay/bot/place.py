@@ -17,7 +17,8 @@ class Place:
 
     def address(self) -> dict[str, Any]:
         """`chat_id` and, in a topic, `message_thread_id`, as the Bot API takes them. General takes none."""
-        return {"chat_id": self.chat_id} | ({"message_thread_id": self.topic_id} if self.topic_id > 1 else {})
+        general = 0 if self.private else 1
+        return {"chat_id": self.chat_id} | ({"message_thread_id": self.topic_id} if self.topic_id > general else {})
 
     def reply(self) -> dict[str, Any]:
         """The reply parameters, if there is a message to reply to; a deleted one does not matter."""

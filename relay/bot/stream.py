@@ -40,6 +40,7 @@ class Preview:
         self._so_far: Callable[[], str] = str
         self._trouble = ""
         self._shown = ""
+        self._edited_at = 0.0
         self._row: dict[str, Any] | None = next((part for part in turn.parts if part["seq"] == 1), None)
         self._news = asyncio.Event()
         self._closing = asyncio.Event()
@@ -53,6 +54,11 @@ class Preview:
         self._closing.set()
         self._tasks[0].cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def settle(self) -> None:
+        """Waits until the message that shows the preview may be edited again, for the final text."""
+        if self._edited_at:
+            await asyncio.sleep(max(0.0, self._edited_at + EDIT_EVERY - time.monotonic()))
 
     def text(self, so_far: Callable[[], str]) -> None:
         """See `ports.Sink.text`."""
@@ -146,4 +152,4 @@ class Preview:
         elif self._row["telegram_message_id"] is not None:
             request.pop("message_thread_id", None)
             await self._messenger.call("editMessageText", **request, message_id=self._row["telegram_message_id"])
-        self._shown = shown.text
+        self._shown, self._edited_at = shown.text, time.monotonic()

@@ -23,6 +23,8 @@ IN_LANE = frozenset({"new", "retry"})
 IN_LANE_BUTTONS = ("r:", "w:")
 
 COMMAND = re.compile(r"^/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+(.*))?$", re.DOTALL)
+EDIT_PROMPT = "✎ #"
+EDIT = re.compile(rf"^{EDIT_PROMPT}(\d{{1,18}})\b")
 MEDIA = {
     "voice": "voice notes",
     "audio": "audio files",
@@ -71,9 +73,13 @@ def chat_of(update: Json) -> Json | None:
 
 
 def topic_of(message: Json) -> int:
-    """The topic of a message; 0 outside topics. A reply inside General carries a thread id that is none."""
-    topic = message.get("message_thread_id")
-    return topic if message.get("is_topic_message") and isinstance(topic, int) and topic > 1 else 0
+    """The topic of a message; 0 outside topics. A reply inside General carries a thread id that is none.
+
+    1 is General in a forum; in a private chat it is a topic like any other.
+    """
+    topic, chat = message.get("message_thread_id"), message.get("chat") or {}
+    general = 0 if chat.get("type") == "private" else 1
+    return topic if message.get("is_topic_message") and isinstance(topic, int) and topic > general else 0
 
 
 def sender_of(update: Json) -> int:
@@ -101,6 +107,15 @@ def command_of(message: Json, bot: Bot) -> Command | None:
     if not match or (match[2] and match[2].lower() != bot.username.lower()):
         return None
     return Command(match[1].lower(), (match[3] or "").strip())
+
+
+def edit_target(message: Json, bot: Bot) -> int | None:
+    """The memory that a message rewords: it replies to our own edit prompt."""
+    target = message.get("reply_to_message") or {}
+    if (target.get("from") or {}).get("id") != bot.id or is_forward(message):
+        return None
+    match = EDIT.match(str(target.get("text") or ""))
+    return int(match[1]) if match else None
 
 
 def media_of(message: Json) -> str:
@@ -173,8 +188,9 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: fr
     if text_of(message).startswith("/") and (match := COMMAND.match(text_of(message))) and not is_forward(message):
         if match[2] and match[2].lower() != bot.username.lower():
             return "ignored"
-        if chat["type"] == "private" or group_open or match[2]:
-            return "turn" if match[1].lower() in IN_LANE else "control"
+        return "turn" if match[1].lower() in IN_LANE else "control"
+    if "text" in message and edit_target(message, bot) is not None:
+        return "control"
     return "turn" if chat["type"] == "private" or group_open or addressed(message, bot) else "ignored"
 
 

@@ -169,12 +169,15 @@ class Worker:
             joined = asyncio.create_task(run.join.wait())
             try:
                 await asyncio.wait({work, joined}, return_when=asyncio.FIRST_COMPLETED)
-                return await work if work.done() else None
+                told = await work if work.done() else None
             finally:
                 joined.cancel()
                 if not work.done():
                     work.cancel()
                     await asyncio.gather(work, return_exceptions=True)
+        if told is not None and not run.stop.is_set():
+            await preview.settle()
+        return told
 
     def _stored_parts(self, turn: Claimed, place: Place) -> list[dict[str, Any]]:
         """The parts of a reply that a predecessor left stored."""

@@ -44,10 +44,16 @@ class Claude:
 
     def _open(self) -> AsyncAnthropic:
         import httpx2
-        from anthropic import AsyncAnthropic
+        from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
         timeout = httpx2.Timeout(self._timeout, connect=10)
-        client = AsyncAnthropic(api_key=self._key or "none", base_url=self._url, max_retries=0, timeout=timeout)
+        client = AsyncAnthropic(
+            api_key=self._key or "none",
+            base_url=self._url,
+            max_retries=0,
+            timeout=timeout,
+            http_client=DefaultAioHttpClient(timeout=timeout),
+        )
         _ = client.messages
         return client
 
@@ -77,7 +83,7 @@ class Claude:
         except (AnthropicError, ValueError, AssertionError, OSError) as error:
             raise _translate(error, stream) from None
         except Exception as error:
-            if type(error).__module__.startswith(("httpx2", "httpcore2", "h11")):
+            if type(error).__module__.startswith(("httpx2", "aiohttp")):
                 raise _translate(error, stream) from None
             raise
         if message.stop_reason is None:

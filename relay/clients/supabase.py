@@ -2,62 +2,87 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
+import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from relay.clients.sqlstates import is_transient
-from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, SettingsError, TurnLost
+from relay.errors import AccessRefused, DatabaseError, DatabaseUnavailable, SchemaError, SettingsError, TurnLost
 
 if TYPE_CHECKING:
     from supabase import AsyncClient
 
-NO_FUNCTION = ("PGRST202", "42883")
+MISSING = ("PGRST202", "PGRST203", "42883", "42P01", "3F000")
+"""Codes that mean: this is not the schema that was expected."""
 KEY_HELP = "Use the service role (or secret) key: Project → Settings → API keys. It stays on your machine."
+PAUSED = (
+    "The Supabase project is paused (the free tier does that after a week without use). "
+    "Wake it at supabase.com/dashboard; messages are kept until then."
+)
+BLIP_SECONDS = 0.25
+"""A connection that was closed, or an error of what stands before the database, is tried once more after this."""
 
 
 class Supabase:
     """The `Database` port over PostgREST. Its statements end after 8 s, so calls wait a little longer."""
 
     def __init__(self, url: str, key: str, timeout: float = 12.0) -> None:
-        """Raises `SettingsError` when the key is one that everybody may have."""
-        check_key(key)
-        self._url = url
-        self._key = key
+        """Raises `SettingsError` when the key is one that everybody may have. `timeout` in seconds."""
+        self._url = url.rstrip("/").removesuffix("/rest/v1")
+        self._key = key.strip()
+        check_key(self._key)
+        # HTTP/2 connections end in the middle of calls (supabase-py #1064). Two HTTP/1.1 ones that stay open are as
+        # quick: a turn makes no more than two calls at a time.
         self._http = httpx.AsyncClient(
-            timeout=httpx.Timeout(timeout, connect=5), event_hooks={"response": [_refuse_early]}, http2=False
+            timeout=httpx.Timeout(timeout, connect=5),
+            limits=httpx.Limits(max_connections=32, max_keepalive_connections=32, keepalive_expiry=300),
+            event_hooks={"response": [_refuse]},
+            http2=False,
         )
         self._client: AsyncClient | None = None
 
     async def open(self) -> None:
-        """Makes the client and asks the database for a sign of life. Raises `DatabaseError` when it gives none."""
-        from supabase import AsyncClientOptions, acreate_client
-
-        options = AsyncClientOptions(
+        """Makes the client; nothing is sent yet."""
+        module = await asyncio.to_thread(importlib.import_module, "supabase")
+        options = module.AsyncClientOptions(
             auto_refresh_token=False, persist_session=False, httpx_client=self._http, postgrest_client_retry=False
         )
-        self._client = await acreate_client(self._url, self._key, options)
+        self._client = await module.acreate_client(self._url, self._key, options)
 
     async def close(self) -> None:
         await self._http.aclose()
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`."""
-        from postgrest.exceptions import APIError
-
+        """See `ports.Database.call`. Raises `AccessRefused` for a wrong key or address."""
         if self._client is None:
             raise DatabaseUnavailable("The Supabase client is not open.")
         parameters = {f"p_{name}": value for name, value in arguments.items()}
         try:
-            answer = await self._client.rpc(f"relay_{function}", parameters).execute()
-        except APIError as error:
-            raise _translate(error) from None
+            return await self._send(self._client, function, parameters)
+        except _Blip:
+            await asyncio.sleep(BLIP_SECONDS)
+            return await self._send(self._client, function, parameters)
+
+    async def _send(self, client: AsyncClient, function: str, parameters: dict[str, Any]) -> Any:
+        try:
+            answer = await client.rpc(f"relay_{function}", parameters).execute()
+        except httpx.TimeoutException as error:
+            raise DatabaseUnavailable(f"Supabase does not answer right now ({type(error).__name__}).") from None
         except httpx.HTTPError as error:
-            raise DatabaseUnavailable(f"Supabase cannot be reached right now ({type(error).__name__}).") from None
+            raise _Blip(
+                f"Supabase cannot be reached right now ({type(error).__name__}): the network is away, SUPABASE_URL is "
+                "wrong, or the project is paused or gone."
+            ) from None
         return answer.data
+
+
+class _Blip(DatabaseUnavailable):
+    """Something that is often over in a moment."""
 
 
 def check_key(key: str) -> None:
@@ -67,6 +92,8 @@ def check_key(key: str) -> None:
         raise SettingsError(
             f"SUPABASE_SERVICE_ROLE_KEY holds the {role or 'publishable'} key, which may do nothing. {KEY_HELP}"
         )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError(f"SUPABASE_SERVICE_ROLE_KEY is not a key of Supabase's. {KEY_HELP}")
 
 
 def key_role(key: str) -> str:
@@ -81,32 +108,43 @@ def key_role(key: str) -> str:
     return str(claims.get("role", "")) if isinstance(claims, dict) else ""
 
 
-async def _refuse_early(response: httpx.Response) -> None:
-    """Answers that come from in front of PostgREST, whose bodies say little: told by their status."""
-    status = response.status_code
-    if status == 540:
-        raise DatabaseUnavailable(
-            "The Supabase project is paused (the free tier does that after a week without use). "
-            "Wake it at supabase.com/dashboard; messages are kept until then."
-        )
-    if status == 429:
-        raise DatabaseUnavailable("Supabase asks for fewer requests right now.")
-    if status == 401:
-        raise DatabaseUnavailable(f"Supabase does not accept the key (401): it may have been rotated. {KEY_HELP}")
-    if status in (502, 503, 504, 520, 521, 522, 523, 524, 544):
-        raise DatabaseUnavailable(f"Supabase has a problem right now (HTTP {status}).")
-    if status >= 500 and "application/json" not in response.headers.get("content-type", ""):
-        raise DatabaseUnavailable(f"Supabase has a problem right now (HTTP {status}).")
+async def _refuse(response: httpx.Response) -> None:
+    """Raises our error for every answer that is no result. Answers from in front of PostgREST carry no code."""
+    is_json = "json" in response.headers.get("content-type", "")
+    if response.is_success and is_json:
+        return
+    await response.aread()
+    try:
+        body = response.json() if is_json else None
+    except ValueError:
+        body = None
+    told = body if isinstance(body, dict) else {}
+    raise error_of(response.status_code, str(told.get("code") or ""), str(told.get("message") or ""))
 
 
-def _translate(error: Any) -> DatabaseError:
-    code = str(error.code or "")
+def error_of(status: int, code: str, message: str) -> DatabaseError:
+    """Our error for an HTTP status, and the code and message of PostgREST or Postgres (empty: another's answer)."""
     if code == "RL001":
         return TurnLost()
-    if code in NO_FUNCTION:
+    if code in MISSING:
         return SchemaError("The Supabase project does not have this version's schema.")
-    if code == "42501":
-        return DatabaseError(f"Supabase refused the call: the key may not do that. {KEY_HELP}")
+    if status == 540:
+        return DatabaseUnavailable(PAUSED)
+    if status == 402:
+        return DatabaseUnavailable(
+            "Supabase has restricted the project (over its quota, or unpaid): see its dashboard."
+        )
+    if status == 429:
+        return DatabaseUnavailable("Supabase asks for fewer requests right now (HTTP 429).")
+    if status == 401 or code == "42501" or (status == 403 and not code and message):
+        return AccessRefused(f"Supabase does not accept the key (HTTP {status}): it may have been rotated. {KEY_HELP}")
+    if status >= 500 and (not code or code.startswith("PGRST0")):
+        return _Blip(f"Supabase has a problem right now (HTTP {status}).")
     if code.startswith(("PGRST0", "PGRST3")) or is_transient(code):
-        return DatabaseUnavailable(f"Supabase cannot be used right now ({error.message or code}).")
-    return DatabaseError(f"Supabase refused a call: {error.message} ({code}).")
+        return DatabaseUnavailable(f"Supabase cannot be used right now ({message or code}).")
+    if not code:
+        return AccessRefused(
+            f"What answers at SUPABASE_URL is no Supabase project (HTTP {status}). "
+            "It must be the project's own address, such as https://abcdefgh.supabase.co (Project → Settings → API)."
+        )
+    return DatabaseError(f"Supabase refused a call: {message} ({code}).")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
+from aiohttp import ClientConnectorError, ConnectionTimeoutError
 from telegram import Bot
 from telegram.error import (
     BadRequest,
@@ -17,8 +17,8 @@ from telegram.error import (
     TelegramError,
     TimedOut,
 )
-from telegram.request import HTTPXRequest
 
+from relay.clients.transport import AiohttpRequest
 from relay.errors import (
     ChatGone,
     DeliveryUncertain,
@@ -31,7 +31,7 @@ from relay.errors import (
 )
 
 POLL_SECONDS = 30
-NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+NOT_SENT = (ClientConnectorError, ConnectionTimeoutError)
 GONE = (
     "chat not found",
     "user is deactivated",
@@ -51,10 +51,8 @@ class Telegram(Bot):
             token,
             base_url=f"{api_url}/bot",
             base_file_url=f"{api_url}/file/bot",
-            request=HTTPXRequest(
-                connection_pool_size=64, read_timeout=20, write_timeout=20, connect_timeout=5, pool_timeout=30
-            ),
-            get_updates_request=HTTPXRequest(connection_pool_size=1, read_timeout=POLL_SECONDS + 10, pool_timeout=1),
+            request=AiohttpRequest(64, read_timeout=20, pool_timeout=30),
+            get_updates_request=AiohttpRequest(1, read_timeout=POLL_SECONDS + 10),
         )
 
     async def open(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from relay.errors import DatabaseError, DatabaseUnavailable
+from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError
 from relay.ports import Database
 
 log = structlog.get_logger()
@@ -24,12 +24,15 @@ class Patient:
         self._repair = repair
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`; never raises `DatabaseUnavailable`."""
+        """See `ports.Database.call`; never raises `DatabaseUnavailable`.
+
+        Nor `SchemaError`: the schema fitted at the start, so somebody is changing it, or must be told that they did.
+        """
         pause = 0.1
         while True:
             try:
                 return await self._database.call(function, **arguments)
-            except DatabaseUnavailable as error:
+            except (DatabaseUnavailable, SchemaError) as error:
                 log.warning("waiting for the database", function=function, error=str(error))
             await asyncio.sleep(pause)
             pause = min(LONGEST_PAUSE, pause * 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,14 +19,19 @@ FAILURES = 3
 """A turn that failed this often is set aside."""
 
 Json = dict[str, Any]
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""What no Postgres text can hold: NUL, and halves of a character that JSON can carry."""
 
 
 class Store:
     """Relay's state. `worker` names this process: what it holds, it alone may write."""
 
     def __init__(self, database: Database, worker: str) -> None:
-        self._call = database.call
+        self._database = database
         self._worker = worker
+
+    async def _call(self, function: str, **arguments: Any) -> Any:
+        return await self._database.call(function, **storable(arguments))
 
     # The queue
 
@@ -243,3 +249,14 @@ class Store:
         await self._call(
             "fail_summary", due_id=due_id, worker=self._worker, error=error, retry_seconds=retry_seconds, most=most
         )
+
+
+def storable(value: Any) -> Any:
+    """A JSON value whose texts Postgres can hold: what it cannot becomes the replacement character."""
+    if isinstance(value, str):
+        return UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {storable(key): storable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [storable(item) for item in value]
+    return value

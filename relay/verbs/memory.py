@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from relay.models import Space
 from relay.verbs.registry import Call, Told, verb
 
 PAGE = 25
@@ -67,10 +70,18 @@ async def forget(call: Call) -> Told:
 
 async def edit(call: Call, memory_id: int) -> Told:
     """Puts the person's wording in place of a memory's (reached by the Edit button)."""
+    row = await call.store.memory(call.space, memory_id)
+    if row is not None and not may_edit(row, call.space, call.user_id, call.admin):
+        return Told("That is not yours to change.")
     text = " ".join(call.text.split())[:FACT_LENGTH]
     change = {"action": "edit", "memory_id": memory_id, "content": text}
     done = await call.store.change_memory(call.turn, call.space, [change])
     return Told("", done["changes"], done["failed"])
+
+
+def may_edit(row: dict[str, Any], space: Space, user_id: int, admin: bool) -> bool:
+    """In a group a memory is reworded by whom it is about, or by an admin; in a private space by its owner."""
+    return space.kind == "private" or admin or row["subject_id"] == user_id
 
 
 def literal(text: str) -> str:

@@ -1,0 +1,285 @@
+-- Moving all data into another database, page by page. The source is only read; the target keeps in relay.move how
+-- far it has come, in the same transaction as the rows, so a move that was killed goes on where it was.
+-- A row travels as a JSON array of its columns' texts, in the order of their names: that loses nothing (JSON null and
+-- SQL NULL, numbers of any length, microseconds), and both sides make the same checksum of it.
+
+-- The tables that move, each after those it refers to: whatever there is, except what says which database this is
+-- and what it has been through.
+create or replace function relay.move_tables() returns table (name text, place bigint)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with recursive movable as (
+        select oid, relname from pg_class
+        where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p') and not relispartition
+            and relname not in ('migration', 'function_file', 'identity', 'move')),
+    reference as (
+        select conrelid as child, confrelid as parent from pg_constraint
+        where contype = 'f' and conrelid <> confrelid and conrelid in (select oid from movable)),
+    deep as (
+        select oid, 0 as depth from movable
+        union
+        select r.child, d.depth + 1 from reference r join deep d on d.oid = r.parent where d.depth < 100)
+    select m.relname::text, row_number() over (order by max(d.depth), m.relname)
+    from movable m join deep d using (oid) group by m.relname
+$$;
+
+-- A table's columns that are stored and not computed, with their types, in the order of their names.
+create or replace function relay.move_columns(p_table text)
+returns table (name text, type text, place bigint, key_place integer)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select a.attname::text, format_type(a.atttypid, a.atttypmod), row_number() over (order by a.attname),
+        array_position(i.indkey::smallint[], a.attnum)
+    from relay.move_tables() t
+    join pg_attribute a on a.attrelid = format('relay.%I', t.name)::regclass
+    left join pg_index i on i.indrelid = a.attrelid and i.indisprimary
+    where t.name = p_table and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+$$;
+
+-- The query for a table's rows in the order of its key, $2 of them after the key $1: line (the row) and key. Only
+-- names from the catalogue come into it.
+create or replace function relay.move_query(p_table text, p_from_start boolean) returns text
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    line text;
+    key text;
+    key_line text;
+    after text;
+begin
+    select string_agg(format('t.%I::text', name), ', ' order by place),
+        string_agg(format('t.%I', name), ', ' order by key_place) filter (where key_place is not null),
+        string_agg(format('t.%I::text', name), ', ' order by key_place) filter (where key_place is not null),
+        string_agg(format('($1 ->> %s)::%s', key_place, type), ', ' order by key_place)
+            filter (where key_place is not null)
+    into line, key, key_line, after from relay.move_columns(p_table);
+    if key is null then
+        raise exception 'there is no table % to move, or it has no primary key', p_table;
+    end if;
+    return format('select to_jsonb(array[%s])::text as line, to_jsonb(array[%s]) as key from relay.%I t', line, key_line,
+        p_table) || case when p_from_start then '' else format(' where (%s) > (%s)', key, after) end
+        || format(' order by %s limit $2', key);
+end $$;
+
+-- A page of a table after a key (null: from the start): {rows, last, end}. It ends early at p_most_bytes, and after
+-- a second.
+create or replace function public.relay_move_page(
+    p_table text, p_after jsonb, p_most_rows integer, p_most_bytes integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
+as $$
+declare
+    one record;
+    lines text[] := '{}';
+    bytes bigint := 0;
+    last jsonb := p_after;
+    early boolean := false;
+begin
+    for one in execute relay.move_query(p_table, p_after is null) using p_after, p_most_rows loop
+        lines := array_append(lines, one.line);
+        bytes := bytes + octet_length(one.line);
+        last := one.key;
+        early := bytes >= p_most_bytes or clock_timestamp() > statement_timestamp() + interval '1 second';
+        exit when early;
+    end loop;
+    return jsonb_build_object('rows', ('[' || array_to_string(lines, ',') || ']')::jsonb, 'last', last,
+        'end', not early and cardinality(lines) < p_most_rows);
+end $$;
+
+-- How many rows there are after a key, and the sum of 64 bits of each one's SHA-256 (so that pages may be cut
+-- anywhere): {rows, sum, last, end}. It ends after p_most_rows, or a second.
+create or replace function public.relay_move_digest(p_table text, p_after jsonb, p_most_rows integer) returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
+as $$
+declare
+    one record;
+    seen integer := 0;
+    total numeric := 0;
+    last jsonb := p_after;
+    early boolean := false;
+begin
+    for one in execute relay.move_query(p_table, p_after is null) using p_after, p_most_rows loop
+        seen := seen + 1;
+        total := total
+            + ('x' || encode(substr(sha256(convert_to(one.line, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint;
+        last := one.key;
+        early := clock_timestamp() > statement_timestamp() + interval '1 second';
+        exit when early;
+    end loop;
+    return jsonb_build_object('rows', seen, 'sum', total::text, 'last', last,
+        'end', not early and seen < p_most_rows);
+end $$;
+
+-- About how many rows a table has: exact for small ones.
+create or replace function relay.move_size(p_table text) returns bigint
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    counted bigint;
+begin
+    execute format('select count(*) from (select from relay.%I limit 50001) few', p_table) into counted;
+    return case when counted <= 50000 then counted else greatest(counted,
+        (select reltuples::bigint from pg_class where oid = format('relay.%I', p_table)::regclass)) end;
+end $$;
+
+-- Whether nobody has used this database yet: it has no rows but the soul that Relay starts with.
+create or replace function relay.move_unused() returns boolean
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    used boolean;
+begin
+    for one in select name from relay.move_tables() where name <> 'soul' loop
+        execute format('select exists (select from relay.%I)', one.name) into used;
+        if used then
+            return false;
+        end if;
+    end loop;
+    return not exists (select from soul where version > 1 or author_id is not null);
+end $$;
+
+-- The last number that each identity column has given: {table: {column: number as text, or null}}.
+create or replace function relay.move_numbers() returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_object_agg(numbers.name, numbers.given), '{}') from (
+        select t.name, jsonb_object_agg(a.attname,
+            pg_sequence_last_value(pg_get_serial_sequence(format('relay.%I', t.name), a.attname)::regclass)::text)
+            as given
+        from relay.move_tables() t
+        join pg_attribute a on a.attrelid = format('relay.%I', t.name)::regclass and a.attidentity <> ''
+        group by t.name) numbers
+$$;
+
+-- What a move must know of either side: {id, unused, leased, leased_seconds, messages, numbers,
+-- tables: [{name, columns, size}] in the order of moving, moves: [{source_id, state, …}]}.
+create or replace function public.relay_move_state() returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with lease as (
+        select lease_until as until from turn
+        where status in ('working', 'answered') and lease_until between now() and now() + interval '15 minutes'
+        union all
+        select lease_until from summary_due
+        where status = 'due' and lease_until between now() and now() + interval '1 day')
+    select jsonb_build_object(
+        'id', (select id from identity),
+        'unused', relay.move_unused(),
+        'leased', (select count(*) from lease),
+        'leased_seconds', (select ceil(extract(epoch from max(until) - now())) from lease),
+        'messages', relay.move_size('message'),
+        'numbers', relay.move_numbers(),
+        'tables', (select jsonb_agg(jsonb_build_object('name', t.name, 'size', relay.move_size(t.name), 'columns',
+            (select jsonb_agg(c.name || ' ' || c.type order by c.place) from relay.move_columns(t.name) c))
+            order by t.place) from relay.move_tables() t),
+        'moves', (select coalesce(jsonb_agg(to_jsonb(m) order by m.began_at), '[]') from move m))
+$$;
+
+-- Begins a move from a source into this database, or takes up the one that was begun: its row, or null when the
+-- database holds other data and p_replace does not say that they may go.
+create or replace function public.relay_move_begin(p_source uuid, p_replace boolean) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    found move;
+begin
+    perform pg_advisory_xact_lock(hashtext('relay.move'));
+    select * into found from move where source_id = p_source;
+    if found.state in ('clearing', 'copying') or (found.state = 'done' and not p_replace) then
+        return to_jsonb(found);
+    end if;
+    if not p_replace and not relay.move_unused() then
+        return null;
+    end if;
+    delete from move where true;
+    insert into move (source_id) values (p_source) returning * into found;
+    return to_jsonb(found);
+end $$;
+
+-- Takes away what the target held before (in a new one that is the soul that Relay starts with), for about a second:
+-- {state, gone}; the state is 'copying' once nothing is left.
+create or replace function public.relay_move_clear(p_source uuid) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    batch integer;
+    gone integer := 0;
+begin
+    perform from move where source_id = p_source and state = 'clearing' for update;
+    if not found then
+        return (select jsonb_build_object('state', state, 'gone', 0) from move where source_id = p_source);
+    end if;
+    for one in
+        select t.name, string_agg(quote_ident(c.name), ', ' order by c.key_place) as key,
+            string_agg(quote_ident(c.name) || ' desc', ', ' order by c.key_place) as backward
+        from relay.move_tables() t cross join relay.move_columns(t.name) c
+        where c.key_place is not null group by t.name, t.place order by t.place desc
+    loop
+        loop
+            execute format('delete from relay.%1$I where (%2$s) in (select %2$s from relay.%1$I order by %3$s limit 50)',
+                one.name, one.key, one.backward);
+            get diagnostics batch = row_count;
+            exit when batch = 0;
+            gone := gone + batch;
+            if clock_timestamp() > statement_timestamp() + interval '1 second' then
+                return jsonb_build_object('state', 'clearing', 'gone', gone);
+            end if;
+        end loop;
+    end loop;
+    update move set state = 'copying' where source_id = p_source;
+    return jsonb_build_object('state', 'copying', 'gone', gone);
+end $$;
+
+-- Stores a page of a table that follows p_after, and how far the table has come: {after, rows}. A page that does not
+-- follow what is there (its answer was lost, or another process was quicker) stores nothing and gets the same answer.
+create or replace function public.relay_move_insert(p_source uuid, p_table text, p_after jsonb, p_page jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
+as $$
+declare
+    here jsonb;
+    columns text;
+    fields text;
+begin
+    select coalesce(progress -> p_table, '{"after": null, "rows": 0}') into here from move
+    where source_id = p_source and state = 'copying' for update;
+    if here is null then
+        raise exception 'no move from this source is under way';
+    end if;
+    if here -> 'after' <> coalesce(p_after, 'null') then
+        return here;
+    end if;
+    select string_agg(quote_ident(name), ', ' order by place),
+        string_agg(format('(r ->> %s)::%s', place - 1, type), ', ' order by place)
+    into columns, fields from relay.move_columns(p_table);
+    execute format('insert into relay.%I (%s) overriding system value select %s from jsonb_array_elements($1) r
+        on conflict do nothing', p_table, columns, fields) using p_page -> 'rows';
+    here := jsonb_build_object('after', p_page -> 'last',
+        'rows', (here ->> 'rows')::bigint + jsonb_array_length(p_page -> 'rows'));
+    update move set progress = progress || jsonb_build_object(p_table, here) where source_id = p_source;
+    return here;
+end $$;
+
+-- Ends a move whose rows were compared: new rows are numbered on from where the source was.
+create or replace function public.relay_move_finish(p_source uuid, p_numbers jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    last bigint;
+begin
+    update move set state = 'done', done_at = now() where source_id = p_source and state = 'copying';
+    if not found then
+        return to_jsonb(false);
+    end if;
+    for one in
+        select t.name, a.attname, pg_get_serial_sequence(format('relay.%I', t.name), a.attname) as sequence
+        from relay.move_tables() t
+        join pg_attribute a on a.attrelid = format('relay.%I', t.name)::regclass and a.attidentity <> ''
+    loop
+        execute format('select greatest($1, max(%I)) from relay.%I', one.attname, one.name) into last
+        using (p_numbers -> one.name ->> one.attname)::bigint;
+        perform setval(one.sequence::regclass, coalesce(last, 1), last is not null);
+    end loop;
+    return to_jsonb(true);
+end $$;
+
+-- The copy was not the same as its source: nothing of it counts, and the same move begins anew when it is run again.
+create or replace function public.relay_move_restart(p_source uuid) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with restarted as (
+        update move set state = 'clearing', progress = '{}' where source_id = p_source and state = 'copying' returning 1)
+    select to_jsonb(count(*)) from restarted
+$$;

@@ -1,0 +1,142 @@
+"""Where Relay keeps its state: the database that the settings name, opened, and its schema up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+
+from relay import migrate
+from relay.errors import AccessRefused, DatabaseUnavailable, SchemaError, SettingsError
+from relay.ports import Database
+
+if TYPE_CHECKING:
+    from relay.settings import Settings
+
+log = structlog.get_logger()
+
+RELOAD_SECONDS = 15.0
+"""How long Supabase may take to see that its schema has changed."""
+LONGEST_PAUSE = 30.0
+TWO_WAYS = (
+    "Run `relay db migrate` with the project's connection string (Project → Connect) in DATABASE_URL, or paste what "
+    "`relay db sql` prints into the project's SQL editor."
+)
+
+
+class Storage(NamedTuple):
+    """An open database, what brings it back when it dies, and what to call it."""
+
+    database: Database
+    repair: Callable[[], Awaitable[object]] | None
+    label: str
+
+    @property
+    def run(self) -> migrate.Run | None:
+        """What executes a script; None where nothing can: over REST."""
+        return getattr(self.database, "run", None)
+
+
+@contextlib.asynccontextmanager
+async def storage(settings: Settings) -> AsyncIterator[Storage]:
+    """Opens the database that the settings name: Supabase, DATABASE_URL, or the embedded one."""
+    for name, other in (("URL", "SERVICE_ROLE_KEY"), ("SERVICE_ROLE_KEY", "URL")):
+        if getattr(settings, f"supabase_{name.lower()}") and not getattr(settings, f"supabase_{other.lower()}"):
+            raise SettingsError(
+                f"SUPABASE_{name} is set but SUPABASE_{other} is not: Supabase needs both (Project → Settings → API)."
+            )
+    choose = _supabase if settings.supabase_url else _direct if settings.database_url else _embedded
+    async with choose(settings) as opened:
+        yield opened
+
+
+@contextlib.asynccontextmanager
+async def _supabase(settings: Settings) -> AsyncIterator[Storage]:
+    from relay.clients.supabase import Supabase
+
+    database = Supabase(settings.supabase_url, settings.supabase_service_role_key)
+    try:
+        await database.open()
+        yield Storage(database, None, "Supabase")
+    finally:
+        await database.close()
+
+
+@contextlib.asynccontextmanager
+async def _direct(settings: Settings) -> AsyncIterator[Storage]:
+    from relay.clients.postgres import Postgres
+
+    database = Postgres(settings.database_url)
+    await database.open()
+    try:
+        yield Storage(database, None, "DATABASE_URL")
+    finally:
+        await database.close()
+
+
+@contextlib.asynccontextmanager
+async def _embedded(settings: Settings) -> AsyncIterator[Storage]:
+    from relay.clients.embedded import EmbeddedPostgres
+    from relay.clients.postgres import Postgres
+
+    server = EmbeddedPostgres(settings.data_dir)
+    try:
+        database = Postgres(await server.start(), pooled=False)
+        await database.open()
+        try:
+            yield Storage(database, server.start, f"embedded, under {settings.data_dir}")
+        finally:
+            await database.close()
+    finally:
+        await server.stop()
+
+
+def direct(settings: Settings) -> Settings:
+    """The settings with which scripts can be run: Supabase's is its connection string. Raises `SettingsError`."""
+    if not settings.supabase_url:
+        return settings
+    if not settings.database_url:
+        raise SettingsError(f"Over SUPABASE_URL no tables can be made. {TWO_WAYS}")
+    return settings.model_copy(update={"supabase_url": "", "supabase_service_role_key": ""})
+
+
+async def bring_up_to_date(opened: Storage, settings: Settings) -> bool:
+    """Migrates what has to be, and returns whether anything was. Raises `SchemaError` where a person has to."""
+    if opened.run is not None:
+        return await migrate.migrate(opened.database, opened.run)
+    schema = migrate.load()
+    found = await migrate.present(opened.database)
+    if migrate.check(found, schema):
+        return False
+    if not settings.database_url:
+        state = "older than this Relay" if found["version"] else "not there yet"
+        raise SchemaError(f"Relay's tables and functions in the Supabase project are {state}. {TWO_WAYS}")
+    async with storage(direct(settings)) as other:
+        await bring_up_to_date(other, settings)
+    for _ in range(int(RELOAD_SECONDS / 0.2)):
+        if migrate.check(await migrate.present(opened.database), schema):
+            return True
+        await asyncio.sleep(0.2)
+    raise SchemaError(
+        "The database of DATABASE_URL is up to date, but the project of SUPABASE_URL does not show it: "
+        "do both name the same project?"
+    )
+
+
+async def made_ready(opened: Storage, settings: Settings, wait: bool) -> bool:
+    """The same; with `wait`, a Supabase that is away is waited for, and said so. A wrong key is a wrong setting."""
+    pause = 1.0
+    while True:
+        try:
+            return await bring_up_to_date(opened, settings)
+        except AccessRefused as error:
+            raise SettingsError(str(error)) from None
+        except DatabaseUnavailable as error:
+            if not wait or not settings.supabase_url:
+                raise
+            log.warning("waiting for the database", error=str(error))
+        await asyncio.sleep(pause)
+        pause = min(LONGEST_PAUSE, pause * 2)
