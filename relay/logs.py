@@ -45,7 +45,16 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
 
 
 def _without(value: Any, hidden: list[str]) -> Any:
+    """A value of any shape with every secret taken out; what is no text is made one when it holds a secret."""
     if isinstance(value, str):
         for secret in hidden:
             value = value.replace(secret, "[secret]")
-    return value
+        return value
+    if isinstance(value, dict):
+        return {_without(key, hidden): _without(item, hidden) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without(item, hidden) for item in value]
+    if value is None or isinstance(value, int | float):
+        return value
+    text = repr(value)
+    return _without(text, hidden) if any(secret in text for secret in hidden) else value

@@ -6,7 +6,6 @@ import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import fasteners
@@ -17,7 +16,7 @@ from relay import migrate
 from relay.errors import SchemaError, SettingsError
 from relay.memory.transfer import Compared, MoveRefused, Transfer, Watcher
 from relay.settings import Settings, named
-from relay.storage import storage
+from relay.storage import made_ready, storage
 
 KEY = "SUPABASE_SERVICE_ROLE_KEY"
 LINE_SECONDS = 5.0
@@ -42,12 +41,12 @@ async def move(
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     console.print(f"From {place(settings)}\n  to {place(target)}")
     began = time.monotonic()
-    async with storage(settings) as (here, _, _), storage(target) as (there, _, _):
-        if not migrate.check(await migrate.present(here), migrate.load()):
+    async with storage(settings) as here, storage(target) as there:
+        if not migrate.check(await migrate.present(here.database), migrate.load()):
             raise SchemaError("The source's schema is not this Relay's. Run `relay db migrate` first.")
-        await _prepare(there)
+        await made_ready(there, target, wait=False)
         with _watching(console) as watcher:
-            compared = await Transfer(here, there, watcher).run(replace)
+            compared = await Transfer(here.database, there.database, watcher).run(replace)
     _report(console, compared, time.monotonic() - began)
     console.print(_advice(settings, target, key_env))
 
@@ -99,19 +98,6 @@ def in_use(data_dir: Path) -> bool:
 
 def _is_embedded(settings: Settings) -> bool:
     return not settings.supabase_url and not settings.database_url
-
-
-async def _prepare(target: Any) -> None:
-    """Brings the target's schema up to date, where that can be done."""
-    if migrate.check(await migrate.present(target), migrate.load()):
-        return
-    if not hasattr(target, "run"):
-        raise SchemaError(
-            "The Supabase project does not have this version's tables, and they cannot be made over its REST address. "
-            "Either run `relay db sql` and paste what it prints into the project's SQL editor, then this again; or "
-            "move to its connection string: --to postgresql://… (Project → Connect)."
-        )
-    await migrate.migrate(target, target.run)
 
 
 class Bar:

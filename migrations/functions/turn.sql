@@ -122,7 +122,8 @@ begin
         return null;
     end if;
     update message m set status = 'replaced' from turn t
-    where t.id = m.turn_id and m.thread_id = p_thread.id and m.role = 'assistant' and t.user_message_id = again;
+    where t.id = m.turn_id and m.thread_id = p_thread.id and m.role = 'assistant' and t.user_message_id = again
+        and m.id > again;
     return again;
 end $$;
 
@@ -193,8 +194,8 @@ begin
             returning id into answer;
             applied := relay.apply_actions(held, answer, p_reply -> 'actions', (p_reply ->> 'tainted')::boolean);
             if not exists (select from message m join turn t on t.id = m.turn_id
-                    where m.thread_id = held.thread_id and m.role = 'assistant' and m.id <> answer
-                        and t.user_message_id = held.user_message_id) then
+                    where m.thread_id = held.thread_id and m.id > held.user_message_id and m.id <> answer
+                        and m.role = 'assistant' and t.user_message_id = held.user_message_id) then
                 perform relay.count_exchange(held, answer);
             end if;
         end if;

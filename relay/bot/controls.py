@@ -85,10 +85,10 @@ class Controls:
 
     async def _run(self, call: Call, message: Json) -> Told:
         """The verb that a command names, or the edit that a reply to an edit prompt is."""
-        edited = edit_target(message, self._bot)
-        if edited is not None:
+        edited, command = edit_target(message, self._bot), command_of(message, self._bot)
+        if edited is not None and command is None:
             return await memory_verbs.edit(call, edited)
-        command = command_of(message, self._bot) or Command("help", "")
+        command = command or Command("help", "")
         verb = VERBS.get(command.name)
         if verb is None or "chat" not in verb.doors:
             if message.get("chat", {}).get("type") != "private" and "@" not in text_of(message).split()[0]:

@@ -98,10 +98,15 @@ async def again(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger) -
     """A tap on Retry (`r:`) or on answering with the web (`w:`): the same message once more."""
     query = turn.updates[0]["callback_query"]
     chat, topic_id, message_id = lane_of(turn.updates)
+    asked = (query["message"].get("reply_to_message") or {}).get("from") or query["from"]
+    ours = chat.get("type") == "private" or asked.get("id") == turn.user_id
+    refusal = None if ours else "This is for whoever asked."
+    with contextlib.suppress(MessengerError):
+        await messenger.call("answerCallbackQuery", callback_query_id=query["id"], text=refusal)
+    if refusal:
+        return Understood(Place(chat["id"], topic_id, False))
     space, _ = await groups.space_of(chat, turn.user_id)
     kind, _, number = query["data"].partition(":")
-    with contextlib.suppress(MessengerError):
-        await messenger.call("answerCallbackQuery", callback_query_id=query["id"])
     with contextlib.suppress(MessengerError):
         await messenger.call("editMessageReplyMarkup", chat_id=chat["id"], message_id=message_id)
     place = Place(chat["id"], topic_id, chat.get("type") == "private")

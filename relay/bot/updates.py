@@ -149,7 +149,8 @@ def hold_of(message: Json) -> float:
 def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: bool) -> Json:
     """An update as the queue takes it: its kind (turn, control or ignored), lane, user and how long it waits.
 
-    `group_open`: every message of its group may be for the bot. Nothing of a stranger is kept but the update's number.
+    `group_open`: every message of its group may be for the bot; whether it is shows later, so the event log gets none of
+    its text. Nothing of a stranger is kept but the update's number.
     """
     chat, user_id = chat_of(update), sender_of(update)
     row: Json = {"update_id": update["update_id"], "kind": "ignored", "user_id": user_id or None}
@@ -168,6 +169,8 @@ def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: boo
             "hold": hold_of(message),
             "mergeable": kind == "turn" and command_of(message, bot) is None,
         }
+        if chat["type"] != "private" and not addressed(message, bot):
+            row["redacted"] = {"message_id": message.get("message_id")}
     return row
 
 
@@ -185,7 +188,7 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: fr
         return "ignored"
     if (message.get("from") or {}).get("is_bot"):
         return "ignored"
-    if text_of(message).startswith("/") and (match := COMMAND.match(text_of(message))) and not is_forward(message):
+    if "text" in message and (match := COMMAND.match(text_of(message))) and not is_forward(message):
         if match[2] and match[2].lower() != bot.username.lower():
             return "ignored"
         return "turn" if match[1].lower() in IN_LANE else "control"

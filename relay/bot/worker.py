@@ -19,7 +19,7 @@ from relay.bot.running import Run, Runs
 from relay.bot.stream import Preview
 from relay.bot.understand import lane_of, understand
 from relay.bot.updates import Bot
-from relay.errors import MessengerError, RelayError, TurnLost
+from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost
 from relay.memory.store import Store
 from relay.models import Answer, Claimed, Incoming
 from relay.ports import Messenger
@@ -88,14 +88,17 @@ class Worker:
         """Claims and renews until cancelled."""
         renewed = time.monotonic()
         while True:
-            if self._tasks and time.monotonic() - renewed >= RENEW_SECONDS:
-                renewed = time.monotonic()
-                for lost in await self.store.renew(list(self._tasks)):
-                    if lost in self._tasks:
-                        log.warning("turn taken over by another process", turn_id=lost)
-            if self.free:
-                self._next_at = time.monotonic() + IDLE_SECONDS
-                self.accept(*await self.store.claim(self.bot.id, self.free))
+            try:
+                if self._tasks and time.monotonic() - renewed >= RENEW_SECONDS:
+                    renewed = time.monotonic()
+                    for lost in await self.store.renew(list(self._tasks)):
+                        if lost in self._tasks:
+                            log.warning("turn taken over by another process", turn_id=lost)
+                if self.free:
+                    self._next_at = time.monotonic() + IDLE_SECONDS
+                    self.accept(*await self.store.claim(self.bot.id, self.free))
+            except DatabaseError as error:
+                log.error("the queue cannot be read", error=str(error))
             self._wake.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.02, min(IDLE_SECONDS, self._next_at - time.monotonic()))):

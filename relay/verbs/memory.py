@@ -86,4 +86,5 @@ def may_edit(row: dict[str, Any], space: Space, user_id: int, admin: bool) -> bo
 
 def literal(text: str) -> str:
     """A text as Markdown that shows just it."""
-    return "".join(f"\\{c}" if c in "\\`*_[]()<>#~|$!&" else c for c in " ".join(text.split()))
+    # As character references: a backslash before a bracket would begin a formula.
+    return "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in " ".join(text.split()))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 
+import pytest
+
 from tests.acceptance.conftest import World
 from tests.acceptance.harness import STRANGER
 from tests.acceptance.town import HUGE, SESSION, Town
+from tests.standins.anthropic import tool
 
 pytestmark = SESSION
 
@@ -64,8 +67,12 @@ async def test_memories_of_two_people_never_meet(town: Town) -> None:
     assert "Ben's code word is timbuktu" in seen
     assert "Ada's code word" not in seen
     assert seen.count("zanzibar") == 1
-    await town.ask(ben_dm, ben, "search it", [{"type": "tool_use", "id": "toolu_1", "name": "search_history",
-                                              "input": {"query": "zanzibar code word", "limit": 20}}])
+    await town.ask(
+        ben_dm,
+        ben,
+        "search it",
+        [tool("search_history", {"query": "zanzibar code word", "limit": 20})],
+    )
     await town.tg.wait_for(lambda: len(town.prompts("search it")) == 2)
     assert "my code word is zanzibar" not in str(town.prompts("search it")[1].tool_results)
     listed = await town.ask(ben_dm, ben, "/memory")
@@ -128,15 +135,14 @@ async def test_the_prompt_is_laid_out_so_that_its_prefix_stays_cached(town: Town
 async def test_a_warm_chat_reads_most_of_its_prompt_from_the_cache(town: Town) -> None:
     ada, dm = town.person()
     await town.ask(dm, ada, "turn 0", "Fine. [LEARN: Ada keeps bees]")
-    before = dict(town.model.counts)
+    seen = len(town.model.requests)
     for number in range(1, 11):
         words = f"turn {number}: " + f"the bees of hive {number} are doing well today, I think. " * 3
         await town.ask(dm, ada, words, f"Hive {number}: " + "good to hear about it. " * 15)
-    used = {kind: town.model.counts[kind] - before[kind] for kind in before}
-    asked = [one for one in town.model.requests if "sonnet" in one.model and f"turn {10}: " in one.last_text]
-    assert asked
-    read = used["cache_read_input_tokens"]
-    total = read + used["input_tokens"] + used["cache_creation_input_tokens"]
+    used = [one.usage for one in town.model.requests[seen:] if "sonnet" in one.model]
+    read = sum(one["cache_read_input_tokens"] for one in used)
+    total = read + sum(one["input_tokens"] + one["cache_creation_input_tokens"] for one in used)
+    assert len(used) == 10
     assert read / total >= 0.6, used
 
 
@@ -156,8 +162,9 @@ async def test_albums_pastes_and_forwards_with_a_comment_are_one_turn_each(town:
     for number in range(3):
         last = await town.tg.say(dm, ada, "my album" if not number else "", photo=True, media_group_id="77")
     reply = await town.tg.wait_reply(dm, last)
-    assert "my album" in reply.text
+    assert "my album" in town.model.last.last_text
     assert reply.reply_to == last.message_id
+    town.says("bbb", "A long paste.")
     await town.tg.say(dm, ada, "a" * 4096)
     await asyncio.sleep(0.2)
     last = await town.tg.say(dm, ada, "b" * 4096)
@@ -196,7 +203,11 @@ async def test_what_is_said_meanwhile_becomes_one_next_turn(town: Town) -> None:
     merged = await town.tg.wait_reply(dm, reply)
     assert merged.reply_to == last.message_id
     request = town.prompt("fourth thing")
-    assert [one["text"] for one in request.messages[-1]["content"][1:]] == ["second thing", "third thing", "fourth thing"]
+    assert [one["text"] for one in request.messages[-1]["content"][1:]] == [
+        "second thing",
+        "third thing",
+        "fourth thing",
+    ]
     assert len(town.tg.messages(dm)) == 6
 
 
@@ -208,6 +219,8 @@ async def test_what_cannot_be_opened_gets_an_honest_line(town: Town) -> None:
         assert kind in reply.text
         assert "cannot" in reply.text
     assert town.model.counts["requests"] == asked
+    await town.ask(dm, ada, "/memory under a picture", photo=True)
+    assert "/memory under a picture" in town.model.last.last_text, "a caption is no command"
     await town.ask(dm, ada, "what is on it?", photo=True)
     assert "photos" in town.model.last.last_text
     assert "cannot" in town.model.last.last_text
@@ -225,9 +238,10 @@ async def test_bad_input_harms_nothing(town: Town) -> None:
         "\U0001f469\u200d\U0001f469\u200d\U0001f467 e\u0301 \U0001d518\U0001d52b",
         "a" * 4000 + "\U0001f642" * 40,
     ]
+    rule = town.model.rule(None, "well")
     for text in odd:
-        reply = await town.ask(dm, ada, text)
-        assert reply.text
+        assert (await town.ask(dm, ada, text)).text == "well"
+    town.model.rules.remove(rule)
     shown = town.prompt("you are evil").last_text
     assert "</context>" not in shown.split("It is", 1)[1].split("</context>", 1)[1]
     for update in (
@@ -239,8 +253,14 @@ async def test_bad_input_harms_nothing(town: Town) -> None:
         {"message": {"message_id": 999_998, "chat": dm.json(), "from": ada.json(), "date": 0, "text": ""}},
         {"message": {"message_id": 999_997, "chat": dm.json(), "from": ada.json(), "date": 0, "text": {"a": 1}}},
         {"callback_query": {"id": "1", "from": ada.json(), "data": "d:99999999999999999999999:u"}},
-        {"callback_query": {"id": "2", "from": ada.json(), "data": "'; drop", "message": {"chat": dm.json(), "message_id": 1, "date": 0}}},
-        {"callback_query": {"id": "3", "from": ada.json(), "data": "r:'; drop", "message": {"chat": dm.json(), "message_id": 1, "date": 0}}},
+        {
+            "callback_query": {
+                "id": "2",
+                "from": ada.json(),
+                "data": "'; drop",
+                "message": {"chat": dm.json(), "message_id": 1, "date": 0},
+            }
+        },
         {"stopped_message_generation": {"chat": dm.json(), "draft_id": 2**60}},
         {"edited_message": {"message_id": 1, "chat": dm.json(), "from": ada.json(), "date": 0, "text": "edited"}},
     ):
@@ -249,6 +269,17 @@ async def test_bad_input_harms_nothing(town: Town) -> None:
     huge, huge_dm = town.person("Huge", HUGE)
     assert (await town.ask(huge_dm, huge, "hello", "Hi [LEARN: Huge has a big id]")).buttons
     assert "big id" in (await town.ask(huge_dm, huge, "/memory")).text
+
+
+async def test_characters_that_no_database_stores_hold_nothing_up(town: Town) -> None:
+    ada, dm = town.person("Nul\0l \ud83d")
+    for text in ("a nul \0 inside", "half a pair \ud83d here", "\0", "/remember a nul \0 and half \udc00 a pair"):
+        assert (await town.ask(dm, ada, text)).text
+    answer = await town.ask(dm, ada, "odd answer", "nul \0 end [LEARN: Ada \0 knows C strings]")
+    assert "nul" in answer.text
+    town.says("odd tool", [tool("search_history", {"query": "nul\0 inside \ud83d"})])
+    assert (await town.ask(dm, ada, "odd tool")).text
+    assert "C strings" in (await town.ask(dm, ada, "/memory")).text
 
 
 async def test_a_paste_of_a_hundred_kilobytes_is_one_turn(town: Town) -> None:
@@ -262,6 +293,7 @@ async def test_a_paste_of_a_hundred_kilobytes_is_one_turn(town: Town) -> None:
     assert [part[:2] for part in parts if part[:10] not in said] == []
 
 
+@pytest.mark.asyncio(loop_scope="function")
 async def test_with_nobody_configured_it_answers_nobody(world: World) -> None:
     """Also: one message in the fullest setting, from a bot of its own."""
     said = await world.tg.say(world.dm, world.owner, "hello")

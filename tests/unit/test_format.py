@@ -1,6 +1,5 @@
 """Markdown to Telegram messages: what each element becomes, and what holds for any text."""
 
-import time
 from typing import Any
 
 import pytest
@@ -501,11 +500,10 @@ HOSTILE += ["\n> ||a", "|a|b|\n|-|-|\n", "|a"]
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
-def test_hostile_text_is_quick(unit: str) -> None:
-    begin = time.perf_counter()
+@pytest.mark.timeout(60)  # measured below 0.5 s; a slow machine is no failure, exponential time is
+def test_hostile_text_ends(unit: str) -> None:
     for part in format_reply(unit * (100_000 // len(unit))):
         check(part)
-    assert time.perf_counter() - begin < 2  # measured below 0.5 s
 
 
 @pytest.mark.parametrize("error", [RuntimeError, RecursionError, BaseException])

@@ -1,0 +1,55 @@
+# `make run` and `make test` set everything up first: they need Python 3.11, 3.12 or 3.13, and nothing else.
+# ARGS are passed on: make chat ARGS=--offline, make test ARGS="-k memory". PYTHON names the Python to use.
+ARGS ?=
+BIN := .venv/bin
+export PYTHON
+
+.PHONY: help run chat test lint format bench requirements build clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
+
+run: ## set up what is missing, and run the bot
+	@sh scripts/setup run
+	@[ -e .env ] || (umask 077 && cp .env.example .env)
+	@exec $(BIN)/relay run $(ARGS)
+
+chat: ## talk in the terminal (ARGS=--offline: without a key)
+	@sh scripts/setup run
+	@exec $(BIN)/relay chat $(ARGS)
+
+test: lint ## check and test everything; CI runs this
+	$(BIN)/coverage erase
+	$(BIN)/python -m pytest --cov --cov-report=term --cov-fail-under=80 $(ARGS)
+
+lint: ## style, types, and which module may import which
+	@sh scripts/setup dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: ## put the code into its form
+	@sh scripts/setup dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: ## measure speed and memory
+	@sh scripts/setup dev
+	@$(BIN)/python -m tests.benchmarks $(ARGS)
+
+COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements" $(ARGS)
+
+requirements: ## pin what pyproject.toml asks for (needs uv; ARGS=--upgrade: the newest that fit)
+	$(COMPILE) pyproject.toml -o requirements.txt
+	$(COMPILE) --group build -c requirements.txt -o requirements-build.txt
+	$(COMPILE) pyproject.toml --group dev -c requirements.txt -c requirements-build.txt -o requirements-dev.txt
+
+build: ## make the wheel
+	@sh scripts/setup dev
+	$(BIN)/python -m hatchling build --target wheel
+
+clean: ## remove what these commands made; your data and .env stay
+	rm -rf .venv build dist .coverage .coverage.* .hypothesis .mypy_cache .ruff_cache .import_linter_cache .pytest_cache
+	find relay tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,169 @@
+"""One Relay for a whole file of tests, with a new person for each: what goes wrong for one must not touch the next."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from relay.clients.cluster import Cluster
+from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.standins.anthropic import AnthropicStandIn, Recorded
+from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn
+from tests.standins.telegram.faults import Fault
+
+GUESTS = range(2001, 2200)
+WORD = re.compile(r"\bq\d+\b")
+SECRETS = ("12345:TEST", "sk-ant-test")
+
+
+def echo(request: Recorded) -> str:
+    """The model repeats each question word (q1, q2 …) of the last message: so one sees what was answered how often."""
+    return "Answer: " + " ".join(WORD.findall(request.last_text) or ["none"])
+
+
+@dataclass
+class House:
+    """A Relay, its Telegram and its model."""
+
+    tg: TelegramStandIn
+    model: AnthropicStandIn
+    relay: RelayProcess
+    data: Path
+    url: str = ""
+    _people: Iterator[int] = field(default_factory=lambda: iter(GUESTS))
+    _words: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def guest(self) -> Chat:
+        """The private chat of somebody new who may use the bot."""
+        return self.tg.dm(self.tg.user(next(self._people), "Guest"))
+
+    def room(self, forum: bool = False) -> Chat:
+        """A group of the bot and somebody new who may use it, and nobody else."""
+        number = next(self._people)
+        return self.tg.group(-1000000000000 - number, "Room", [self.tg.user(number, "Guest")], forum)
+
+    def word(self) -> str:
+        """A question that was never asked."""
+        return f"q{next(self._words)}"
+
+    def quiet(self) -> None:
+        """No rules but the echo, no faults."""
+        self.tg.clear_faults()
+        self.model.reset()
+        self.model.rule(None, echo)
+
+    async def answered(self, chat: Chat, *words: str, timeout: float = 20) -> list[str]:
+        """Waits until the chat shows an answer to each word; returns all that the bot says there."""
+        await self.tg.wait_for(lambda: all(self.times(chat, word) for word in words), timeout)
+        return self.said(chat)
+
+    async def asked(self, chat: Chat, text: str = "", topic: int | None = None) -> str:
+        """Somebody asks a new question; returns its word."""
+        word = self.word()
+        await self.tg.say(chat, None, f"{text} {word}".strip(), topic=topic)
+        return word
+
+    async def until_said(self, chat: Chat, words: str, timeout: float = 30) -> None:
+        """Waits until the bot says this in a chat."""
+        await self.tg.wait_for(lambda: words in "\n".join(self.said(chat)), timeout)
+
+    async def struck(self, fault: Fault) -> None:
+        """Waits until a fault of Telegram's has hit."""
+        await self.tg.wait_for(lambda: fault.hits)
+
+    def said(self, chat: Chat | int, topic: int | None = None) -> list[str]:
+        """What the bot says in a chat."""
+        return [message.text for message in self.replies(chat, topic)]
+
+    def replies(self, chat: Chat | int, topic: int | None = None) -> list[StoredMessage]:
+        return [message for message in self.tg.messages(chat, topic) if message.from_bot]
+
+    def times(self, chat: Chat, word: str) -> int:
+        """How often a word is answered in a chat."""
+        return sum(WORD.findall(text).count(word) for text in self.said(chat))
+
+    async def again(self) -> None:
+        """Starts the bot once more on its data."""
+        await self.relay.start()
+
+    async def crash(self) -> None:
+        """kill -9, and started again."""
+        await self.relay.kill()
+        await self.again()
+
+    async def polled(self) -> None:
+        await self.tg.wait_polling(timeout=20)
+
+    def tracebacks(self) -> list[str]:
+        """The lines of the log that hold one."""
+        return [line for line in self.relay.output().splitlines() if "Traceback" in line]
+
+    def database(self) -> psycopg.Connection[Any]:
+        """A superuser's connection of our own."""
+        if self.url:
+            return psycopg.connect(self.url, autocommit=True)
+        cluster = Cluster(self.data)
+        cluster.prepare()
+        return psycopg.connect(cluster.url("postgres"), autocommit=True)
+
+    def sql(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Runs a statement; its rows."""
+        with self.database() as connection:
+            cursor = connection.execute(query.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    @contextlib.contextmanager
+    def locked(self, table: str, mode: str = "access exclusive") -> Iterator[None]:
+        """While this lasts, whoever uses (mode share: changes) a table waits: so a turn stops at exactly this step."""
+        with self.database() as connection, connection.transaction():
+            connection.execute("set local lock_timeout = '5s'")
+            connection.execute(f"lock table relay.{table} in {mode} mode".encode())
+            yield
+
+    async def until(self, query: str, *values: Any, timeout: float = 10) -> None:
+        """Waits until a query gives something true."""
+        await self.tg.wait_for(lambda: self.sql(query, *values)[0][0], timeout)
+
+    async def logged(self, words: str, timeout: float = 20) -> None:
+        """Waits until the log says this."""
+        await self.tg.wait_for(lambda: words in self.relay.output(), timeout)
+
+    def exchanges(self, chat: Chat | int) -> int:
+        """The completed exchanges of a chat's threads."""
+        chat_id = self.tg.chat(chat).id
+        return int(self.sql("select sum(exchange_count) from relay.thread where chat_id = %s", chat_id)[0][0] or 0)
+
+
+@contextlib.asynccontextmanager
+async def open_house(start: bool = True, **settings: str) -> AsyncIterator[House]:
+    """A bot on a fresh data directory. At the end it must have logged neither a traceback nor a secret."""
+    folder = Path(tempfile.mkdtemp(prefix="relay-house-"))
+    try:
+        async with TelegramStandIn() as tg, AnthropicStandIn(delta_size=8) as model:
+            tg.dm(tg.user(OWNER, "Ada"))
+            everybody = {"RELAY_USERS": ",".join(map(str, GUESTS))}
+            relay = RelayProcess(
+                environment(tg, model, folder / "data", **{**everybody, **settings}), folder / "relay.log"
+            )
+            house = House(tg, model, relay, folder / "data", settings.get("DATABASE_URL", ""))
+            house.quiet()
+            try:
+                if start:
+                    await relay.start()
+                    await house.polled()
+                yield house
+            finally:
+                if relay.process is not None:
+                    await relay.stop()
+            assert not [secret for secret in SECRETS if secret in relay.output()]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

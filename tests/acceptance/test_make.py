@@ -1,0 +1,127 @@
+"""`make run` on a fresh copy of the checkout: sets up, says what is missing, and runs the bot."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.standins.anthropic import AnthropicStandIn
+from tests.standins.telegram import TelegramStandIn
+
+ROOT = Path(__file__).parents[2]
+NEEDED = ("relay", "migrations", "scripts", "Makefile", "pyproject.toml", "README.md", "LICENSE", ".env.example")
+SENTENCE = "relay: TELEGRAM_BOT_TOKEN is not set. Open @BotFather"
+pytestmark = pytest.mark.timeout(400)  # the set-up installs 70 packages, on a first run over the network
+
+
+@dataclass
+class Made(RelayProcess):
+    """A `make run` and what it starts, which get their signals together, as from a terminal."""
+
+    async def start(self) -> None:
+        self.starts += 1
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                "make",
+                "run",
+                env=self.environment,
+                cwd=self.log.parent,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    async def end(self, number: int) -> int:
+        assert self.process is not None
+        if self.process.returncode is None:
+            os.killpg(self.process.pid, number)
+        async with asyncio.timeout(40):
+            return await self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def checkout() -> Iterator[Path]:
+    """A copy of what a clone holds, with nothing set up."""
+    folder = Path(tempfile.mkdtemp(prefix="relay-make-"))
+    folder.chmod(0o711)
+    for source in (*(ROOT / name for name in NEEDED), *ROOT.glob("requirements*.txt")):
+        if source.is_dir():
+            shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def make(checkout: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """`make …` with no setting in the environment."""
+    hidden = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "COV", "PYTHON", "MAKE", "MFLAGS")
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(hidden)}
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=checkout,
+        env=inherited | more,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_without_a_fitting_python_it_says_what_is_needed(checkout: Path) -> None:
+    old = checkout / "old-python"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    result = make(checkout, "run", f"PYTHON={old}")
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"relay: PYTHON={old} is not Python 3.11, 3.12 or 3.13.\nmake: ")
+    assert not (checkout / ".venv").exists()
+
+
+def test_it_sets_up_once_and_says_what_is_missing(checkout: Path) -> None:
+    first, second = make(checkout, "run", PYTHON=sys.executable), make(checkout, "run")
+    assert (first.returncode, second.returncode) == (2, 2)
+    set_up, sentence, code = first.stderr.splitlines()
+    assert set_up.startswith("Setting up Relay in .venv with Python 3.1")
+    assert sentence.startswith(SENTENCE)
+    assert code.endswith("Error 2")
+    assert second.stderr.splitlines() == [sentence, code]
+    assert first.stdout + second.stdout == ""
+    assert (checkout / ".env").stat().st_mode & 0o777 == 0o600
+
+
+def test_it_sets_up_again_when_something_changed(checkout: Path) -> None:
+    with (checkout / "pyproject.toml").open("a") as file:
+        file.write("\n# changed\n")
+    assert make(checkout, "run").stderr.startswith("Setting up Relay")
+    assert make(checkout, "run").stderr.startswith(SENTENCE)
+
+
+async def test_it_runs_the_bot_across_restarts_and_kills(checkout: Path) -> None:
+    async with TelegramStandIn() as tg, AnthropicStandIn() as model:
+        settings = environment(tg, model, checkout / "data")
+        relay = Made(settings, checkout / "relay.log")
+        dm = tg.dm(tg.user(OWNER, "Ada"))
+        for words, end in (("hello", signal.SIGKILL), ("again", signal.SIGTERM), ("and now", signal.SIGINT)):
+            await relay.start()
+            try:
+                message = await tg.say(dm, tg.person(OWNER), words)
+                reply = await tg.wait_reply(dm, after=message.message_id, timeout=60)
+                assert reply.text == f"You said: {words}"
+            finally:
+                await relay.end(end)
+        assert "Traceback" not in relay.output()
+        assert len(model.requests[-1].body["messages"]) == 5

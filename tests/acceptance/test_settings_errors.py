@@ -1,0 +1,101 @@
+"""A wrong setting: one sentence that names it, exit code 2, no traceback, nothing secret."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.harness import OWNER
+from tests.acceptance.house import House, open_house
+from tests.standins.telegram import TelegramStandIn
+
+GOOD = {"TELEGRAM_BOT_TOKEN": "12345:TEST", "ANTHROPIC_API_KEY": "sk-ant-test", "RELAY_ADMINS": "1001"}
+WRONG: dict[str, dict[str, str]] = {
+    "TELEGRAM_BOT_TOKEN is not set": {"TELEGRAM_BOT_TOKEN": ""},
+    "@BotFather": {"TELEGRAM_BOT_TOKEN": ""},
+    "TELEGRAM_BOT_TOKEN does not look like": {"TELEGRAM_BOT_TOKEN": "my secret token"},
+    "ANTHROPIC_API_KEY is not set": {"ANTHROPIC_API_KEY": ""},
+    "TELEGRAM_API_URL must": {"TELEGRAM_API_URL": "api.telegram.org"},
+    "ANTHROPIC_BASE_URL must": {"ANTHROPIC_BASE_URL": "ftp://x"},
+    "RELAY_ADMINS must": {"RELAY_ADMINS": "@ada"},
+    "RELAY_USERS must": {"RELAY_USERS": "12;13"},
+    "RELAY_MAX_TOKENS": {"RELAY_MAX_TOKENS": "many"},
+    "RELAY_MODEL_TIMEOUT": {"RELAY_MODEL_TIMEOUT": "-1"},
+    "RELAY_CONCURRENCY": {"RELAY_CONCURRENCY": "0"},
+    "RELAY_TIMEZONE must": {"RELAY_TIMEZONE": "Mars/Olympus"},
+    "RELAY_LOG_LEVEL": {"RELAY_LOG_LEVEL": "LOUD"},
+    "RELAY_LOG_FORMAT": {"RELAY_LOG_FORMAT": "xml"},
+    "RELAY_WEB_SEARCH": {"RELAY_WEB_SEARCH": "perhaps"},
+    "DATABASE_URL must": {"DATABASE_URL": "mysql://root:hunter2@db/x"},
+}
+SECRET = ("my secret token", "hunter2", "sk-ant-test", "12345:TEST")
+
+
+async def run(folder: Path, settings: dict[str, str]) -> tuple[int, str]:
+    """`relay run` with these settings: its exit code and everything that it says."""
+    system = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "RELAY_DATA_DIR": str(folder / "data"), "LANG": "C.UTF-8"}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "relay", "run",
+        env={**system, **settings}, cwd=folder, stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    async with asyncio.timeout(40):
+        said, _ = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, said.decode()
+
+
+async def test_each_wrong_setting_is_named(tmp_path: Path) -> None:
+    limit = asyncio.Semaphore(3)
+
+    async def wrong(settings: dict[str, str]) -> tuple[int, str]:
+        async with limit:
+            return await run(tmp_path, {**GOOD, **settings})
+
+    results = await asyncio.gather(*(wrong(settings) for settings in WRONG.values()))
+    for named, (code, said) in zip(WRONG, results, strict=True):
+        assert code == 2, (named, said)
+        assert named in said
+        assert len(said.strip().splitlines()) == 1, said
+        assert said.startswith("relay: ")
+        assert not any(secret in said for secret in SECRET), said
+
+
+async def test_settings_come_from_a_file_too_and_the_environment_wins(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("TELEGRAM_BOT_TOKEN=12345:TEST\nANTHROPIC_API_KEY=x\nRELAY_TIMEZONE=Nowhere\n")
+    code, said = await run(tmp_path, {})
+    assert code == 2
+    assert "RELAY_TIMEZONE" in said
+    code, said = await run(tmp_path, {"RELAY_TIMEZONE": "Europe/Berlin", "RELAY_LOG_LEVEL": "LOUD"})
+    assert code == 2
+    assert "RELAY_LOG_LEVEL" in said
+
+
+async def test_a_token_that_telegram_does_not_know(tmp_path: Path) -> None:
+    async with TelegramStandIn(token="999:OTHER") as tg:
+        code, said = await run(tmp_path, {**GOOD, "TELEGRAM_API_URL": tg.url})
+    assert code == 2
+    assert "TELEGRAM_BOT_TOKEN" in said
+    assert "Traceback" not in said
+    assert "12345:TEST" not in said
+
+
+@pytest.fixture
+async def closed() -> AsyncIterator[House]:
+    async with open_house(RELAY_ADMINS="", RELAY_USERS="") as house:
+        yield house
+
+
+async def test_nobody_is_configured_and_nobody_is_answered(closed: House) -> None:
+    chat = closed.tg.dm(closed.tg.user(OWNER, "Ada"))
+    await closed.tg.say(chat, None, "hello?")
+    await closed.tg.say(chat, None, "/start")
+    await closed.tg.wait_for(lambda: not closed.tg.pending_updates)
+    await asyncio.sleep(0.5)
+    assert closed.said(chat) == []
+    assert closed.model.requests == []
+    assert "RELAY_ADMINS" in closed.relay.output()

@@ -1,0 +1,29 @@
+"""The same kills as on the embedded database, on Supabase."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+
+from tests.acceptance.home import open_home
+from tests.acceptance.house import House
+from tests.acceptance.test_kill import *  # noqa: F403
+from tests.standins.supabase import SupabaseProject
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.fixture(scope="module")
+def project() -> Iterator[SupabaseProject]:
+    with SupabaseProject() as project:
+        project.migrate()
+        yield project
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(project: SupabaseProject) -> AsyncIterator[House]:
+    async with open_home(project) as house:
+        yield house
+        assert house.tracebacks() == []

@@ -1,0 +1,165 @@
+"""`relay chat` and `relay <verb>`: the same path and the same memory, in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.harness import OWNER
+from tests.acceptance.town import SESSION, Town
+from tests.standins.anthropic import Reply
+
+pytestmark = SESSION
+
+
+class Terminal:
+    """A `relay …` with its standard input and output."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.seen = ""
+
+    async def until(self, text: str, seconds: float = 25) -> str:
+        """Reads until the text shows up; what came since the last time."""
+        assert self.process.stdout is not None
+        since = ""
+        async with asyncio.timeout(seconds):
+            while text not in since:
+                piece = await self.process.stdout.read(4096)
+                if not piece:
+                    raise AssertionError(f"ended without {text!r}: {self.seen}")
+                since += piece.decode()
+                self.seen += piece.decode()
+        return since
+
+    def type(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n".encode())
+
+    async def ended(self) -> tuple[int, str]:
+        """The exit code, and all that was printed."""
+        assert self.process.stdout is not None
+        async with asyncio.timeout(25):
+            self.seen += (await self.process.stdout.read()).decode()
+            return await self.process.wait(), self.seen
+
+
+async def start(settings: dict[str, str], folder: Path, *words: str) -> Terminal:
+    return Terminal(
+        await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "relay",
+            *words,
+            env=settings,
+            cwd=folder,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+    )
+
+
+async def relay(settings: dict[str, str], folder: Path, *words: str) -> tuple[int, str]:
+    """Runs one command to its end."""
+    terminal = await start(settings, folder, *words)
+    assert terminal.process.stdin is not None
+    terminal.process.stdin.close()
+    return await terminal.ended()
+
+
+async def test_the_terminal_shares_the_owners_memory_with_the_running_bot(town: Town, tmp_path: Path) -> None:
+    olga = town.tg.user(OWNER)
+    dm = town.tg.dm(olga)
+    await town.ask(dm, olga, "my boat is called Swallow", "Fine [LEARN: Olga's boat is called Swallow]")
+    settings = town.relay.environment
+    code, shown = await relay(settings, tmp_path, "memory")
+    assert code == 0
+    assert "Olga's boat is called Swallow" in shown
+    code, shown = await relay(settings, tmp_path, "remember", "Olga", "has", "a", "parrot")
+    assert "Learned: Olga has a parrot" in shown
+    code, shown = await relay(settings, tmp_path, "soul")
+    assert "You are Relay" in shown
+    talk = await start(settings, tmp_path, "chat")
+    await talk.until("you ›")
+    town.says("who is my bird?", Reply("It is **Polly** the parrot. [LEARN: Olga's parrot is Polly]", spread=0.5))
+    talk.type("who is my bird?")
+    shown = await talk.until("[1] ↩ Undo / Edit…")
+    assert "It is Polly the parrot." in shown
+    assert "Learned: Olga's parrot is Polly" in shown
+    assert "[LEARN" not in shown
+    assert "- Olga has a parrot" in town.prompt("who is my bird?").system_text
+    assert "boat is called" not in str(town.prompt("who is my bird?").messages), "a thread of its own"
+    talk.type("/press 1")
+    assert "Undo: Olga's parrot is Polly" in await talk.until("‹ Close")
+    talk.type("/press 1")
+    await talk.until("Undone.")
+    talk.type("and my boat?")
+    await talk.until("You said: and my boat?")
+    assert "It is **Polly** the parrot." in str(town.prompt("and my boat?").messages[:-1])
+    assert "parrot is Polly" not in town.prompt("and my boat?").system_text
+    for command, expected in (
+        ("/new", "A new conversation"),
+        ("/memory", "Olga has a parrot"),
+        ("/help", "/retry"),
+        ("/nonsense", "I do not know"),
+        ("/press 9", "no such button"),
+    ):
+        talk.type(command)
+        await talk.until(expected)
+    assert [one.user_turn()[0] for one in town.model.requests if "sonnet" in one.model][-1] == "and my boat?"
+    talk.type("")
+    code, shown = await talk.ended()
+    assert code == 0
+    assert "Traceback" not in shown
+    assert "boat" in (await town.ask(dm, olga, "/memory")).text
+    assert "parrot" in (await town.ask(dm, olga, "/memory")).text
+    code, shown = await relay(settings, tmp_path, "forget", "parrot")
+    assert "Forgot: Olga has a parrot" in shown
+    assert "parrot" not in (await town.ask(dm, olga, "/memory")).text
+
+
+async def test_offline_needs_no_key_and_says_that_it_is_no_model(tmp_path: Path, town: Town) -> None:
+    settings = {
+        key: value for key, value in town.relay.environment.items() if not key.startswith(("ANTHROPIC", "TELEGRAM"))
+    }
+    settings |= {"RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_ADMINS": "", "RELAY_USERS": ""}
+    talk = await start(settings, tmp_path, "chat", "--offline")
+    await talk.until("OFFLINE")
+    talk.type("I like sailing boats")
+    shown = await talk.until("Undo")
+    assert "no model is answering" in shown
+    assert "Learned: I like sailing boats" in shown
+    talk.type("hello again")
+    assert "1 memories" in await talk.until("memories")
+    assert talk.process.stdin is not None
+    talk.process.stdin.close()
+    code, shown = await talk.ended()
+    assert code == 0
+    assert "Traceback" not in shown
+    code, shown = await relay(settings, tmp_path, "status")
+    assert "1 memories" in shown
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "named"),
+    [
+        ({"TELEGRAM_BOT_TOKEN": ""}, ("run",), "TELEGRAM_BOT_TOKEN"),
+        ({"TELEGRAM_BOT_TOKEN": "nonsense"}, ("run",), "TELEGRAM_BOT_TOKEN"),
+        ({"RELAY_ADMINS": "@olga"}, ("chat",), "RELAY_ADMINS"),
+        ({"ANTHROPIC_API_KEY": "", "ANTHROPIC_BASE_URL": ""}, ("chat",), "ANTHROPIC_API_KEY"),
+        ({"RELAY_TIMEZONE": "Mars/Olympus"}, ("memory",), "RELAY_TIMEZONE"),
+    ],
+)
+async def test_a_wrong_setting_is_named_in_one_sentence(
+    town: Town, tmp_path: Path, change: dict[str, str], words: tuple[str, ...], named: str
+) -> None:
+    code, shown = await relay(town.relay.environment | change, tmp_path, *words)
+    assert code == 2
+    assert named in shown
+    assert "Traceback" not in shown
+    assert len(shown.strip().splitlines()) == 1

@@ -1,0 +1,125 @@
+"""The wheel holds all that Relay needs: it starts and answers in an environment with nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.standins.anthropic import AnthropicStandIn
+from tests.standins.telegram import TelegramStandIn
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.timeout(400)  # installs 70 packages, on a first run over the network
+
+
+@dataclass
+class Installed(RelayProcess):
+    """A `relay run` from the environment that the wheel was installed into."""
+
+    program: Path = field(default_factory=Path)
+
+    async def start(self) -> None:
+        self.starts += 1
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                self.program,
+                "run",
+                env=self.environment,
+                cwd=self.log.parent,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A directory with a short name (Unix sockets need that) that other users may pass."""
+    path = Path(tempfile.mkdtemp(prefix="relay-wheel-"))
+    path.chmod(0o711)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def relay(folder: Path) -> Path:
+    """The command `relay` of an environment of its own, into which the wheel and its requirements were installed."""
+    uv = shutil.which("uv")
+    python = folder / "venv/bin/python"
+    made = [uv, "venv", "--quiet", "--no-project", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
+    install = (
+        [uv, "pip", "install", "--quiet", "--python", python] if uv else [python, "-m", "pip", "install", "--quiet"]
+    )
+    wheels = folder / "wheels"
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
+    for command in (
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels],
+        [*made, folder / "venv"],
+        [*install, "--require-hashes", "-r", "requirements.txt"],
+    ):
+        subprocess.run(command, cwd=ROOT, env=clean, check=True, stdin=subprocess.DEVNULL, timeout=300)
+    (wheel,) = wheels.iterdir()
+    subprocess.run([*install, "--no-deps", wheel], cwd=folder, check=True, timeout=120)
+    return folder / "venv/bin/relay"
+
+
+def said(relay: Path, *arguments: str, typed: str = "", **settings: str) -> str:
+    """What a command prints. It knows nothing of the checkout, and no setting but these."""
+    result = subprocess.run(
+        [relay, *arguments],
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=relay.parent,
+        env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", **settings},
+        check=False,
+    )
+    assert "Traceback" not in result.stderr, result.stderr
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_it_tells_its_version(relay: Path) -> None:
+    assert said(relay, "version") == "0.1.0\n"
+
+
+def test_it_holds_all_sql(relay: Path) -> None:
+    printed = said(relay, "db", "sql")
+    for file in (ROOT / "migrations").rglob("*.sql"):
+        assert file.read_text("utf-8").strip() in printed, file.name
+
+
+def test_it_talks_in_the_terminal_without_a_key(relay: Path, folder: Path) -> None:
+    printed = said(relay, "chat", "--offline", typed="good morning\n/status\n", RELAY_DATA_DIR=str(folder / "chat"))
+    assert "OFFLINE" in printed
+    assert "You said: good morning" in printed
+    assert "1 exchanges" in printed
+
+
+async def test_it_answers_in_telegram(relay: Path, folder: Path) -> None:
+    async with TelegramStandIn() as tg, AnthropicStandIn() as model:
+        settings = environment(tg, model, folder / "data")
+        bot = Installed(settings, folder / "relay.log", program=relay)
+        await bot.start()
+        try:
+            await tg.wait_polling(timeout=60)
+            dm = tg.dm(tg.user(OWNER, "Ada"))
+            message = await tg.say(dm, tg.person(OWNER), "hello")
+            reply = await tg.wait_reply(dm, after=message.message_id, timeout=60)
+            assert reply.text == "You said: hello"
+            assert await bot.stop() == 0
+        finally:
+            await bot.kill()
+            if "Traceback" in bot.output():
+                print(bot.output()[-8000:])

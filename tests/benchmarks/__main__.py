@@ -1,0 +1,69 @@
+"""`python -m tests.benchmarks [names…]`: measures, and prints one table. All of them without a name."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks import chat, scale
+from tests.benchmarks.lab import Row, lab
+
+ALL = {
+    "latency": chat.latency,
+    "throughput": chat.throughput,
+    "start": chat.start,
+    "memory": chat.idle_memory,
+    "cache": chat.cache,
+    "scale": scale.scale,
+}
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *ALL], metavar="names", help=", ".join(ALL))
+    parser.add_argument("--rounds", type=int, default=6, help="latency: rounds of 50 messages for each bot")
+    parser.add_argument("--seconds", type=float, default=15, help="throughput: seconds of each measurement")
+    parser.add_argument("--starts", type=int, default=7, help="start: how often")
+    parser.add_argument("--idle", type=float, default=5, help="memory: seconds of quiet before it is read")
+    parser.add_argument("--messages", type=int, default=1_000_000, help="scale: messages in the database")
+    parser.add_argument("--spaces", type=int, default=1_000, help="scale: people")
+    parser.add_argument("--largest", type=int, default=100_000, help="scale: messages of the first of them")
+    parser.add_argument("--facts", type=int, default=10_000, help="scale: facts of all")
+    parser.add_argument("--turns", type=int, default=300, help="scale: turns measured")
+    parser.add_argument("--data", type=Path, help="scale: keep the database here, and use it when it is there")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with the processes' output")
+    return parser.parse_args()
+
+
+async def run(options: argparse.Namespace) -> list[Row]:
+    """The chosen benchmarks, one after the other, each with processes and a folder of its own."""
+    rows = []
+    for name in options.names or ALL:
+        folder = Path(tempfile.mkdtemp(prefix=f"relay-bench-{name}-"))
+        os.chmod(folder, 0o755)
+        print(f"{name} … (load {os.getloadavg()[0]:.1f})", flush=True)
+        try:
+            async with lab(folder) as opened:
+                rows += await ALL[name](opened, options)
+        finally:
+            if options.keep:
+                print(folder)
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+    return rows
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as a Markdown table."""
+    verdict = {True: "ok", False: "**short**", None: ""}
+    head = ["| what | bound | measured | |", "|---|---|---|---|"]
+    return "\n".join([*head, *(f"| {r.what} | {r.bound} | {r.measured} | {verdict[r.ok]} |" for r in rows)])
+
+
+if __name__ == "__main__":
+    print(table(asyncio.run(run(arguments()))))

@@ -1,0 +1,136 @@
+"""The Telegram stand-in with a crowd in it, as a process of its own: people who write on as soon as they are answered.
+
+They live inside the stand-in, so driving them costs no request. `POST /_bench/<name>` steers them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import signal
+import time
+from typing import Any
+
+from aiohttp import web
+
+from tests.standins.telegram.server import TelegramStandIn
+
+FIRST_USER = 2000
+SYLLABLES = ["ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "su", "ta", "ve", "wi", "zo", "kan", "del", "mor"]
+WORDS = [first + second + third for first in SYLLABLES for second in SYLLABLES for third in SYLLABLES[:6]]
+ODDS = [1 / (rank + 50) for rank in range(len(WORDS))]
+"""Words as in real language: few of them often, most of them seldom."""
+
+
+class Crowd(TelegramStandIn):
+    """People in private chats. One is `busy` from saying something until the bot's next message in that chat."""
+
+    def __init__(self, **world: Any) -> None:
+        super().__init__(**world)
+        self.random = random.Random(1)
+        self.talking: set[int] = set()
+        self.said = 0
+        self.answers: list[float] = []
+        self.asked: dict[int, int] = {}
+        self.handed: dict[int, float] = {}
+        self.latencies: list[float] = []
+        self.answered = asyncio.Event()
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        if not request.path.startswith("/_bench/"):
+            return await super()._handle(request)
+        body = await request.read()
+        result = await getattr(self, "do_" + request.path.removeprefix("/_bench/"))(**json.loads(body or b"{}"))
+        return web.json_response(result)
+
+    def _finish(self, record: Any, result: Any) -> web.Response:
+        response = super()._finish(record, result)
+        if record.method == "getUpdates" and isinstance(result, list):
+            for update in result:
+                self.handed.setdefault(update["update_id"], record.finished_at)
+        elif record.method == "sendMessage" and record.code == 200:
+            self._heard(record.params["chat_id"], record.at)
+        return response
+
+    def _heard(self, chat_id: int, at: float) -> None:
+        update_id = self.asked.pop(chat_id, None)
+        if update_id is None:
+            return
+        self.answers.append(at)
+        self.latencies.append(at - self.handed.pop(update_id))
+        self.answered.set()
+        if chat_id in self.talking:
+            self._keep(self._speak(chat_id))
+
+    async def _speak(self, chat_id: int) -> None:
+        self.said += 1
+        words = self.random.choices(WORDS, ODDS, k=12)
+        await self.say(chat_id, chat_id, f"Tell me about {' '.join(words)}, please?")
+        self.asked[chat_id] = next(reversed(self.queue.known))
+
+    async def do_people(self, count: int) -> int:
+        """Lets so many people come."""
+        for number in range(count):
+            self.dm(self.user(FIRST_USER + number, f"Person {number}"))
+        return count
+
+    async def do_one_by_one(self, messages: int, pause: float) -> list[float]:
+        """One person says one thing after the other; the seconds from the poll's answer until each reply came in."""
+        await self._quiet()
+        self.latencies.clear()
+        for _ in range(messages):
+            self.answered.clear()
+            await self._speak(FIRST_USER)
+            async with asyncio.timeout(60):
+                await self.answered.wait()
+            await asyncio.sleep(pause)
+        return list(self.latencies)
+
+    async def do_start(self, people: int) -> bool:
+        """That many people start to talk, each again as soon as they are answered."""
+        await self._quiet()
+        self.answers.clear()
+        self.latencies.clear()
+        self.talking = set(range(FIRST_USER, FIRST_USER + people))
+        for chat_id in self.talking:
+            await self._speak(chat_id)
+        return True
+
+    async def do_count(self) -> dict[str, Any]:
+        """How many answers there are by now."""
+        return {"answers": len(self.answers), "now": time.monotonic(), "latencies": self.latencies[-2000:]}
+
+    async def do_hush(self) -> bool:
+        """Everybody stops talking once answered."""
+        self.talking.clear()
+        await self._quiet()
+        return True
+
+    async def _quiet(self) -> None:
+        """Waits until everybody is answered, and forgets the log, which would only slow the server down."""
+        async with asyncio.timeout(60):
+            while self.asked:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        self.log.clear()
+
+    async def do_first(self, method: str, after: float) -> float:
+        """When the first request for a method came in after a monotonic time."""
+        calls = await self.wait_for(lambda: [r.at for r in self.log if r.method == method and r.at > after], timeout=30)
+        return calls[0]
+
+
+async def serve(port: int) -> None:
+    """Serves until SIGTERM."""
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+    async with Crowd(port=port) as crowd:
+        print(crowd.url, flush=True)
+        await ended.wait()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    asyncio.run(serve(parser.parse_args().port))

@@ -1,0 +1,172 @@
+"""Processes to measure: stand-ins, the bots between them, and what each of them uses."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from tests.benchmarks.crowd import FIRST_USER
+
+ROOT = Path(__file__).parents[2]
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Row:
+    """One line of the table."""
+
+    what: str
+    bound: str
+    measured: str
+    ok: bool | None = None
+    """None: only said beside the others."""
+
+
+@dataclass
+class Child:
+    """A process of ours, with its address when it prints one."""
+
+    process: asyncio.subprocess.Process
+    url: str = ""
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    async def post(self, path: str, **arguments: Any) -> Any:
+        """One call of a stand-in's control surface."""
+        timeout = aiohttp.ClientTimeout(total=300)
+        session = aiohttp.ClientSession(timeout=timeout)
+        async with session, session.post(self.url + path, json=arguments) as response:
+            if response.status != 200:
+                raise RuntimeError(f"{path}: {await response.text()}")
+            return await response.json()
+
+    async def get(self, path: str) -> Any:
+        async with aiohttp.ClientSession() as session, session.get(self.url + path) as response:
+            return await response.json()
+
+    async def end(self, number: int = signal.SIGTERM) -> None:
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+            async with asyncio.timeout(40):
+                await self.process.wait()
+
+
+async def spawn(*command: str, log: Path | None = None, speaks: bool = False, **environment: str) -> Child:
+    """Starts `python …` in the checkout; `speaks`: its first line is its address."""
+    with open(log or os.devnull, "ab") as output:  # noqa: ASYNC230
+        started = time.monotonic()
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *command, cwd=ROOT, env=os.environ | environment, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE if speaks else output, stderr=output,
+        )  # fmt: skip
+    child = Child(process, started=started)
+    if speaks:
+        assert process.stdout is not None
+        child.url = (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip()
+    return child
+
+
+@dataclass
+class Lab:
+    """A folder, and everything that was started; all of it ends with the lab."""
+
+    folder: Path
+    children: list[Child] = field(default_factory=list)
+
+    async def start(self, *command: str, speaks: bool = False, **environment: str) -> Child:
+        child = await spawn(*command, log=self.folder / "output.log", speaks=speaks, **environment)
+        self.children.append(child)
+        return child
+
+    async def crowd(self, people: int = 50) -> Child:
+        """A Telegram with people in it."""
+        tg = await self.start("-m", "tests.benchmarks.crowd", speaks=True)
+        await tg.post("/_bench/people", count=people)
+        return tg
+
+    async def model(self) -> Child:
+        return await self.start("-m", "tests.standins.anthropic", "--keep", "1", speaks=True)
+
+    async def relay(self, tg: Child, model: Child, data: str = "data", **more: str) -> Child:
+        """`relay run`, as it is when installed, on a data directory of this lab."""
+        users = ",".join(str(FIRST_USER + number) for number in range(1000))
+        settings = {"RELAY_DATA_DIR": str(self.folder / data), "RELAY_LOG_FORMAT": "json", "RELAY_USERS": users}
+        return await self.start("-m", "relay", "run", **settings, **between(tg, model), **more)
+
+    async def echo(self, tg: Child, model: Child) -> Child:
+        return await self.start("-m", "tests.benchmarks.echo_bot", **between(tg, model))
+
+
+def between(tg: Child, model: Child) -> dict[str, str]:
+    """The environment of a bot between two stand-ins."""
+    return {
+        "TELEGRAM_BOT_TOKEN": "12345:TEST",
+        "TELEGRAM_API_URL": tg.url,
+        "ANTHROPIC_API_KEY": "sk-ant-test",
+        "ANTHROPIC_BASE_URL": model.url,
+        "RELAY_TIMEZONE": "Europe/Berlin",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+@contextlib.asynccontextmanager
+async def lab(folder: Path) -> AsyncIterator[Lab]:
+    """A lab; its processes end in the reverse order of their start."""
+    opened = Lab(folder)
+    try:
+        yield opened
+    finally:
+        for child in reversed(opened.children):
+            await child.end()
+
+
+async def polling(tg: Child, bot: Child) -> float:
+    """Waits for a bot's first poll. Returns the seconds since its start."""
+    return float(await tg.post("/_bench/first", method="getUpdates", after=bot.started)) - bot.started
+
+
+def cpu(pid: int) -> float:
+    """Seconds of CPU that a process and its children have used."""
+    used = 0.0
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        used = sum(map(int, fields[11:15])) / TICKS
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            used += sum(cpu(int(child)) for child in (task / "children").read_text().split())
+    return used
+
+
+def postmaster(folder: Path) -> int:
+    """The database server of a data directory."""
+    return int((folder / "postgres/postmaster.pid").read_text().split()[0])
+
+
+def memory(pid: int) -> tuple[float, float]:
+    """A process's PSS and RSS, in MB (10⁶ bytes)."""
+    lines = (line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
+    sizes = {line[0]: int(line[1]) * 1024 / 1e6 for line in lines}
+    return sizes["Pss:"], sizes["Rss:"]
+
+
+def median(seconds: Sequence[float]) -> float:
+    """The median, in milliseconds."""
+    return statistics.median(seconds) * 1000
+
+
+def p95(seconds: Sequence[float]) -> float:
+    """What 95 % stay below, in milliseconds."""
+    return statistics.quantiles(seconds, n=20)[-1] * 1000

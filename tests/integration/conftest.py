@@ -1,0 +1,251 @@
+"""Databases for tests: a real Postgres, one migrated template, a fresh copy of it for each test.
+
+`database` is parametrised with the backends that are present: the embedded server always, and the server that
+RELAY_TEST_DATABASE_URL names (as a superuser) when it is set. A backend of another kind (Supabase through PostgREST)
+joins by one more class with `open`, and one more line in `BACKENDS`; the tests see only the port and raw SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from relay import migrate
+from relay.clients.cluster_settings import extension_sql
+from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.postgres import Postgres
+from relay.memory.store import Store
+from relay.ports import Database
+from tests.integration.house import House
+
+OWNER = "relay"
+TEMPLATE = "relay_test_template"
+numbers = itertools.count(1)
+
+Sql = Callable[..., Awaitable[list[tuple[Any, ...]]]]
+
+
+@dataclass
+class Server:
+    """A Postgres server: where a superuser reaches it, and where the role that owns Relay's databases does."""
+
+    superuser_url: str
+    owner_url: str
+
+    def url(self, database: str, superuser: bool = False) -> str:
+        """The connection string of one of its databases."""
+        parts = urlsplit(self.superuser_url if superuser else self.owner_url)
+        return parts._replace(path=f"/{database}").geturl()
+
+    @cached_property
+    def _superuser(self) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(self.url("postgres", superuser=True), autocommit=True)
+
+    def command(self, statement: str, database: str = "postgres") -> None:
+        """Runs one statement as the superuser."""
+        if database == "postgres":
+            self._superuser.execute(statement.encode())
+            return
+        with psycopg.connect(self.url(database, superuser=True), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def close(self) -> None:
+        self._superuser.close()
+
+    def create(self, template: str | None = None, name: str | None = None) -> str:
+        """A new database, empty but for the extensions that a superuser must make, or a copy of a template."""
+        name = name or f"relay_test_{os.getpid()}_{next(numbers)}"
+        if template:
+            self.command(f"create database {name} template {template} owner {OWNER} strategy file_copy")
+            return name
+        self.command(f"create database {name} owner {OWNER}")
+        for statement in extension_sql():
+            self.command(statement.replace("DATABASE relay", f"DATABASE {name}"), name)
+        return name
+
+    def drop(self, name: str) -> None:
+        self.command(f"drop database if exists {name} with (force)")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One database for one test: the port, its SQL by the back door, and where it is."""
+
+    port: Database
+    sql: Sql
+    name: str
+    server: Server
+
+
+@dataclass(frozen=True)
+class Direct:
+    """The backend that speaks to Postgres itself."""
+
+    server: Server
+
+    @asynccontextmanager
+    async def open(self, name: str) -> AsyncIterator[Database]:
+        client = Postgres(self.server.url(name), most=10)
+        await client.open()
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+def memory_directory() -> str | None:
+    """Where files are kept in memory, if there is room: a copy of the template takes 20 ms there, 500 on a disk."""
+    shared = Path("/dev/shm")
+    return str(shared) if shared.is_dir() and shutil.disk_usage(shared).free > 2**30 else None
+
+
+BACKENDS = ["embedded", *(["url"] if os.environ.get("RELAY_TEST_DATABASE_URL") else [])]
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Iterator[Server]:
+    """The embedded server in a directory of its own; it need not survive a power cut."""
+    folder = Path(tempfile.mkdtemp(prefix="relay-it-", dir=memory_directory()))
+    process = EmbeddedPostgres(folder / "data")
+    try:
+        owner_url = asyncio.run(process.start())
+        server = Server(process.superuser_url, owner_url)
+        for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "autovacuum = off"):
+            server.command(f"alter system set {setting}")
+        server.command("select pg_reload_conf()")
+        server.command("set scram_iterations = 1")  # each test connects a few times
+        for url in (process.superuser_url, owner_url):
+            server.command(f"alter role {urlsplit(url).username} password '{urlsplit(url).password}'")
+        make_template(server)
+        yield server
+        server.close()
+    finally:
+        asyncio.run(process.stop())
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def url_server() -> Iterator[Server]:
+    """The server of RELAY_TEST_DATABASE_URL, with a role of ours on it that is no superuser."""
+    address = os.environ["RELAY_TEST_DATABASE_URL"]
+    password = uuid.uuid4().hex
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    server = Server(address, parts._replace(netloc=f"{OWNER}:{password}@{host}").geturl())
+    server.command(f"drop database if exists {TEMPLATE} with (force)")
+    server.command(
+        f"do $$ begin create role {OWNER} login; exception when duplicate_object then null; end $$;"
+        f" alter role {OWNER} login password '{password}'"
+    )
+    make_template(server)
+    yield server
+    server.drop(TEMPLATE)
+    server.close()
+
+
+def make_template(server: Server) -> None:
+    """The database that every test gets a copy of: migrated by its owner, who is no superuser."""
+    server.create(name=TEMPLATE)
+
+    async def run() -> None:
+        client = Postgres(server.url(TEMPLATE))
+        await client.open()
+        try:
+            assert await migrate.migrate(client, client.run)
+        finally:
+            await client.close()
+
+    asyncio.run(run())
+
+
+@pytest.fixture(scope="session", params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Direct:
+    """A place where databases come from."""
+    fixtures = {"embedded": "embedded", "url": "url_server"}
+    return Direct(request.getfixturevalue(fixtures[request.param]))
+
+
+@pytest.fixture(scope="session")
+def server(backend: Direct) -> Server:
+    """The Postgres server behind the backend."""
+    return backend.server
+
+
+@pytest.fixture
+async def opened(backend: Direct) -> AsyncIterator[Opened]:
+    """A fresh migrated database."""
+    name = backend.server.create(TEMPLATE)
+    try:
+        async with (
+            await psycopg.AsyncConnection.connect(
+                backend.server.url(name, superuser=True), autocommit=True, prepare_threshold=None
+            ) as connection,
+            backend.open(name) as port,
+        ):
+
+            async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+                """Runs a statement as the superuser, in Relay's schema; returns its rows."""
+                cursor = await connection.execute(statement.encode(), values or None)
+                return await cursor.fetchall() if cursor.description else []
+
+            await sql("set search_path = relay, public, extensions")
+            yield Opened(port, sql, name, backend.server)
+    finally:
+        backend.server.drop(name)
+
+
+@pytest.fixture
+def database(opened: Opened) -> Database:
+    """The port of a fresh migrated database."""
+    return opened.port
+
+
+@pytest.fixture
+def sql(opened: Opened) -> Sql:
+    """The same database by the back door: to look, and to move its clocks."""
+    return opened.sql
+
+
+@pytest.fixture
+def store(database: Database) -> Store:
+    """A store of one worker on the fresh database."""
+    return Store(database, str(uuid.uuid4()))
+
+
+@pytest.fixture
+def house(store: Store) -> House:
+    """People who talk to that store."""
+    return House(store)
+
+
+@pytest.fixture
+def another(database: Database) -> Callable[[], Store]:
+    """Stores of other workers on the same database."""
+    return lambda: Store(database, str(uuid.uuid4()))
+
+
+@pytest.fixture
+async def empty(server: Server) -> AsyncIterator[str]:
+    """The name of a database that was never migrated."""
+    name = server.create()
+    try:
+        yield name
+    finally:
+        server.drop(name)
+
+
+__all__ = ["Opened", "Server", "Sql"]

@@ -1,0 +1,184 @@
+"""People who talk to a store, as the surfaces would let them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from relay.bot.updates import Bot, sort_update
+from relay.memory.store import Store
+from relay.models import Claimed, Context, Incoming, ReplyTo, Space
+
+BOT = Bot(77, "relay_bot")
+ADA, BEN, EVE = 1001, 1002, 1003
+GROUP = -1001234567890
+NAMES = {ADA: "Ada", BEN: "Ben", EVE: "Eve"}
+
+Json = dict[str, Any]
+counter = itertools.count(1)
+
+
+def private(user_id: int) -> Space:
+    return Space("private", owner_id=user_id)
+
+
+def group(chat_id: int = GROUP) -> Space:
+    return Space("group", chat_id=chat_id)
+
+
+def message(user_id: int, text: str, chat_id: int | None = None, topic_id: int = 0, **more: Any) -> Json:
+    """An update that brings one message."""
+    number = next(counter)
+    chat = chat_id if chat_id is not None else user_id
+    body: Json = {
+        "message_id": 10_000 + number,
+        "date": 1_700_000_000 + number,
+        "chat": {"id": chat, "type": "private" if chat > 0 else "supergroup"},
+        "from": {"id": user_id, "first_name": NAMES.get(user_id, f"User {user_id}")},
+        "text": text,
+        **more,
+    }
+    if topic_id:
+        body |= {"message_thread_id": topic_id, "is_topic_message": True}
+    return {"update_id": number, "message": body}
+
+
+def row(update: Json) -> Json:
+    """The update as the queue takes it; everybody is known."""
+    return sort_update(update, BOT, frozenset([update["message"]["from"]["id"]]), True)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One thing said and its answer."""
+
+    turn: Claimed
+    incoming: Incoming
+    context: Context
+    told: Json
+
+
+class House:
+    """Takes messages through intake, begin, finish and delivery on one store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    async def say(self, *updates: Json, limit: int = 64) -> list[Claimed]:
+        """Stores updates; returns the turns that became due with them."""
+        turns, _ = await self.store.intake(BOT.id, [row(update) for update in updates], limit)
+        return turns
+
+    async def claim(self, limit: int = 64) -> list[Claimed]:
+        turns, _ = await self.store.claim(BOT.id, limit)
+        return turns
+
+    async def turn(self, user_id: int, text: str, chat_id: int | None = None, topic_id: int = 0) -> Claimed:
+        """One message that becomes one turn."""
+        update = message(user_id, text, chat_id, topic_id)
+        return next(t for t in await self.say(update) if update in t.updates)
+
+    async def exchange(
+        self,
+        user_id: int,
+        text: str,
+        answer: str = "Yes.",
+        *,
+        chat_id: int | None = None,
+        topic_id: int = 0,
+        space: Space | None = None,
+        actions: Sequence[Json] = (),
+        tainted: bool = False,
+        close: bool = True,
+        retry: bool = False,
+        retry_turn: int | None = None,
+    ) -> Exchange:
+        """A whole exchange, up to the delivery of the answer."""
+        turn = await self.turn(user_id, text, chat_id, topic_id)
+        space = space or (private(user_id) if chat_id is None or chat_id > 0 else group(chat_id))
+        incoming = incoming_of(turn, text, space, retry=retry, retry_turn=retry_turn)
+        context = await self.store.begin(incoming, "model-1")
+        told = await self.store.finish(incoming, reply(answer, actions, tainted))
+        if close:
+            await self.close(turn)
+        return Exchange(turn, incoming, context, told)
+
+    async def close(self, turn: Claimed) -> None:
+        """Ends a turn without any part to send."""
+        await self.store.deliver(turn, BOT.id, [])
+        await self.store.sent(turn, [], True)
+
+    async def teach(self, user_id: int, *facts: str, **more: Any) -> list[Json]:
+        """Learns facts about a user; returns the changes."""
+        actions = [fact(user_id, text) for text in facts]
+        done = await self.exchange(user_id, "Listen.", "I see.", actions=actions, **more)
+        return list(done.told["changes"])
+
+    async def known(self, space: Space) -> list[str]:
+        """What is known in a space, oldest first."""
+        page = await self.store.memories(space, 0, 1000)
+        return [memory["content"] for memory in reversed(page["memories"])]
+
+
+def incoming_of(
+    turn: Claimed,
+    text: str,
+    space: Space,
+    *,
+    retry: bool = False,
+    retry_turn: int | None = None,
+    reply_to: int | None = None,
+    untrusted: bool = False,
+) -> Incoming:
+    """What a turn's user said."""
+    last = turn.updates[-1]["message"]
+    return Incoming(
+        turn_id=turn.turn_id,
+        fence=turn.fence,
+        bot_id=BOT.id,
+        chat_id=last["chat"]["id"],
+        topic_id=last.get("message_thread_id", 0),
+        space=space,
+        user_id=turn.user_id,
+        name=last["from"]["first_name"],
+        text=text,
+        blocks=[{"type": "text", "text": text}],
+        untrusted=untrusted,
+        telegram_message_ids=[] if retry else [update["message"]["message_id"] for update in turn.updates],
+        at=datetime.now(UTC),
+        retry=retry,
+        retry_turn=retry_turn,
+        reply_to=ReplyTo(reply_to, "", "", True, "you") if reply_to else None,
+    )
+
+
+def reply(text: str = "Yes.", actions: Sequence[Json] = (), tainted: bool = False) -> Json:
+    """What `finish` stores of an answer."""
+    return {
+        "text": text,
+        "blocks": [{"role": "assistant", "content": [{"type": "text", "text": text}]}] if text else [],
+        "status": "complete",
+        "tainted": tainted,
+        "model": "model-1",
+        "usage": {"input_tokens": 10, "output_tokens": 5},
+        "prompt": {"soul": 1},
+        "actions": list(actions),
+        "told": {"text": text, "tools": [], "note": "", "retry": False, "web": False, "failed": []},
+    }
+
+
+def fact(user_id: int, text: str) -> Json:
+    return {
+        "action": "learn",
+        "kind": "fact",
+        "content": text,
+        "subject_id": user_id,
+        "subject": NAMES.get(user_id, f"User {user_id}"),
+    }
+
+
+def forget(words: str) -> Json:
+    return {"action": "forget", "content": words}

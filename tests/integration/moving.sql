@@ -1,0 +1,95 @@
+-- A few thousand rows of every table, of the kinds that get lost on the way: what is beyond 2^53, beyond the basic
+-- plane, beyond a float's precision; NULL beside JSON null; arrays with quotes, commas and NULL; microseconds.
+create function pg_temp.odd(n bigint) returns text language sql as $$
+    select (array['plain', '', ' spaces ', 'Grüße, Ångström, Привет, 你好', '👩‍👩‍👧‍👦 🏳️‍🌈 𝔘', E'line\nbreak\ttab\r', 'null', 'NULL',
+        '\u0000 is not NUL', '"quoted" ''and'' {braces}, \ and \\', '<b>&amp;</b>', E'\u2028\u00a0\u200d\ufeff',
+        repeat('long 長い ', 400)])[1 + n % 13] || case when n % 13 = 1 then '' else n::text end
+$$;
+create function pg_temp.json(n bigint) returns jsonb language sql as $$
+    select case n % 6
+        when 0 then null
+        when 1 then 'null'
+        when 2 then jsonb_build_object('n', 12345678901234567890.12345678901234567890123, 'big', 9007199254740993 + n,
+            'tiny', 1e-300, 'scale', 1.10, 'deep', jsonb_build_array(null, true, jsonb_build_object('', '[]'::jsonb)))
+        when 3 then jsonb_build_array(jsonb_build_object('type', 'text', 'text', pg_temp.odd(n)))
+        when 4 then to_jsonb(pg_temp.odd(n))
+        else '{}' end
+$$;
+create function pg_temp.at(n bigint) returns timestamptz language sql as $$
+    select case n % 50 when 7 then 'infinity' when 8 then '0044-03-15 12:00:00+00 BC'
+        else timestamptz '2025-02-28 23:59:59.123456+00' + n * interval '1.000001 hours' end
+$$;
+
+insert into space (kind, owner_id, chat_id, created_at)
+select case n % 2 when 0 then 'private' else 'group' end, 9007199254740993 + n, -1009007199254740993 - n, pg_temp.at(n)
+from generate_series(1, 60) n;
+insert into thread (space_id, chat_id, topic_id, session_id, exchange_count, summary_id, context_from, last_at)
+select 1 + n % 60, -9007199254740993 - n, n % 3, nullif(n, 7), n, nullif(n % 400, 0), n, pg_temp.at(n)
+from generate_series(1, 400) n;
+insert into session (thread_id, space_id, title, started_at, ended_at)
+select 1 + n % 400, 1 + n % 60, nullif(pg_temp.odd(n), ''), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 9) end
+from generate_series(1, 700) n;
+insert into lane (bot_id, chat_id, topic_id, due_at, open_turn_id)
+select 7000000000 + n, -9223372036854775808 + n, n % 3, case n % 5 when 0 then pg_temp.at(n) end, nullif(n % 9, 0)
+from generate_series(1, 400) n;
+insert into turn (kind, bot_id, lane_id, user_id, space_id, thread_id, session_id, status, lease_owner, lease_until,
+    fence, failures, user_message_id, tainted, model, usage, prompt, told, error, created_at, done_at)
+select case n % 4 when 0 then 'control' else 'message' end, 7000000000 + n, nullif(1 + n % 400, 9), n,
+    nullif(1 + n % 60, 7), 1 + n % 400, 1 + n % 700,
+    (array['working', 'answered', 'done', 'failed'])[1 + n % 4],
+    case n % 8 when 0 then gen_random_uuid() end, case n % 8 when 0 then timestamptz '2020-01-01' end, n, n % 4, n,
+    n % 2 = 0, nullif(pg_temp.odd(n), ''), pg_temp.json(n), pg_temp.json(n + 1), pg_temp.json(n + 2),
+    nullif(pg_temp.odd(n + 1), ''), pg_temp.at(n), case n % 3 when 0 then pg_temp.at(n + 1) end
+from generate_series(1, 4000) n;
+insert into inbox (bot_id, update_id, lane_id, turn_id, user_id, mergeable, status, payload, error, ready_at)
+select 7000000000 + n % 3, 9007199254740990 + n, 1 + n % 400, nullif(1 + n % 4000, 11), n, n % 2 = 0,
+    (array['pending', 'claimed', 'done', 'failed', 'ignored'])[1 + n % 5], pg_temp.json(n), null, pg_temp.at(n)
+from generate_series(1, 5000) n;
+insert into message (space_id, thread_id, session_id, turn_id, role, user_id, name, text, blocks, status, untrusted,
+    created_at)
+select 1 + n % 60, 1 + n % 400, 1 + n % 700, nullif(1 + n % 4000, 5), (array['user', 'assistant'])[1 + n % 2],
+    9007199254740993 + n, nullif(pg_temp.odd(n + 3), ''), pg_temp.odd(n), coalesce(pg_temp.json(n), '[]'),
+    (array['complete', 'stopped', 'cut', 'replaced'])[1 + n % 4], n % 3 = 0, pg_temp.at(n)
+from generate_series(1, 6000) n;
+insert into message (id, space_id, thread_id, session_id, role, text, blocks) overriding system value
+values (9007199254740993, 1, 1, 1, 'user', repeat('what a long text 🎈 ', 60000), '[]'),
+    (9007199254740995, 1, 1, 1, 'user', '', '[]');
+select setval('message_id_seq', 9007199254740995);
+insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, created_at)
+select 7000000000 + n % 3, -1000000000000 - n % 7, 9007199254740990 + n, nullif(n, 3), nullif(n, 4), n % 2 = 0,
+    pg_temp.at(n)
+from generate_series(1, 5000) n;
+insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, error, sent_at)
+select n, n % 3, 7000000000, -n, nullif(n, 8), coalesce(pg_temp.json(n), '{}'),
+    (array['waiting', 'sending', 'preview', 'sent', 'failed'])[1 + n % 5], 9007199254740990 + n,
+    nullif(pg_temp.odd(n), ''), case n % 2 when 0 then pg_temp.at(n) end
+from generate_series(1, 3000) n;
+update soul set active = false, text = 'the first soul, edited';
+insert into soul (version, text, author_id, reason, active) select n, pg_temp.odd(n), 9007199254740993, null, n = 40
+from generate_series(2, 40) n;
+insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status, thread_id,
+    turn_id, source_message_id, derivation, created_at)
+select 1 + n % 60, (array['fact', 'learning'])[1 + n % 2], 9007199254740993 + n, pg_temp.odd(n), pg_temp.odd(n + 1),
+    nullif(pg_temp.odd(n + 2), ''), case n % 4 when 0 then '{}' when 1 then array[pg_temp.odd(n), null, '', 'NULL', '{,}"\']
+        when 2 then array['ä'] else array['one', 'two'] end, n % 10, n % 7 = 0,
+    (array['pending', 'active', 'forgotten', 'discarded'])[1 + n % 4], nullif(1 + n % 400, 6), 1 + n % 4000,
+    nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n)
+from generate_series(1, 3000) n;
+insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before, decided_at)
+select 1 + n % 60, n, nullif(n, 5), n, (array['learn', 'refresh', 'forget'])[1 + n % 3],
+    (array['pending', 'applied', 'undone', 'discarded'])[1 + n % 4], pg_temp.json(n),
+    case n % 2 when 0 then pg_temp.at(n) end
+from generate_series(1, 3000) n;
+insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id, message_count,
+    model, settings, usage, tainted)
+select 1 + n % 400, 1 + n % 700, nullif(n - 1, 0), pg_temp.odd(n), n, 9007199254740993 + n, 5, 'small',
+    coalesce(pg_temp.json(n), '{}'), pg_temp.json(n + 1), n % 2 = 0
+from generate_series(1, 1500) n;
+insert into summary_due (thread_id, session_id, context_from, through_message_id, status, not_before, error)
+select 1 + n % 400, 1 + n % 700, n, 9007199254740993 + n, (array['due', 'done', 'skipped', 'failed'])[1 + n % 4],
+    pg_temp.at(n), nullif(pg_temp.odd(n), '')
+from generate_series(1, 1500) n;
+insert into event (at, kind, bot_id, update_id, space_id, turn_id, user_id, payload)
+select pg_temp.at(n), 'odd', 7000000000, 9007199254740990 + n, null, n, n, pg_temp.json(n)
+from generate_series(1, 6000) n;
+delete from event where id > 5990;  -- numbers that were given out are not given out again

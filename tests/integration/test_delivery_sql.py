@@ -1,0 +1,166 @@
+"""Replies on their way: stored before they are sent, each part once, found again when a response was lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from relay.memory.store import Store
+from relay.models import Claimed
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, incoming_of, message, private, reply
+
+
+def parts(*texts: str, chat_id: int = ADA) -> list[dict[str, Any]]:
+    return [
+        {"seq": seq, "chat_id": chat_id, "request": {"chat_id": chat_id, "text": text}}
+        for seq, text in enumerate(texts, 1)
+    ]
+
+
+def states(rows: list[dict[str, Any]]) -> list[tuple[str, bool]]:
+    return [(row["status"], row["uncertain"]) for row in rows]
+
+
+def sent(seq: int, message_id: int) -> dict[str, Any]:
+    return {"seq": seq, "status": "sent", "telegram_message_id": message_id}
+
+
+async def answered(house: House, store: Store) -> Claimed:
+    done = await house.exchange(ADA, "hello", "Hi!", close=False)
+    return done.turn
+
+
+async def test_parts_are_sent_one_after_the_other(house: House, store: Store, sql: Sql) -> None:
+    turn = await answered(house, store)
+    rows = await store.deliver(turn, BOT.id, parts("one", "two", "three"))
+    assert states(rows) == [("sending", False), ("waiting", False), ("waiting", False)]
+    row = await store.sending(turn, [sent(1, 501)], 2)
+    assert (row["seq"], row["status"], row["floor_message_id"]) == (
+        2,
+        "sending",
+        10_000 + int(turn.updates[0]["update_id"]),
+    )
+    await store.sending(turn, [sent(2, 502)], 3)
+    await store.sent(turn, [sent(3, 503)], True)
+    assert await sql("select seq, status, telegram_message_id from delivery order by seq") == [
+        (1, "sent", 501), (2, "sent", 502), (3, "sent", 503),
+    ]  # fmt: skip
+    assert await sql("select telegram_message_id from posted where from_bot order by 1") == [(501,), (502,), (503,)]
+    assert await sql("select status from turn") == [("done",)]
+
+
+async def test_a_reply_is_stored_once(house: House, store: Store, sql: Sql) -> None:
+    turn = await answered(house, store)
+    await store.deliver(turn, BOT.id, parts("one", "two"))
+    rows = await store.deliver(turn, BOT.id, parts("other"))
+    assert [row["request"]["text"] for row in rows] == ["one", "two"]
+
+
+async def test_what_a_predecessor_was_sending_is_uncertain(house: House, store: Store) -> None:
+    turn = await answered(house, store)
+    await store.deliver(turn, BOT.id, parts("one", "two", "three"))
+    await store.sending(turn, [sent(1, 501)], 2)
+    await store.release()
+    (taken,) = await house.claim()
+    rows = await store.deliver(taken, BOT.id, parts("one", "two", "three"))
+    assert states(rows) == [("sent", False), ("sending", True), ("waiting", False)]
+
+
+async def test_a_part_that_was_not_sent_yet_is_not_uncertain(house: House, store: Store) -> None:
+    turn = await answered(house, store)
+    await store.release()
+    (taken,) = await house.claim()
+    assert (taken.turn_id, taken.status) == (turn.turn_id, "answered")
+    assert states(await store.deliver(taken, BOT.id, parts("one"))) == [("sending", False)]
+
+
+async def test_a_preview_becomes_the_first_part(house: House, store: Store, sql: Sql) -> None:
+    turn = await house.turn(ADA, "hello", GROUP)
+    incoming = incoming_of(turn, "hello", private(ADA))
+    await store.begin(incoming, "m")
+    row = await store.preview(turn, BOT.id, GROUP, {"chat_id": GROUP, "text": "H…"})
+    assert row["status"] == "sending"
+    await store.sent(turn, [{"seq": 1, "status": "preview", "telegram_message_id": 700}], False)
+    await store.finish(incoming, reply("Hi!"))
+    rows = await store.deliver(turn, BOT.id, parts("Hi!", "more", chat_id=GROUP))
+    assert [(r["seq"], r["telegram_message_id"], r["request"]["text"]) for r in rows] == [
+        (1, 700, "Hi!"), (2, None, "more"),
+    ]  # fmt: skip
+    await store.sent(turn, [sent(1, 700), sent(2, 701)], True)
+    assert await sql("select message_id is not null from posted where telegram_message_id = 700") == [(True,)]
+
+
+async def test_a_preview_whose_response_was_lost_keeps_the_text_it_was_sent_with(house: House, store: Store) -> None:
+    turn = await house.turn(ADA, "hello", GROUP)
+    incoming = incoming_of(turn, "hello", private(ADA))
+    await store.begin(incoming, "m")
+    await store.preview(turn, BOT.id, GROUP, {"chat_id": GROUP, "text": "H…"})
+    await store.finish(incoming, reply("Hi!"))
+    await store.release()
+    (taken,) = await house.claim()
+    (row,) = await store.deliver(taken, BOT.id, parts("Hi!", chat_id=GROUP))
+    assert (row["uncertain"], row["sending_text"], row["request"]["text"]) == (True, "H…", "Hi!")
+
+
+async def test_a_failed_part_is_no_message_of_ours(house: House, store: Store, sql: Sql) -> None:
+    turn = await answered(house, store)
+    await store.deliver(turn, BOT.id, parts("one"))
+    await store.sent(turn, [{"seq": 1, "status": "failed", "error": "blocked"}], True)
+    assert await sql("select status, error from delivery") == [("failed", "blocked")]
+    assert await sql("select count(*) from posted where from_bot") == [(0,)]
+
+
+async def test_the_floor_of_private_chats_is_shared_and_a_supergroups_is_its_own(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await store.posted(BOT.id, BEN, 90_000)
+    await store.posted(BOT.id, -4242, 91_000)
+    await store.posted(BOT.id, GROUP, 99_000)
+    await store.posted(BOT.id + 1, ADA, 95_000)
+    turn = await answered(house, store)
+    await store.deliver(turn, BOT.id, parts("one"))
+    assert await sql("select floor_message_id from delivery") == [(91_000,)]
+    await store.sent(turn, [], True)
+    (turn,) = await house.say(message(ADA, "x", GROUP))
+    await sql("delete from posted where chat_id = %s and telegram_message_id < 99000", GROUP)
+    await store.deliver(turn, BOT.id, parts("one", chat_id=GROUP))
+    assert await sql("select floor_message_id from delivery where chat_id = %s", GROUP) == [(99_000,)]
+
+
+async def test_known_ids_are_those_of_the_same_counter(store: Store) -> None:
+    for chat, number in ((ADA, 101), (BEN, 102), (-4242, 103), (GROUP, 104), (ADA, 300)):
+        await store.posted(BOT.id, chat, number)
+    await store.posted(BOT.id + 1, ADA, 105)
+    assert await store.known_ids(BOT.id, ADA, 100, 50) == ({101, 102, 103}, 300)
+    assert await store.known_ids(BOT.id, GROUP, 100, 50) == ({104}, 104)
+    assert await store.known_ids(BOT.id, -1009999999999, 0, 50) == (set(), 0)
+
+
+async def test_posting_twice_counts_once(store: Store, sql: Sql) -> None:
+    await store.posted(BOT.id, ADA, 101)
+    await store.posted(BOT.id, ADA, 101)
+    assert await sql("select count(*) from posted") == [(1,)]
+
+
+async def test_closing_says_whether_there_is_more(house: House, store: Store) -> None:
+    turn = await answered(house, store)
+    await house.say(message(ADA, "more"))
+    assert await store.sent(turn, [], True) == (True, False)
+    (turn,) = await house.claim()
+    assert await store.sent(turn, [], True) == (False, False)
+
+
+async def test_closing_the_fifth_exchange_says_that_a_summary_is_due(house: House, store: Store) -> None:
+    for number in range(4):
+        await house.exchange(ADA, f"q{number}")
+    fifth = await house.exchange(ADA, "q5", close=False)
+    assert await store.sent(fifth.turn, [], True) == (False, True)
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_control_may_have_nothing_to_say(house: House, store: Store, done: bool) -> None:
+    (control,) = await house.say(message(ADA, "/stop"))
+    assert await store.deliver(control, BOT.id, []) == []
+    assert await store.sent(control, [], done) == (False, False)

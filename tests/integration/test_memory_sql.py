@@ -1,0 +1,444 @@
+"""Memory: kept once, told, traced, undone; seen and decided by those it belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from relay.memory.store import Store
+from tests.integration.conftest import Sql
+from tests.integration.house import (
+    ADA,
+    BEN,
+    EVE,
+    GROUP,
+    House,
+    fact,
+    forget,
+    group,
+    incoming_of,
+    private,
+)
+
+
+async def test_a_fact_names_its_source(house: House, sql: Sql) -> None:
+    done = await house.exchange(ADA, "I like tea", actions=[fact(ADA, "likes tea")])
+    (change,) = done.told["changes"]
+    assert (change["action"], change["status"], change["subject"]) == ("learn", "applied", "Ada")
+    rows = await sql(
+        "select m.subject_id, m.status, m.turn_id, source.text, m.thread_id = source.thread_id,"
+        " m.session_id = source.session_id, m.derivation ->> 'name'"
+        " from memory m join message source on source.id = m.source_message_id"
+    )
+    assert rows == [(ADA, "active", done.turn.turn_id, "I like tea", True, True, "tag")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("likes tea", "Likes tea."),
+        ("lives in Berlin with two cats", "lives in Berlin with two cats!"),
+        ("Любит крепкий чай", "любит крепкий чай"),
+        ("住在柏林，喜欢喝茶", "住在柏林,喜欢喝茶。"),
+        ("mag Äpfel und Öl", "mag äpfel und öl"),
+        ("يحب الشاي", "يحب الشاي."),
+        ("plays the 🎻 violin", "plays the violin"),
+    ],
+)
+async def test_a_near_duplicate_refreshes_the_old_one(house: House, old: str, new: str) -> None:
+    await house.teach(ADA, old)
+    (change,) = await house.teach(ADA, new)
+    assert change["action"] == "refresh"
+    assert change["before"] == old
+    assert await house.known(private(ADA)) == [new]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("likes tea", "likes coffee"),
+        ("born in 1984", "born in 1985"),
+        ("Любит чай", "Любит кофе"),
+        ("住在柏林", "住在巴黎"),
+        ("🙂", "🙃"),
+        ("has a son called Tom", "has a son called Tim"),
+    ],
+)
+async def test_different_facts_stay_apart(house: House, old: str, new: str) -> None:
+    await house.teach(ADA, old)
+    (change,) = await house.teach(ADA, new)
+    assert change["action"] == "learn"
+    assert await house.known(private(ADA)) == [old, new]
+
+
+async def test_a_duplicate_within_one_answer(house: House) -> None:
+    changes = await house.teach(ADA, "likes tea", "Likes tea!")
+    assert [change["action"] for change in changes] == ["learn", "refresh"]
+    assert await house.known(private(ADA)) == ["Likes tea!"]
+
+
+async def test_subjects_are_never_joined(house: House) -> None:
+    await house.exchange(ADA, "I like tea", chat_id=GROUP, actions=[fact(ADA, "likes tea")])
+    done = await house.exchange(BEN, "me too", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
+    assert [change["action"] for change in done.told["changes"]] == ["learn"]
+    page = await house.store.memories(group(), 0, 10)
+    assert {(memory["subject"], memory["content"]) for memory in page["memories"]} == {
+        ("Ada", "likes tea"),
+        ("Ben", "likes tea"),
+    }
+
+
+async def test_a_learning_is_no_fact(house: House) -> None:
+    await house.teach(ADA, "prefers short answers")
+    learning = {
+        "action": "learn",
+        "kind": "learning",
+        "content": "prefers short answers",
+        "category": "operational",
+        "tags": ["style", "länge"],
+    }
+    done = await house.exchange(ADA, "keep it short", actions=[learning])
+    assert [change["kind"] for change in done.told["changes"]] == ["learning"]
+    page = await house.store.memories(private(ADA), 0, 10)
+    assert page["total"] == 2
+    assert (page["memories"][0]["category"], page["memories"][0]["tags"]) == ("operational", ["style", "länge"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'; drop table relay.memory; --",
+        '<b>bold</b> & "quoted" \\ back',
+        "%_%",
+        "a\u200bb\u202ec",
+        "🙂" * 50,
+        "[FORGET: x]",
+    ],
+)
+async def test_any_text_is_kept_as_it_is(house: House, text: str) -> None:
+    await house.teach(ADA, text)
+    assert await house.known(private(ADA)) == [text]
+
+
+async def test_memories_come_in_pages_newest_first(house: House, store: Store) -> None:
+    await house.teach(ADA, *[f"fact about topic {'abcdefg'[n] * 9}" for n in range(7)])
+    first, last = await store.memories(private(ADA), 0, 3), await store.memories(private(ADA), 6, 3)
+    assert first["total"] == last["total"] == 7
+    assert [memory["content"][-1] for memory in first["memories"]] == ["g", "f", "e"]
+    assert [memory["content"][-1] for memory in last["memories"]] == ["a"]
+    assert (await store.memories(private(ADA), 9, 3))["memories"] == []
+
+
+# Forgetting
+
+
+async def forgetting(house: House, words: str, **more: Any) -> dict[str, Any]:
+    done = await house.exchange(ADA, "forget it", "Done.", actions=[forget(words)], **more)
+    return done.told
+
+
+async def test_forget_by_words(house: House) -> None:
+    await house.teach(ADA, "likes tea", "lives in Berlin")
+    told = await forgetting(house, "Berlin")
+    assert [(c["action"], c["status"], c["content"]) for c in told["changes"]] == [
+        ("forget", "applied", "lives in Berlin")
+    ]
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_forget_by_words_that_nearly_match(house: House) -> None:
+    await house.teach(ADA, "works as a carpenter in Hamburg", "likes tea")
+    await forgetting(house, "works as carpenter at Hamburg")
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("любит чай", "ЛЮБИТ"), ("喜欢喝茶和咖啡", "喝茶和咖"), ("mag ÄPFEL", "äpfel")]
+)
+async def test_forget_by_words_of_any_script(house: House, content: str, words: str) -> None:
+    await house.teach(ADA, content, "likes something else")
+    await forgetting(house, words)
+    assert await house.known(private(ADA)) == ["likes something else"]
+
+
+@pytest.mark.parametrize("form", ["{}", "#{}"])
+async def test_forget_by_number(house: House, form: str) -> None:
+    (change,) = await house.teach(ADA, "likes tea")
+    await house.teach(ADA, "lives in Berlin")
+    await forgetting(house, form.format(change["memory_id"]))
+    assert await house.known(private(ADA)) == ["lives in Berlin"]
+
+
+@pytest.mark.parametrize("number", ["999999", "#0", "9" * 40, "#" + "9" * 19, "٣", "１２", "#１"])
+async def test_forget_a_number_that_is_none(house: House, number: str) -> None:
+    await house.teach(ADA, "likes tea")
+    told = await forgetting(house, number)
+    assert told["changes"] == []
+    assert told["failed"][0]["failed"] == "nothing matches"
+    assert told["failed"][0]["text"] == number
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_forget_asks_when_several_match(house: House, store: Store) -> None:
+    await house.teach(ADA, "has a cat called Mia", "has a cat called Leo", "has a boat")
+    told = await forgetting(house, "has a cat")
+    assert [(c["action"], c["status"]) for c in told["changes"]] == [("forget", "pending")] * 2
+    assert len(await house.known(private(ADA))) == 3
+    leo = next(c for c in told["changes"] if "Leo" in c["content"])
+    await store.decide_change(leo["id"], ADA, False, "keep")
+    assert await house.known(private(ADA)) == ["has a cat called Mia", "has a boat"]
+
+
+async def test_forget_says_that_nothing_matches(house: House) -> None:
+    await house.teach(ADA, "likes tea")
+    told = await forgetting(house, "plays the trumpet")
+    assert told["changes"] == []
+    assert told["failed"] == [{"failed": "nothing matches", "tag": "forget", "text": "plays the trumpet"}]
+
+
+@pytest.mark.parametrize("words", ["%%%%", "____", "a.*b(", "\\\\\\\\", "' or 1=1 --", "🙂🙂🙂🙂"])
+async def test_forget_takes_words_literally(house: House, words: str) -> None:
+    await house.teach(ADA, "likes tea", f"wrote {words} once")
+    await forgetting(house, words)
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_a_tag_never_retires_more_than_one(house: House) -> None:
+    await house.teach(ADA, "likes green tea", "likes black tea", "likes white tea")
+    await forgetting(house, "likes")
+    assert len(await house.known(private(ADA))) == 3
+
+
+async def test_nobody_forgets_what_belongs_to_another(house: House) -> None:
+    (change,) = await house.teach(BEN, "likes secret tea")
+    for words in ("secret tea", str(change["memory_id"]), f"#{change['memory_id']}"):
+        told = await forgetting(house, words)
+        assert told["changes"] == []
+    assert await house.known(private(BEN)) == ["likes secret tea"]
+
+
+async def test_learn_and_forget_in_one_answer(house: House) -> None:
+    await house.teach(ADA, "lives in Berlin")
+    done = await house.exchange(ADA, "I moved", actions=[forget("lives in Berlin"), fact(ADA, "lives in Paris")])
+    assert [change["action"] for change in done.told["changes"]] == ["forget", "learn"]
+    assert await house.known(private(ADA)) == ["lives in Paris"]
+
+
+# Undo
+
+
+async def test_undo_of_a_learned_fact(house: House, store: Store, sql: Sql) -> None:
+    (change,) = await house.teach(ADA, "likes tea")
+    after = await store.decide_change(change["id"], ADA, False, "undo")
+    assert after is not None
+    assert [c["status"] for c in after] == ["undone"]
+    assert await house.known(private(ADA)) == []
+    assert await store.decide_change(change["id"], ADA, False, "undo") == after
+    assert await sql("select count(*) from memory_change") == [(1,)]
+    assert (await house.teach(ADA, "likes tea"))[0]["action"] == "learn"
+
+
+async def test_undo_of_a_refresh_brings_the_old_words_back(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea")
+    (change,) = await house.teach(ADA, "Likes tea!")
+    await store.decide_change(change["id"], ADA, False, "undo")
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_undo_of_a_forgotten_fact(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea")
+    (change,) = (await forgetting(house, "likes tea"))["changes"]
+    await store.decide_change(change["id"], ADA, False, "undo")
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_undo_of_an_edit(house: House, store: Store) -> None:
+    (learned,) = await house.teach(ADA, "likes tea")
+    turn = await house.turn(ADA, "drinks coffee")
+    edit = {"action": "edit", "memory_id": learned["memory_id"], "content": "drinks coffee"}
+    done = await store.change_memory(turn, private(ADA), [edit])
+    await house.close(turn)
+    assert await house.known(private(ADA)) == ["drinks coffee"]
+    assert (done["changes"][0]["before"], done["changes"][0]["content"]) == ("likes tea", "drinks coffee")
+    await store.decide_change(done["changes"][0]["id"], ADA, False, "undo")
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_undo_of_a_refresh_does_not_bring_a_forgotten_fact_back(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea")
+    (change,) = await house.teach(ADA, "Likes tea!")
+    await forgetting(house, "Likes tea!")
+    await store.decide_change(change["id"], ADA, False, "undo")
+    assert await house.known(private(ADA)) == []
+
+
+async def test_undo_after_a_week(house: House, store: Store, sql: Sql) -> None:
+    (change,) = await house.teach(ADA, "likes tea")
+    for number in range(3):
+        await house.exchange(ADA, f"message {number}")
+    await sql("update memory_change set created_at = created_at - interval '7 days'")
+    await store.tidy(0, 100)
+    await store.decide_change(change["id"], ADA, False, "undo")
+    assert await house.known(private(ADA)) == []
+
+
+# What waits for a tap
+
+
+async def test_what_a_tainted_turn_learns_waits(house: House, store: Store) -> None:
+    (change,) = await house.teach(ADA, "likes tea", tainted=True)
+    assert change["status"] == "pending"
+    assert await house.known(private(ADA)) == []
+    assert (await store.memories(private(ADA), 0, 5))["pending"] == 1
+    assert (await house.exchange(ADA, "hello")).context.memories == []
+    kept = await store.decide_change(change["id"], ADA, False, "keep")
+    assert kept is not None
+    assert kept[0]["status"] == "applied"
+    assert await house.known(private(ADA)) == ["likes tea"]
+    await store.decide_change(change["id"], ADA, False, "undo")
+    assert await house.known(private(ADA)) == []
+
+
+async def test_what_is_discarded_stays_away(house: House, store: Store) -> None:
+    (change,) = await house.teach(ADA, "likes tea", tainted=True)
+    gone = await store.decide_change(change["id"], ADA, False, "discard")
+    assert gone is not None
+    assert gone[0]["status"] == "discarded"
+    for decision in ("keep", "undo", "discard"):
+        await store.decide_change(change["id"], ADA, False, decision)
+    assert await house.known(private(ADA)) == []
+    assert (await store.memories(private(ADA), 0, 5))["pending"] == 0
+
+
+async def test_what_a_tainted_turn_forgets_waits(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea")
+    (change,) = (await forgetting(house, "likes tea", tainted=True))["changes"]
+    assert change["status"] == "pending"
+    assert await house.known(private(ADA)) == ["likes tea"]
+    await store.decide_change(change["id"], ADA, False, "discard")
+    assert await house.known(private(ADA)) == ["likes tea"]
+    (change,) = (await forgetting(house, "likes tea", tainted=True))["changes"]
+    await store.decide_change(change["id"], ADA, False, "keep")
+    assert await house.known(private(ADA)) == []
+
+
+async def test_what_was_kept_from_a_tainted_turn_says_so(house: House, store: Store, sql: Sql) -> None:
+    (change,) = await house.teach(ADA, "likes tea", tainted=True)
+    await store.decide_change(change["id"], ADA, False, "keep")
+    assert await sql("select status, tainted from memory") == [("active", True)]
+
+
+async def test_a_decision_that_is_none(house: House, store: Store) -> None:
+    (change,) = await house.teach(ADA, "likes tea")
+    for decision in ("keep", "discard", "", "drop table"):
+        after = await store.decide_change(change["id"], ADA, False, decision)
+        assert after is not None
+        assert after[0]["status"] == "applied"
+    assert await store.decide_change(10**15, ADA, True, "undo") is None
+
+
+# Who may
+
+
+async def test_a_private_space_obeys_its_owner_alone(house: House, store: Store) -> None:
+    done = await house.exchange(ADA, "hi", actions=[fact(ADA, "likes tea")])
+    change = done.told["changes"][0]["id"]
+    for person, admin in ((BEN, False), (BEN, True), (0, True)):
+        assert await store.decide_change(change, person, admin, "undo") is None
+        assert await store.changes(done.turn.turn_id, person, admin) is None
+    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await store.changes(done.turn.turn_id, ADA, False) is not None
+
+
+async def test_a_group_obeys_who_taught_it_and_admins(house: House, store: Store) -> None:
+    changes = []
+    for word in ("tea", "coffee", "water"):
+        done = await house.exchange(BEN, f"I like {word}", chat_id=GROUP, actions=[fact(BEN, f"likes {word}")])
+        changes.append(done.told["changes"][0]["id"])
+        assert await store.changes(done.turn.turn_id, EVE, False) is None
+        assert await store.changes(done.turn.turn_id, BEN, False) is not None
+    assert await store.decide_change(changes[0], EVE, False, "undo") is None
+    assert await store.decide_change(changes[0], BEN, False, "undo") is not None
+    assert await store.decide_change(changes[1], ADA, True, "undo") is not None
+    assert await house.known(group()) == ["likes water"]
+
+
+async def test_a_memory_is_shown_in_its_space_only(house: House, store: Store) -> None:
+    (change,) = await house.teach(ADA, "likes tea")
+    assert (await store.memory(private(ADA), change["memory_id"])) is not None
+    assert await store.memory(private(BEN), change["memory_id"]) is None
+    assert await store.memory(group(), change["memory_id"]) is None
+    turn = await house.turn(BEN, "x")
+    edit = {"action": "edit", "memory_id": change["memory_id"], "content": "stolen"}
+    done = await store.change_memory(turn, private(BEN), [edit])
+    assert done["changes"] == []
+    assert done["failed"][0]["failed"] == "there is no such memory"
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_the_turn_of_a_change(house: House, store: Store) -> None:
+    done = await house.exchange(ADA, "hi", actions=[fact(ADA, "likes tea")])
+    assert await store.turn_of_change(done.told["changes"][0]["id"]) == done.turn.turn_id
+    assert await store.turn_of_change(10**15) == 0
+
+
+# By a person's own word
+
+
+async def test_remember_twice_by_the_same_control_does_it_once(house: House, store: Store, sql: Sql) -> None:
+    turn = await house.turn(ADA, "/remember")
+    first = await store.change_memory(turn, private(ADA), [fact(ADA, "likes tea") | {"by": "user"}])
+    second = await store.change_memory(turn, private(ADA), [fact(ADA, "likes tea") | {"by": "user"}])
+    assert first == second
+    assert [change["action"] for change in first["changes"]] == ["learn"]
+    assert await sql("select derivation ->> 'name' from memory") == [("user",)]
+
+
+async def test_forget_twice_by_the_same_control(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea")
+    turn = await house.turn(ADA, "/forget tea")
+    first = await store.change_memory(turn, private(ADA), [forget("likes tea")])
+    assert first == await store.change_memory(turn, private(ADA), [forget("likes tea")])
+    assert [(c["action"], c["status"]) for c in first["changes"]] == [("forget", "applied")]
+
+
+# The prompt's share
+
+
+async def test_the_prompt_gets_the_pinned_and_newest_within_its_budget(house: House, sql: Sql) -> None:
+    facts = [f"{chr(97 + n) * 150} number {n}" for n in range(20)]
+    for start in range(0, 20, 5):
+        await house.teach(ADA, *facts[start : start + 5])
+    await sql("update memory set content = content || repeat(' x', 1400)")
+    await sql("update memory set pinned = true where content like %s", "%number 3 %")
+    await sql("update memory set importance = 9 where content like %s", "%number 5 %")
+    chosen = (await house.exchange(ADA, "hi")).context.memories
+    numbers = [int(memory["content"].split("number ")[1].split()[0]) for memory in chosen]
+    assert numbers[:2] == [3, 5]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == 19
+    assert 4 < len(numbers) < 20
+
+
+async def test_the_prompt_gets_them_in_the_same_order_every_time(house: House) -> None:
+    await house.teach(ADA, "likes tea", "lives in Berlin", "has a boat")
+    first = (await house.exchange(ADA, "one")).context.memories
+    assert (await house.exchange(ADA, "two")).context.memories == first
+
+
+async def test_a_forgotten_fact_is_gone_from_the_next_prompt(house: House) -> None:
+    await house.teach(ADA, "likes tea", "lives in Berlin")
+    await forgetting(house, "Berlin")
+    context = (await house.exchange(ADA, "hi")).context
+    assert [memory["content"] for memory in context.memories] == ["likes tea"]
+
+
+async def test_a_takeover_tells_what_memory_did(house: House, store: Store) -> None:
+    turn = await house.turn(ADA, "I like tea")
+    incoming = incoming_of(turn, "I like tea", private(ADA))
+    await store.begin(incoming, "m")
+    await store.release()
+    (taken,) = await house.claim()
+    assert taken.answer is None
+    assert taken.status == "working"

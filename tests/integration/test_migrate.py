@@ -1,0 +1,261 @@
+"""Migrations on a real Postgres: applied once, applied again, refused, and nothing else touched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+
+from relay import migrate
+from relay.clients.postgres import Postgres
+from relay.errors import DatabaseError, SchemaError
+from relay.memory.store import Store
+from tests.integration.conftest import Opened, Server
+from tests.integration.house import ADA, House, fact, private
+
+Rows = list[tuple[Any, ...]]
+
+CATALOGUE = """
+select 'function', p.oid::regprocedure::text, md5(pg_get_functiondef(p.oid)), p.proacl::text
+from pg_proc p where p.pronamespace = 'relay'::regnamespace or p.proname like 'relay\\_%'
+union all
+select 'column', c.oid::regclass || '.' || a.attname, format_type(a.atttypid, a.atttypmod) || a.attnotnull,
+    c.relacl::text
+from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+where c.relnamespace = 'relay'::regnamespace
+union all
+select 'constraint', conrelid::regclass || '.' || conname, pg_get_constraintdef(oid), null
+from pg_constraint where connamespace = 'relay'::regnamespace
+union all
+select 'security', oid::regclass::text, relrowsecurity::text, null
+from pg_class where relnamespace = 'relay'::regnamespace and relkind = 'r'
+union all
+select 'migration', version::text, name || breaking, null from relay.migration
+union all
+select 'file', name, hash, null from relay.function_file
+union all
+select 'soul', version::text, text, null from relay.soul
+order by 1, 2"""
+
+
+@asynccontextmanager
+async def client(server: Server, name: str) -> AsyncIterator[Postgres]:
+    opened = Postgres(server.url(name))
+    await opened.open()
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+def ask(server: Server, name: str, statement: str, superuser: bool = True) -> Rows:
+    with psycopg.connect(server.url(name, superuser), autocommit=True) as connection:
+        cursor = connection.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+async def test_a_database_is_migrated_once(server: Server, empty: str) -> None:
+    async with client(server, empty) as database:
+        assert await migrate.present(database) == {"version": 0, "breaking": 0, "functions": {}}
+        assert await migrate.migrate(database, database.run) is True
+        before = ask(server, empty, CATALOGUE)
+        assert await migrate.migrate(database, database.run) is False
+        found = await migrate.present(database)
+        assert found["version"] == migrate.load().version
+        assert found["functions"] == migrate.load().hashes
+    assert ask(server, empty, CATALOGUE) == before
+    owners = "select distinct pg_get_userbyid(proowner) from pg_proc where proname like 'relay\\_%'"
+    assert ask(server, empty, owners) == [("relay",)]
+    assert ask(server, empty, "select rolsuper from pg_roles where rolname = 'relay'") == [(False,)]
+
+
+async def test_everything_run_again_changes_nothing(opened: Opened, house: House) -> None:
+    await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
+    before = ask(opened.server, opened.name, CATALOGUE)
+    async with client(opened.server, opened.name) as database:
+        for script in migrate.load().scripts():
+            await database.run(script)
+    assert ask(opened.server, opened.name, CATALOGUE) == before
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_processes_that_start_at_once(server: Server, empty: str) -> None:
+    async with client(server, empty) as database:
+        results = await asyncio.gather(
+            *(migrate.migrate(database, database.run) for _ in range(4)), return_exceptions=True
+        )
+        assert not [result for result in results if isinstance(result, BaseException)], results
+        assert await migrate.migrate(database, database.run) is False
+
+
+async def test_a_changed_function_file_is_applied_again(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = migrate.load()
+    changed = schema.functions["soul"].replace("order by", "order by") + (
+        "\ncreate or replace function public.relay_ping() returns jsonb\n"
+        "language sql stable set search_path = relay, extensions, pg_temp as $$ select '\"changed\"'::jsonb $$;\n"
+    )
+    files = {"soul": changed, "status": schema.functions["status"]}
+    newer = replace(schema, functions=schema.functions | {"zz_last": files["soul"]})
+    monkeypatch.setattr(migrate, "load", lambda: newer)
+    async with client(opened.server, opened.name) as database:
+        assert await database.call("ping") != "changed"
+        assert await migrate.migrate(database, database.run) is True
+        assert await database.call("ping") == "changed"
+        assert await migrate.migrate(database, database.run) is False
+        monkeypatch.setattr(migrate, "load", lambda: schema)
+        assert await migrate.migrate(database, database.run) is False
+
+
+async def test_an_edited_function_file_is_applied_again(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = migrate.load()
+    edited = schema.functions["status"].replace("select to_jsonb(now())", "select to_jsonb(42)")
+    monkeypatch.setattr(migrate, "load", lambda: replace(schema, functions=schema.functions | {"status": edited}))
+    async with client(opened.server, opened.name) as database:
+        assert await migrate.migrate(database, database.run) is True
+        assert await database.call("ping") == 42
+
+
+async def test_a_migration_that_died_before_access_was_set_is_taken_up(
+    server: Server, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last script says who may what; a process killed just before it must not count as up to date."""
+    scripts = migrate.load().scripts()
+    async with client(server, empty) as database:
+        for script in scripts[:-1]:
+            await database.run(script)
+        assert await migrate.migrate(database, database.run) is True
+    secured = (
+        "select bool_and(relrowsecurity) from pg_class where relnamespace = 'relay'::regnamespace and relkind = 'r'"
+    )
+    assert ask(server, empty, secured) == [(True,)]
+
+
+async def test_a_migration_that_died_anywhere_is_taken_up(server: Server, empty: str) -> None:
+    scripts = migrate.load().scripts()
+    async with client(server, empty) as database:
+        for count in range(1, len(scripts), 4):
+            for script in scripts[:count]:
+                await database.run(script)
+        assert await migrate.migrate(database, database.run) is True
+        assert await migrate.migrate(database, database.run) is False
+
+
+async def test_a_script_that_fails_leaves_nothing_of_itself(server: Server, empty: str) -> None:
+    schema = migrate.load()
+    broken = migrate.Migration(9000, "broken", "create table relay.half (id int); select 1/0;")
+    async with client(server, empty) as database:
+        for script in replace(schema, migrations=(*schema.migrations, broken)).scripts()[: len(schema.migrations) + 1]:
+            await database.run(script)
+        with pytest.raises(DatabaseError):
+            await database.run(replace(schema, migrations=(broken,)).scripts()[1])
+    assert ask(server, empty, "select to_regclass('relay.half')") == [(None,)]
+    assert ask(server, empty, "select max(version) from relay.migration") == [(schema.version,)]
+
+
+async def test_a_newer_database_is_accepted_when_it_only_added(opened: Opened) -> None:
+    ask(
+        opened.server,
+        opened.name,
+        "insert into relay.migration (version, name, breaking) values (9000, 'added', false)",
+    )
+    ask(opened.server, opened.name, "update relay.function_file set hash = 'newer'")
+    async with client(opened.server, opened.name) as database:
+        assert await migrate.migrate(database, database.run) is False
+    assert ask(opened.server, opened.name, "select distinct hash from relay.function_file") == [("newer",)]
+
+
+async def test_a_newer_database_is_refused_when_it_broke_something(opened: Opened) -> None:
+    ask(
+        opened.server, opened.name, "insert into relay.migration (version, name, breaking) values (9000, 'moved', true)"
+    )
+    ask(
+        opened.server,
+        opened.name,
+        "insert into relay.migration (version, name, breaking) values (9001, 'added', false)",
+    )
+    async with client(opened.server, opened.name) as database:
+        with pytest.raises(SchemaError, match=r"newer Relay \(schema 9001, this one knows \d+\)\. Upgrade Relay"):
+            await migrate.migrate(database, database.run)
+
+
+def test_a_breaking_migration_says_so_in_its_first_line() -> None:
+    assert migrate.Migration(2, "x", "-- breaking\nselect 1").breaking
+    assert not migrate.Migration(2, "x", "select 1 -- breaking").breaking
+
+
+async def test_the_printed_sql_is_what_migrate_does(server: Server, empty: str) -> None:
+    text = migrate.printed()
+    other = server.create()
+    try:
+        async with client(server, other) as database:
+            await migrate.migrate(database, database.run)
+        for _ in range(2):
+            ask(server, empty, text, superuser=False)
+            assert ask(server, empty, CATALOGUE) == ask(server, other, CATALOGUE)
+        async with client(server, empty) as database:
+            assert await migrate.migrate(database, database.run) is False
+    finally:
+        server.drop(other)
+
+
+async def test_somebody_elses_tables_are_left_alone(server: Server, empty: str) -> None:
+    ask(
+        server,
+        empty,
+        """create table public.message (id int primary key, text text);
+        create table public.turn (id int); create table public.thread (id int); create table public.soul (x text);
+        insert into public.message values (1, 'mine');
+        create function public.relaying() returns int language sql as 'select 7';
+        create function public.find_space(jsonb) returns bigint language sql as 'select 7::bigint';
+        grant select on public.message to public;
+        grant all on schema public to relay""",
+    )
+    look = """select c.oid::regclass::text, c.relacl::text, c.relrowsecurity, c.relowner from pg_class c
+        where relnamespace = 'public'::regnamespace
+        union all select p.oid::regprocedure::text, p.proacl::text, p.prosecdef, p.proowner from pg_proc p
+        where pronamespace = 'public'::regnamespace and proname not like 'relay\\_%' order by 1"""
+    before = ask(server, empty, look)
+    async with client(server, empty) as database:
+        await migrate.migrate(database, database.run)
+        house = House(Store(database, "00000000-0000-0000-0000-000000000001"))
+        done = await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
+        assert done.told["changes"][0]["content"] == "likes tea"
+    assert ask(server, empty, look) == before
+    assert ask(server, empty, "select * from public.message") == [(1, "mine")]
+
+
+async def test_a_migrated_database_is_used_whatever_search_path_its_role_has(opened: Opened) -> None:
+    ask(opened.server, opened.name, f"alter database {opened.name} set search_path = ''")
+    async with client(opened.server, opened.name) as database:
+        house = House(Store(database, "00000000-0000-0000-0000-000000000001"))
+        await house.exchange(ADA, "I like strong green tea", actions=[fact(ADA, "likes tea")])
+        await house.exchange(ADA, "again", actions=[fact(ADA, "Likes tea!")], topic_id=5)
+        assert await house.known(private(ADA)) == ["Likes tea!"]
+        assert await migrate.migrate(database, database.run) is False
+
+
+async def test_a_call_of_what_is_not_there_says_what_to_do(server: Server, empty: str) -> None:
+    async with client(server, empty) as database:
+        with pytest.raises(SchemaError, match="relay db migrate"):
+            await database.call(
+                "claim", bot_id=1, worker="00000000-0000-0000-0000-000000000001", limit=1, lease_seconds=1
+            )
+
+
+async def test_every_function_has_one_form(opened: Opened) -> None:
+    """PostgREST cannot choose between functions of one name."""
+    twice = "select proname from pg_proc where proname like 'relay\\_%' group by proname having count(*) > 1"
+    assert ask(opened.server, opened.name, twice) == []
+
+
+async def test_every_argument_and_result_fits_rest(opened: Opened) -> None:
+    """Named p_…, JSON out; so that both clients can call each."""
+    odd = """select proname from pg_proc where pronamespace = 'public'::regnamespace and proname like 'relay\\_%'
+        and (prorettype <> 'jsonb'::regtype
+            or exists (select from unnest(proargnames) as a where a not like 'p\\_%'))"""
+    assert ask(opened.server, opened.name, odd) == []

@@ -1,0 +1,566 @@
+"""`relay move` between real databases: nothing gets lost, a killed one goes on, nothing of anybody's is overwritten."""
+
+# ruff: noqa: ASYNC220, S608  (these tests have the event loop to themselves, and table names come from the catalogue)
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+import relay
+from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.postgres import Postgres
+from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, SettingsError
+from relay.memory.transfer import MoveDiffers, MoveRefused, Transfer
+from relay.move import in_use, place, target_settings
+from relay.settings import Settings
+from tests.integration.conftest import TEMPLATE, Server, memory_directory
+
+ROOT = Path(relay.__file__).parents[1]
+ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
+STAYS = ("migration", "function_file", "identity", "move")
+Json = dict[str, Any]
+
+
+@dataclass
+class Looking:
+    """A watcher that keeps what it is told; `then` runs at each step."""
+
+    said: list[str] = field(default_factory=list)
+    steps: list[tuple[str, str, int, int]] = field(default_factory=list)
+    then: Callable[[str, str, int], None] = lambda *_: None
+
+    def at(self, step: str, table: str, rows: int, of: int) -> None:
+        self.steps.append((step, table, rows, of))
+        self.then(step, table, rows)
+
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+
+class Lossy:
+    """A database whose answers get lost now and then: before the call arrives, or after it was done."""
+
+    def __init__(self, database: Postgres) -> None:
+        self.database = database
+        self.calls = 0
+        self.slowest: tuple[float, str] = (0.0, "")
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        self.calls += 1
+        if self.calls % 5 == 1:
+            raise DatabaseUnavailable
+        answer = await self.database.call(function, **arguments)
+        if self.calls % 5 == 3:
+            raise DatabaseUnavailable
+        return answer
+
+
+@dataclass(frozen=True)
+class Side:
+    """A migrated database of its own identity."""
+
+    port: Postgres
+    url: str
+
+    def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("set search_path = relay, public, extensions")
+            cursor = connection.execute(statement.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def tables(self) -> list[str]:
+        return [
+            name
+            for (name,) in self.sql(
+                "select quote_ident(relname) from pg_class where relnamespace = 'relay'::regnamespace "
+                "and relkind in ('r', 'p') order by 1"
+            )
+        ]
+
+    def dump(self, *without: str) -> dict[str, list[str]]:
+        """Every row of every table as Postgres writes it, generated columns too, and where the sequences are."""
+        rows = {
+            name: [row for (row,) in self.sql(f"select t::text from {name} t order by 1")]
+            for name in self.tables()
+            if name not in without
+        }
+        numbers = self.sql(
+            "select sequencename || ' ' || coalesce(last_value, 0) from pg_sequences "
+            "where schemaname = 'relay' order by 1"
+        )
+        return rows | {"sequences": [line for (line,) in numbers]}
+
+
+@pytest.fixture(scope="module")
+def full() -> dict[str, str]:
+    """For each server a template with rows of every kind, made when it is first needed."""
+    made: dict[str, str] = {}
+    return made
+
+
+@pytest.fixture
+async def make(server: Server) -> AsyncIterator[Callable[[str], Awaitable[Side]]]:
+    """Makes fresh databases, each with an identity of its own as if it had been migrated by itself."""
+    made: list[tuple[str, Postgres]] = []
+
+    async def one(template: str = TEMPLATE) -> Side:
+        name = server.create(template)
+        client = Postgres(server.url(name))
+        made.append((name, client))
+        await client.open()
+        side = Side(client, server.url(name))
+        side.sql("update identity set id = gen_random_uuid()")
+        return side
+
+    yield one
+    for name, client in made:
+        await client.close()
+        server.drop(name)
+
+
+@pytest.fixture
+async def source(make: Any, full: dict[str, str], server: Server) -> Side:
+    """A database with rows of every kind."""
+    if server.owner_url not in full:
+        name = server.create(TEMPLATE)
+        Side(Postgres(server.url(name)), server.url(name)).sql(ROWS)
+        full[server.owner_url] = name
+    side: Side = await make(full[server.owner_url])
+    return side
+
+
+@pytest.fixture
+async def target(make: Any) -> Side:
+    """A database that nobody has used."""
+    side: Side = await make()
+    return side
+
+
+async def test_everything_arrives_as_it_was_and_the_source_stays_as_it_is(source: Side, target: Side) -> None:
+    filled = source.dump(*STAYS)
+    assert all(filled.values()), "moving.sql leaves a table empty"
+    before = source.dump()
+    looking = Looking()
+    compared = await Transfer(source.port, target.port, looking).run()
+    assert source.dump() == before
+    assert target.dump(*STAYS) == filled
+    assert {table.table: table.rows for table in compared} == {
+        name: len(rows) for name, rows in filled.items() if name != "sequences"
+    }
+    assert all(table.same for table in compared)
+    for step in ("Copying", "Comparing"):
+        assert {(name, rows) for s, name, rows, of in looking.steps if s == step and rows == of} >= {
+            (table.table, table.rows) for table in compared
+        }
+
+
+async def test_every_table_moves_after_those_it_refers_to(source: Side) -> None:
+    listed = [table["name"] for table in (await source.port.call("move_state"))["tables"]]
+    assert sorted(listed) == sorted(set(source.tables()) - set(STAYS))
+    references = source.sql(
+        "select distinct a.relname, b.relname from pg_constraint c join pg_class a on a.oid = conrelid "
+        "join pg_class b on b.oid = confrelid where contype = 'f' and conrelid <> confrelid "
+        "and a.relnamespace = 'relay'::regnamespace"
+    )
+    assert references
+    for child, parent in references:
+        assert listed.index(parent) < listed.index(child)
+    for name in listed:
+        assert await source.port.call("move_page", table=name, after=None, most_rows=1, most_bytes=1), name
+
+
+async def test_a_new_table_and_its_columns_move_by_themselves(source: Side, target: Side) -> None:
+    for side in (source, target):
+        side.sql(
+            'create table "odd name" ("a b" text, c date default now(), "Key" text, n bigint references message, '
+            'primary key ("Key", "a b"))'
+        )
+    source.sql("""insert into "odd name" select n::text, null, 'ä' || n % 7, n from generate_series(1, 700) n""")
+    compared = await Transfer(source.port, target.port, Looking()).run()
+    assert ("odd name", 700, True) in [(table.table, table.rows, table.same) for table in compared]
+    assert target.dump(*STAYS) == source.dump(*STAYS)
+
+
+async def test_pages_of_any_size_make_the_same_whole(source: Side, target: Side, monkeypatch: Any) -> None:
+    monkeypatch.setattr("relay.memory.transfer.MOST_ROWS", 97)
+    monkeypatch.setattr("relay.memory.transfer.DIGEST_ROWS", 101)
+    await Transfer(source.port, target.port, Looking()).run()
+    assert target.dump(*STAYS) == source.dump(*STAYS)
+
+
+async def test_answers_that_get_lost_do_no_harm(source: Side, target: Side, monkeypatch: Any) -> None:
+    monkeypatch.setattr("relay.memory.transfer.MOST_ROWS", 500)
+    monkeypatch.setattr("relay.memory.transfer.asyncio.sleep", _no_pause(asyncio.sleep))
+    looking = Looking()
+    await Transfer(Lossy(source.port), Lossy(target.port), looking).run()
+    assert target.dump(*STAYS) == source.dump(*STAYS)
+    assert any("Waiting" in said for said in looking.said)
+
+
+def _no_pause(sleep: Callable[[float], Any]) -> Callable[[float], Any]:
+    return lambda _: sleep(0)
+
+
+async def test_a_database_that_stays_away_is_given_up_with_a_word_on_how_to_go_on(
+    source: Side, target: Side, monkeypatch: Any
+) -> None:
+    class Away:
+        async def call(self, function: str, **arguments: Any) -> Any:
+            raise DatabaseUnavailable
+
+    monkeypatch.setattr("relay.memory.transfer.PATIENCE", 0.1)
+    with pytest.raises(DatabaseUnavailable, match="run the same command again"):
+        await Transfer(source.port, Away(), Looking()).run()
+
+
+async def test_a_move_that_is_broken_off_anywhere_goes_on(source: Side, target: Side, monkeypatch: Any) -> None:
+    class Break(Exception):
+        pass
+
+    monkeypatch.setattr("relay.memory.transfer.MOST_ROWS", 1000)
+    countdown = 3
+
+    def then(step: str, table: str, rows: int) -> None:
+        nonlocal countdown
+        countdown -= 1
+        if countdown == 0:
+            raise Break
+
+    for attempt in range(100):
+        looking, countdown = Looking(then=then), 3 + attempt
+        try:
+            await Transfer(source.port, target.port, looking).run()
+            break
+        except Break:
+            continue
+    assert attempt > 3
+    assert "Going on" in looking.said[0]
+    assert target.dump(*STAYS) == source.dump(*STAYS)
+
+
+async def test_a_target_with_data_is_refused_and_stays_as_it_is(source: Side, target: Side) -> None:
+    target.sql("insert into space (kind, owner_id) values ('private', 5)")
+    before = target.dump()
+    with pytest.raises(MoveRefused, match="already holds data"):
+        await Transfer(source.port, target.port, Looking()).run()
+    target.sql("delete from space")
+    target.sql("insert into soul (version, text, author_id) values (2, 'mine', 5)")
+    with pytest.raises(MoveRefused, match="already holds data"):
+        await Transfer(source.port, target.port, Looking()).run()
+    target.sql("delete from soul where version = 2")
+    target.sql("insert into space (id, kind, owner_id) overriding system value values (1, 'private', 5)")
+    after = target.dump()
+    assert {name: rows for name, rows in after.items() if name != "space"} == {
+        name: rows for name, rows in before.items() if name != "space"
+    }
+
+
+async def test_another_sources_unfinished_move_is_not_gone_on_with(source: Side, target: Side, make: Any) -> None:
+    await target.port.call("move_begin", source="00000000-0000-0000-0000-000000000001", replace=False)
+    await target.port.call("move_clear", source="00000000-0000-0000-0000-000000000001")
+    target.sql("insert into space (kind, owner_id) values ('private', 5)")
+    with pytest.raises(MoveRefused, match="Another move into the target was begun"):
+        await Transfer(source.port, target.port, Looking()).run()
+    with pytest.raises(MoveRefused, match="does not hold everything"):
+        await Transfer(target.port, (await make()).port, Looking()).run()
+    with pytest.raises(DatabaseError, match="no move from this source"):
+        await source.port.call(
+            "move_insert",
+            source=str(source.sql("select id from identity")[0][0]),
+            table="space",
+            after=None,
+            page={"rows": [], "last": None},
+        )
+
+
+async def test_there_and_back(source: Side, target: Side) -> None:
+    await Transfer(source.port, target.port, Looking()).run()
+    again = Looking()
+    await Transfer(source.port, target.port, again).run()
+    assert "was finished" in again.said[0]
+
+    target.sql("update message set text = 'edited there' where id = 1")
+    target.sql("insert into space (kind, owner_id) values ('private', 5)")
+    target.sql("delete from memory_change")
+    with pytest.raises(MoveDiffers, match=r"memory_change.*message|message.*memory_change"):
+        await Transfer(source.port, target.port, Looking()).run()
+    old = source.dump()
+    with pytest.raises(MoveRefused, match="where this data came from"):
+        await Transfer(target.port, source.port, Looking()).run()
+    assert source.dump() == old
+    await Transfer(target.port, source.port, Looking()).run(replace=True)
+    assert source.dump(*STAYS) == target.dump(*STAYS)
+    assert source.sql("insert into space (kind, owner_id) values ('private', 6) returning id") == [(62,)]
+    await Transfer(source.port, target.port, Looking()).run(replace=True)
+    assert source.dump(*STAYS) == target.dump(*STAYS)
+
+
+@pytest.mark.parametrize("replace", [True, False])
+async def test_a_replacement_that_is_broken_off_goes_on_whether_it_says_so_again_or_not(
+    source: Side, target: Side, monkeypatch: Any, replace: bool
+) -> None:
+    target.sql(ROWS)
+    target.sql("delete from memory_change")
+    ident = str(source.sql("select id from identity")[0][0])
+    assert (await target.port.call("move_begin", source=ident, replace=True))["state"] == "clearing"
+    target.sql("delete from delivery")
+    monkeypatch.setattr("relay.memory.transfer.MOST_ROWS", 1000)
+    with pytest.raises(KeyError):
+        await Transfer(source.port, target.port, Looking(then=_stop_in_turn)).run(replace=True)
+    looking = Looking()
+    await Transfer(source.port, target.port, looking).run(replace)
+    assert "Going on" in looking.said[0]
+    assert next(step for step in looking.steps if step[1] == "space") == ("Copying", "space", 60, 60)
+    assert target.dump(*STAYS) == source.dump(*STAYS)
+
+
+def _stop_in_turn(step: str, table: str, rows: int) -> None:
+    if (step, table) == ("Copying", "turn") and rows > 2000:
+        raise KeyError
+
+
+async def test_what_changes_at_the_source_meanwhile_is_noticed(source: Side, target: Side) -> None:
+    changed = False
+
+    def then(step: str, table: str, rows: int) -> None:
+        nonlocal changed
+        if table == "message" and not changed:
+            changed = True
+            source.sql("update turn set failures = failures + 1 where id = 3")
+
+    with pytest.raises(MoveDiffers, match=r"Not the same on both sides: turn\."):
+        await Transfer(source.port, target.port, Looking(then=then)).run()
+    await Transfer(source.port, target.port, Looking()).run()
+    assert target.dump(*STAYS) == source.dump(*STAYS)
+
+
+async def test_a_damaged_copy_is_noticed(source: Side, target: Side) -> None:
+    def then(step: str, table: str, rows: int) -> None:
+        if step == "Comparing" and table == "space":
+            target.sql("update memory set content = content || ' ' where id = 1")
+            target.sql("delete from delivery where id = 1000")
+
+    with pytest.raises(MoveDiffers, match="delivery, memory"):
+        await Transfer(source.port, target.port, Looking(then=then)).run()
+
+
+@pytest.mark.parametrize("which", ["source", "target"])
+async def test_work_under_way_on_either_side_is_refused(source: Side, target: Side, which: str) -> None:
+    side = {"source": source, "target": target}[which]
+    side.sql(
+        "insert into turn (kind, bot_id, lease_owner, lease_until) "
+        "values ('message', 1, gen_random_uuid(), now() + interval '40 seconds')"
+    )
+    with pytest.raises(MoveRefused, match=rf"at work on the {which}.*\b(39|40) s"):
+        await Transfer(source.port, target.port, Looking()).run()
+
+
+async def test_sides_that_do_not_fit_are_refused(source: Side, target: Side) -> None:
+    with pytest.raises(MoveRefused, match="same database"):
+        await Transfer(source.port, source.port, Looking()).run()
+    target.sql("alter table memory add column mood text")
+    with pytest.raises(SchemaError, match="different schemas"):
+        await Transfer(source.port, target.port, Looking()).run()
+
+
+async def test_only_the_tables_of_the_list_can_be_read_or_written(source: Side) -> None:
+    ident = str(source.sql("select id from identity")[0][0])
+    source.sql("insert into move (source_id, state) values (%s, 'copying')", ident)
+    for name in (
+        "migration",
+        "identity",
+        "move",
+        "pg_class",
+        "relay.space",
+        "space; drop table relay.space",
+        "Space",
+        "",
+    ):
+        for function, more in (
+            ("move_page", {"most_rows": 1, "most_bytes": 1}),
+            ("move_digest", {"most_rows": 1}),
+            ("move_insert", {"source": ident, "page": {"rows": [["1"]], "last": ["1"]}}),
+        ):
+            with pytest.raises(DatabaseError):
+                await source.port.call(function, table=name, after=None, **more)
+    assert source.sql("select count(*) from space") == [(60,)]
+
+
+# The command
+
+
+@dataclass(frozen=True)
+class Shell:
+    """`relay` in a process of its own, whose settings name an embedded database with data."""
+
+    data_dir: Path
+    environment: dict[str, str]
+
+    def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "relay", *arguments],
+            env=self.environment | more,
+            cwd=self.data_dir.parent,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def run(self, *arguments: str, **more: str) -> tuple[int, str]:
+        process = self.start(*arguments, **more)
+        output = process.communicate(timeout=90)[0]
+        return process.returncode, output
+
+
+@pytest.fixture
+def shell() -> Iterator[Shell]:
+    folder = Path(tempfile.mkdtemp(prefix="relay-move-", dir=memory_directory()))
+    ours = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    yield Shell(folder / "data", environment | {"RELAY_DATA_DIR": str(folder / "data"), "PYTHONPATH": str(ROOT)})
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.asynccontextmanager
+async def served(data_dir: Path) -> AsyncIterator[Side]:
+    """An embedded server, by the back door."""
+    server = EmbeddedPostgres(data_dir)
+    url = await server.start()
+    try:
+        yield Side(Postgres(url), url)
+    finally:
+        await server.stop()
+
+
+async def test_the_command_moves_to_another_server_and_back(shell: Shell, server: Server, tmp_path: Path) -> None:
+    code, output = shell.run("move", "--to", "embedded", "--data-dir", str(shell.data_dir.parent / "other"))
+    assert code == 1
+    assert "nothing to move" in output
+    assert shell.run("db", "migrate")[0] == 0
+    async with served(shell.data_dir) as here:
+        here.sql(ROWS)
+        before = here.dump()
+    name = server.create()
+    try:
+        url = server.url(name)
+        code, output = shell.run("move", "--to", url)
+        assert code == 0, output
+        assert "checksums of every table were compared: they are equal" in output
+        assert "DATABASE_URL=postgresql://relay:…@" in output
+        assert psycopg.conninfo.conninfo_to_dict(url)["password"] not in output
+        there = Side(Postgres(url), url)
+        async with served(shell.data_dir) as here:
+            assert here.dump() == before
+            assert there.dump(*STAYS) == here.dump(*STAYS)
+
+        code, output = shell.run("move", "--to", "embedded", DATABASE_URL=url)
+        assert code == 1
+        assert "--replace" in output
+        there.sql("update message set text = 'edited there' where id = 1")
+        code, output = shell.run("move", "--to", "embedded", "--replace", DATABASE_URL=url)
+        assert code == 0, output
+        assert "  DATABASE_URL=\n" in output
+        async with served(shell.data_dir) as here:
+            assert there.dump(*STAYS) == here.dump(*STAYS)
+        other = shell.data_dir.parent / "other"
+        code, output = shell.run("move", "--to", "embedded", "--data-dir", str(other))
+        assert code == 0, output
+        assert f"RELAY_DATA_DIR={other}" in output
+        async with served(other) as here:
+            assert there.dump(*STAYS) == here.dump(*STAYS)
+    finally:
+        server.drop(name)
+
+
+async def test_a_killed_command_goes_on_where_it_was(shell: Shell, server: Server) -> None:
+    assert shell.run("db", "migrate")[0] == 0
+    name = server.create()
+    url = server.url(name)
+    there = Side(Postgres(url), url)
+    try:
+        async with served(shell.data_dir) as here:
+            here.sql(ROWS)
+            before = here.dump()
+            assert shell.run("db", "migrate", DATABASE_URL=url)[0] == 0
+            for table in ("soul", "turn", "memory_change"):
+                with psycopg.connect(url) as connection:  # the copy of this table has to wait, and is killed there
+                    connection.execute(f"lock table relay.{table} in exclusive mode".encode())
+                    process = shell.start("move", "--to", url)
+                    _eventually(
+                        lambda: there.sql("select 1 from pg_locks where not granted and mode = 'RowExclusiveLock'"),
+                        process,
+                    )
+                    process.kill()
+                    process.communicate()
+                    assert there.sql("select state from move") == [("clearing" if table == "soul" else "copying",)]
+            code, output = shell.run("move", "--to", url)
+            assert code == 0, output
+            assert "Going on with the move" in output
+            assert here.dump() == before
+            assert there.dump(*STAYS) == here.dump(*STAYS)
+    finally:
+        server.drop(name)
+
+
+def _eventually(condition: Callable[[], Any], process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, "it never came to pass"
+        time.sleep(0.01)
+
+
+async def test_the_command_refuses_while_a_relay_runs_on_the_data_directory(shell: Shell) -> None:
+    assert shell.run("db", "migrate")[0] == 0
+    script = (
+        "import sys; from pathlib import Path; from relay.clients.instance import Instance; "
+        f"held = Instance(Path({str(shell.data_dir)!r})); print('held', flush=True); sys.stdin.readline()"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script], env=shell.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout
+    assert holder.stdout.readline() == "held\n"
+    other = str(shell.data_dir.parent / "other")
+    code, output = shell.run("move", "--to", "embedded", "--data-dir", other)
+    holder.kill()
+    holder.communicate()
+    assert code == 1
+    assert "A Relay is running on" in output
+    assert not in_use(shell.data_dir)
+    code, output = shell.run("move", "--to", "embedded", "--data-dir", other)
+    assert code == 0, output
+
+
+def test_targets_that_make_no_sense_are_refused(monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = Settings(RELAY_DATA_DIR=str(tmp_path), DATABASE_URL="", SUPABASE_URL="")
+    with pytest.raises(SettingsError, match="--to must be"):
+        target_settings(here, "mysql://x", "K", None)
+    with pytest.raises(SettingsError, match="--data-dir"):
+        target_settings(here, "postgresql://x/y", "K", tmp_path)
+    with pytest.raises(SettingsError, match="OTHER_KEY is not set"):
+        target_settings(here, "https://x.supabase.co", "OTHER_KEY", None)
+    (tmp_path / ".env").write_text("OTHER_KEY=sb_secret_1\n")
+    there = target_settings(here, "https://x.supabase.co/", "OTHER_KEY", None)
+    assert (there.supabase_url, there.supabase_service_role_key) == ("https://x.supabase.co", "sb_secret_1")
+    with pytest.raises(SettingsError, match="--key-env"):
+        target_settings(there, "https://y.supabase.co", "SUPABASE_SERVICE_ROLE_KEY", None)
+    assert target_settings(there, "embedded", "K", None).supabase_url == ""
+    url = "postgresql://me:secret@db.example.org:6543/postgres"
+    assert place(target_settings(here, url, "K", None)) == "Postgres, db.example.org:6543/postgres"

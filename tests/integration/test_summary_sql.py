@@ -1,0 +1,261 @@
+"""Summaries: owed once, made once, each a version of its own; the window moves up with them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from relay.errors import ModelUnavailable
+from relay.jobs import Summariser, summarise_due
+from relay.memory.store import Store
+from relay.models import ModelRequest, Step
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, GROUP, House, private
+
+
+def made(text: str, work: dict[str, Any], tainted: bool = False) -> dict[str, Any]:
+    return {
+        "text": text,
+        "previous_id": work["previous"]["id"] if work["previous"] else None,
+        "from_message_id": work["messages"][0]["id"],
+        "message_count": len(work["messages"]),
+        "model": "small",
+        "settings": {"max_tokens": 800},
+        "usage": {"input_tokens": 3},
+        "tainted": tainted,
+    }
+
+
+async def talk(house: House, count: int, first: int = 1, **more: Any) -> None:
+    for number in range(first, first + count):
+        await house.exchange(ADA, f"q{number}", f"a{number}", **more)
+
+
+def said(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["text"] for row in rows]
+
+
+class Scripted:
+    """A small model that says one thing after another, or raises it."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self.answers = list(answers)
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        self.requests.append(request)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return Step([{"type": "text", "text": answer}], "end_turn", {"output_tokens": 7}, "small")
+
+
+async def test_what_a_summary_is_made_of(house: House, store: Store) -> None:
+    await talk(house, 5)
+    (work,) = await store.claim_summaries(4, 60)
+    assert work["previous"] is None
+    assert said(work["messages"]) == [text for n in range(1, 6) for text in (f"q{n}", f"a{n}")]
+    assert await store.claim_summaries(4, 60) == []
+
+
+async def test_a_stored_summary_moves_the_window_to_the_last_five_exchanges(house: House, store: Store) -> None:
+    await talk(house, 10)
+    first, second = await store.claim_summaries(4, 60)
+    assert await store.store_summary(first["due_id"], made("Early.", first)) is True
+    assert await store.store_summary(second["due_id"], made("Later.", second)) is True
+    context = (await house.exchange(ADA, "now")).context
+    assert context.summary is not None
+    assert context.summary["text"] == "Later."
+    assert said(context.recent) == [text for n in range(6, 11) for text in (f"q{n}", f"a{n}")]
+
+
+async def test_the_next_summary_builds_on_the_one_before(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 5)
+    (first,) = await store.claim_summaries(4, 60)
+    await store.store_summary(first["due_id"], made("Early.", first, tainted=True))
+    await talk(house, 5, first=6)
+    (second,) = await store.claim_summaries(4, 60)
+    assert (second["previous"]["text"], second["previous"]["tainted"]) == ("Early.", True)
+    assert said(second["messages"])[0] == "q6"
+    assert len(second["messages"]) == 10
+    await store.store_summary(second["due_id"], made("Later.", second))
+    rows = await sql(
+        "select s.text, p.text, s.message_count, s.model, s.settings ->> 'max_tokens', s.usage ->> 'input_tokens',"
+        " s.from_message_id <= s.through_message_id from summary s left join summary p on p.id = s.previous_id"
+        " order by s.id"
+    )
+    assert rows == [
+        ("Early.", None, 10, "small", "800", "3", True),
+        ("Later.", "Early.", 10, "small", "800", "3", True),
+    ]
+
+
+async def test_an_older_summary_that_comes_late_does_not_replace_a_newer(house: House, store: Store) -> None:
+    await talk(house, 10)
+    first, second = await store.claim_summaries(4, 60)
+    await store.store_summary(second["due_id"], made("Later.", second))
+    await store.store_summary(first["due_id"], made("Early.", first))
+    context = (await house.exchange(ADA, "now")).context
+    assert context.summary is not None
+    assert context.summary["text"] == "Later."
+    assert said(context.recent)[0] == "q6"
+
+
+async def test_a_summary_that_comes_after_new_is_kept_and_not_shown(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 5)
+    (work,) = await store.claim_summaries(4, 60)
+    await store.new_session(private(ADA), ADA, 0, "")
+    await store.store_summary(work["due_id"], made("Before.", work))
+    context = (await house.exchange(ADA, "a clean page")).context
+    assert context.summary is None
+    assert context.recent == []
+    assert await sql("select count(*) from summary") == [(1,)]
+
+
+async def test_a_session_that_ended_is_summarised_on_its_own(house: House, store: Store) -> None:
+    await talk(house, 5)
+    (work,) = await store.claim_summaries(4, 60)
+    await store.store_summary(work["due_id"], made("Early.", work))
+    await talk(house, 2, first=6)
+    await store.new_session(private(ADA), ADA, 0, "")
+    await talk(house, 3, first=8)
+    await house.store.new_session(private(ADA), ADA, 0, "")
+    first, second, *rest = sorted(await store.claim_summaries(9, 60), key=lambda work: work["due_id"])
+    assert said(first["messages"]) == ["q6", "a6", "q7", "a7"]
+    assert first["previous"]["text"] == "Early."
+    assert second["previous"] is None
+    assert said(second["messages"])[0] == "q8"
+    assert len(rest) <= 1
+
+
+async def test_a_lost_lease_stores_nothing(house: House, store: Store, another: Callable[[], Store], sql: Sql) -> None:
+    await talk(house, 5)
+    (work,) = await store.claim_summaries(4, 60)
+    await sql("update summary_due set lease_until = now() - interval '1 second'")
+    other = another()
+    (taken,) = await other.claim_summaries(4, 60)
+    assert await store.store_summary(work["due_id"], made("Mine.", work)) is False
+    assert await other.store_summary(taken["due_id"], made("Theirs.", taken)) is True
+    assert await other.store_summary(taken["due_id"], made("Again.", taken)) is False
+    assert await sql("select text from summary") == [("Theirs.",)]
+
+
+async def test_many_claimers_get_each_summary_once(house: House, another: Callable[[], Store]) -> None:
+    for topic in range(2, 8):
+        await talk(house, 5, topic_id=topic)
+    results = await asyncio.gather(*(another().claim_summaries(2, 60) for _ in range(8)))
+    ids = [work["due_id"] for works in results for work in works]
+    assert len(ids) == len(set(ids)) == 6
+
+
+async def test_a_clock_that_was_set_back_does_not_hold_a_summary_for_long(
+    house: House, store: Store, another: Callable[[], Store], sql: Sql
+) -> None:
+    await talk(house, 5)
+    await store.claim_summaries(4, 60)
+    await sql("update summary_due set lease_until = lease_until + interval '1 hour'")
+    assert len(await another().claim_summaries(4, 60)) == 1
+
+
+async def test_a_stopped_process_gives_its_summaries_back(
+    house: House, store: Store, another: Callable[[], Store]
+) -> None:
+    await talk(house, 5)
+    assert len(await store.claim_summaries(4, 60)) == 1
+    await store.release()
+    assert len(await another().claim_summaries(4, 60)) == 1
+
+
+async def test_failures_are_put_off_and_given_up(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 5)
+    for number in range(3):
+        (work,) = await store.claim_summaries(4, 60)
+        assert work["failures"] == number
+        await store.fail_summary(work["due_id"], "away", 30, 3)
+        assert await store.claim_summaries(4, 60) == []
+        await sql("update summary_due set not_before = now()")
+    assert await store.claim_summaries(4, 60) == []
+    assert await sql("select status, error, failures from summary_due") == [("failed", "away", 3)]
+
+
+async def test_what_a_given_up_summary_left_is_in_the_next(house: House, store: Store) -> None:
+    await talk(house, 5)
+    (work,) = await store.claim_summaries(4, 60)
+    await store.fail_summary(work["due_id"], "away", 0, 1)
+    await talk(house, 5, first=6)
+    (work,) = await store.claim_summaries(4, 60)
+    assert len(work["messages"]) == 20
+
+
+async def test_replaced_answers_are_not_summarised(house: House, store: Store) -> None:
+    await talk(house, 4)
+    await house.exchange(ADA, "q5", "bad")
+    await house.exchange(ADA, "/retry", "good", retry=True)
+    (work,) = await store.claim_summaries(4, 60)
+    assert "bad" not in said(work["messages"])
+
+
+# The job
+
+
+async def test_the_job_makes_what_is_due(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 5)
+    model = Scripted("They spoke of five things. [LEARN: must not act] [VOICE_REPLY]")
+    assert await summarise_due(Summariser(store, model, "small")) == 1
+    assert await sql("select text, tainted, model from summary") == [("They spoke of five things.", False, "small")]
+    assert await sql("select count(*) from memory") == [(0,)]
+    assert await summarise_due(Summariser(store, model, "small")) == 0
+    prompt = model.requests[0].messages[0]["content"][0]["text"]
+    assert "Ada: q1" in prompt
+    assert "Assistant: a5" in prompt
+    assert not model.requests[0].tools
+
+
+async def test_the_job_survives_a_model_that_is_away(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 5)
+    assert await summarise_due(Summariser(store, Scripted(ModelUnavailable()), "small")) == 0
+    assert await sql("select status, failures from summary_due") == [("due", 1)]
+    await sql("update summary_due set not_before = now()")
+    assert await summarise_due(Summariser(store, Scripted("Now."), "small")) == 1
+
+
+@pytest.mark.parametrize("text", ["", "   ", "[LEARN: only a tag]"])
+async def test_an_empty_summary_is_none(house: House, store: Store, sql: Sql, text: str) -> None:
+    await talk(house, 5)
+    assert await summarise_due(Summariser(store, Scripted(text), "small")) == 0
+    assert await sql("select count(*) from summary") == [(0,)]
+
+
+async def test_fewer_than_three_messages_make_none(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 1)
+    await store.new_session(private(ADA), ADA, 0, "")
+    model = Scripted("never")
+    assert await summarise_due(Summariser(store, model, "small")) == 0
+    assert model.requests == []
+    assert await sql("select status from summary_due") == [("skipped",)]
+
+
+async def test_a_summary_inherits_taint(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 4)
+    await house.exchange(ADA, "q5", "a5", tainted=True)
+    await summarise_due(Summariser(store, Scripted("One."), "small"))
+    await talk(house, 5, first=6)
+    await summarise_due(Summariser(store, Scripted("Two."), "small"))
+    assert await sql("select text, tainted from summary order by id") == [("One.", True), ("Two.", True)]
+
+
+async def test_several_peoples_words_taint_a_summary(house: House, store: Store, sql: Sql) -> None:
+    for person in (ADA, BEN, ADA, BEN, ADA):
+        await house.exchange(person, "hello", chat_id=GROUP)
+    await summarise_due(Summariser(store, Scripted("One."), "small"))
+    assert await sql("select tainted from summary") == [(True,)]
+
+
+async def test_a_long_summary_is_bounded(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 5)
+    await summarise_due(Summariser(store, Scripted("word " * 20_000), "small"))
+    ((length,),) = await sql("select octet_length(text) from summary")
+    assert length < 7_000

@@ -1,0 +1,223 @@
+"""Who may what in a Supabase project: everybody's keys may nothing, for all tables and functions that there are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from typing import Any
+
+import pytest
+
+from relay import migrate
+from tests.standins.supabase import SupabaseProject
+
+STRANGERS = ("anon", "authenticated")
+FUNCTIONS = """
+select p.proname, coalesce(p.proargnames[1:p.pronargs], '{}') from pg_proc p
+where p.pronamespace = 'public'::regnamespace and p.proname like 'relay\\_%' order by 1
+"""
+TABLES = "select relname from pg_class where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p', 'v', 'm')"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[SupabaseProject]:
+    with SupabaseProject() as project:
+        project.migrate()
+        yield project
+
+
+@pytest.fixture
+def project(running: SupabaseProject) -> SupabaseProject:
+    running.reset()
+    return running
+
+
+def ask(project: SupabaseProject, role: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+    """One request with a role's key: the status, and the JSON of the answer."""
+    key = project.gateway.keys.tokens[role]
+    connection = HTTPConnection(project.url.removeprefix("http://"), timeout=20)
+    try:
+        headers |= {"apikey": key, "Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        connection.request("GET" if body is None else "POST", f"/rest/v1{path}", json.dumps(body), headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        return answer.status, json.loads(text) if text else None
+    finally:
+        connection.close()
+
+
+def functions(project: SupabaseProject) -> list[tuple[str, list[str]]]:
+    """Every function of ours with the names of its arguments, from the catalogue."""
+    return [(name, list(arguments)) for name, arguments in project.sql(FUNCTIONS)]
+
+
+def open_functions(project: SupabaseProject, role: str) -> list[str]:
+    """The functions that a role's key does anything else with than being refused."""
+    found = []
+    for name, arguments in functions(project):
+        status, told = ask(project, role, f"/rpc/{name}", dict.fromkeys(arguments))
+        refused = status in (401, 403) and isinstance(told, dict) and told.get("code") == "42501"
+        if not refused or "permission denied for function" not in told["message"]:
+            found.append(name)
+    return found
+
+
+def open_tables(project: SupabaseProject, role: str) -> list[str]:
+    """The tables that a role's key can read, write or even see over HTTP."""
+    found = []
+    for (name,) in project.sql(TABLES):
+        for body in (None, {}):
+            # PostgREST does not serve the schema, whoever asks; nor is a table of that name in the one that it serves.
+            elsewhere = {"Accept-Profile": "relay", "Content-Profile": "relay"}
+            status, told = ask(project, role, f"/{name}", body, **elsewhere)
+            if status != 406 or told["code"] != "PGRST106":
+                found.append(name)
+            status, told = ask(project, role, f"/{name}", body)
+            if name != "turn" and (status != 404 or told["code"] != "42P01"):  # its user has a table `turn`
+                found.append(name)
+    return found
+
+
+def privileges(project: SupabaseProject) -> list[str]:
+    """What strangers may by the catalogue: any privilege on the schema, its tables, sequences, columns, functions."""
+    return [
+        f"{role}: {privilege} on {name}"
+        for role, privilege, name in project.sql(
+            """
+            select r, 'usage', 'schema relay' from unnest(array['anon', 'authenticated']) r
+            where has_schema_privilege(r, 'relay', 'usage, create')
+            union all
+            select r, 'any', c.oid::regclass::text from unnest(array['anon', 'authenticated']) r, pg_class c
+            where c.relnamespace = 'relay'::regnamespace and case c.relkind
+                when 'S' then has_sequence_privilege(r, c.oid, 'usage, select, update')
+                when 'i' then false
+                else has_table_privilege(r, c.oid, 'select, insert, update, delete, truncate, references, trigger')
+                    or has_any_column_privilege(r, c.oid, 'select, insert, update, references') end
+            union all
+            select r, 'execute', p.oid::regprocedure::text from unnest(array['anon', 'authenticated']) r, pg_proc p
+            where (p.pronamespace = 'relay'::regnamespace
+                    or (p.pronamespace = 'public'::regnamespace and p.proname like 'relay\\_%'))
+                and has_function_privilege(r, p.oid, 'execute')
+            """
+        )
+    ]
+
+
+@pytest.mark.parametrize("role", STRANGERS)
+def test_every_function_is_refused_over_http(project: SupabaseProject, role: str) -> None:
+    assert len(functions(project)) > 30
+    assert open_functions(project, role) == []
+
+
+@pytest.mark.parametrize("role", [*STRANGERS, "service_role"])
+def test_no_table_is_reached_over_http(project: SupabaseProject, role: str) -> None:
+    assert len(project.sql(TABLES)) > 10
+    assert open_tables(project, role) == []
+
+
+def test_the_catalogue_says_the_same(project: SupabaseProject) -> None:
+    assert privileges(project) == []
+
+
+@pytest.mark.parametrize("role", STRANGERS)
+def test_one_grant_put_back_is_noticed(project: SupabaseProject, role: str) -> None:
+    project.sql(f"grant execute on function public.relay_status(jsonb) to {role}")
+    try:
+        assert open_functions(project, role) == ["relay_status"]
+        assert privileges(project) == [f"{role}: execute on relay_status(jsonb)"]
+    finally:
+        project.sql(f"revoke execute on function public.relay_status(jsonb) from {role}")
+    assert privileges(project) == []
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        "grant usage on schema relay to {role}",
+        "grant select on relay.message to {role}",
+        "grant update (text) on relay.message to {role}",
+        "grant usage on sequence relay.message_id_seq to {role}",
+        "grant execute on function relay.find_space(jsonb) to {role}",
+    ],
+)
+@pytest.mark.parametrize("role", STRANGERS)
+def test_migrating_again_takes_back_what_was_given_away(project: SupabaseProject, role: str, grant: str) -> None:
+    project.sql(grant.format(role=role), "project")
+    assert len(privileges(project)) == 1
+    project.sql(migrate.printed(), "project")
+    assert privileges(project) == []
+
+
+def test_row_level_security_is_the_last_wall(project: SupabaseProject) -> None:
+    unprotected = "select relname from pg_class where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p')"
+    assert project.sql(f"{unprotected} and not relrowsecurity") == []
+    assert project.sql("select * from pg_policies where schemaname = 'relay'") == []
+    every = "usage on schema relay to anon; {} select on all tables in schema relay {} anon"
+    project.sql("grant " + every.format("grant", "to"))
+    try:
+        assert project.sql("select count(*) from relay.soul") == [(1,)]
+        assert project.sql("set role anon; select count(*) from relay.soul") == [(0,)]
+    finally:
+        project.sql("revoke usage on schema relay from anon; revoke select on all tables in schema relay from anon")
+
+
+def test_a_function_of_the_future_is_closed_as_soon_as_it_exists(project: SupabaseProject) -> None:
+    project.sql(
+        "create function public.relay_new(p_x integer default 1) returns jsonb language sql return to_jsonb(p_x)",
+        "project",
+    )
+    try:
+        assert len(privileges(project)) == 2, "Supabase's default privileges give it to both"
+        project.sql(migrate.load().access, "project")
+        project.postgrest.until(lambda status: status == 200, "/rpc/relay_new", project.service_key)
+        assert privileges(project) == []
+        for role in STRANGERS:
+            assert open_functions(project, role) == []
+    finally:
+        project.sql("drop function public.relay_new(integer); notify pgrst, 'reload schema'")
+
+
+def test_functions_are_never_open_between_two_scripts(project: SupabaseProject) -> None:
+    """A migration that breaks off anywhere leaves nothing open."""
+    project.database.create("broken_off")
+    try:
+        for script in migrate.load().scripts():
+            project.database.execute("broken_off", f"begin; {script}; commit", "project")
+            ((count,),) = project.database.execute(
+                "broken_off",
+                "select count(*) from pg_proc where proname like 'relay\\_%' and has_function_privilege('anon', oid, "
+                "'execute') and pronamespace = 'public'::regnamespace",
+            )
+            assert count == 0
+    finally:
+        project.database.execute("postgres", "drop database broken_off with (force)")
+
+
+def test_functions_run_with_the_callers_rights_and_a_fixed_path(project: SupabaseProject) -> None:
+    found = project.sql(
+        "select proname, prosecdef, proconfig::text, pronamespace::regnamespace::text from pg_proc "
+        "where pronamespace = 'relay'::regnamespace "
+        "or (proname like 'relay\\_%' and pronamespace = 'public'::regnamespace)"
+    )
+    assert [name for name, definer, _, _ in found if definer] == []
+    assert [name for name, _, settings, _ in found if "search_path=" not in (settings or "")] == []
+    names = [(schema, name) for name, _, _, schema in found]
+    assert len(names) == len(set(names)), "PostgREST cannot choose between overloads"
+
+
+def test_nothing_of_ours_is_shown_to_strangers(project: SupabaseProject) -> None:
+    for role in STRANGERS:
+        status, told = ask(project, role, "/")
+        assert status == 200
+        assert "/note" in told["paths"], "what is the user's own is shown as ever"
+        assert not [path for path in told["paths"] if "relay" in path]
+
+
+def test_updates_and_deletes_say_which_rows(project: SupabaseProject) -> None:
+    """Supabase loads `safeupdate` for its API: a statement without WHERE is an error there."""
+    for name, text in migrate.load().functions.items():
+        for statement in re.sub(r"--[^\n]*", "", text).split(";"):
+            if re.search(r"(?<!do )(?<!for )\bupdate\s+\w|\bdelete\s+from\b", statement):
+                assert re.search(r"\bwhere\b", statement), f"{name}: {statement}"

@@ -1,0 +1,136 @@
+"""Relay's schema in a Supabase project: looked at over REST, made by connection string or in the SQL editor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from relay import migrate
+from relay.clients.supabase import PAUSED
+from relay.errors import DatabaseUnavailable, SchemaError, SettingsError
+from relay.settings import Settings
+from relay.storage import bring_up_to_date, made_ready, storage
+from tests.standins.supabase import SupabaseProject
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[SupabaseProject]:
+    with SupabaseProject() as project:
+        project.migrate()
+        yield project
+
+
+@pytest.fixture
+def project(running: SupabaseProject) -> SupabaseProject:
+    running.reset()
+    return running
+
+
+def settings(project: SupabaseProject, **more: Any) -> Settings:
+    named = {"SUPABASE_URL": project.url, "SUPABASE_SERVICE_ROLE_KEY": project.service_key}
+    return Settings(_env_file=None, **{**named, "DATABASE_URL": "", **more})
+
+
+async def test_an_older_schema_is_refused_with_the_two_ways(project: SupabaseProject) -> None:
+    async with storage(settings(project)) as opened:
+        assert await made_ready(opened, settings(project), wait=True) is False
+        project.sql("update relay.function_file set hash = 'old' where name = 'turn'")
+        try:
+            with pytest.raises(SchemaError, match=r"older than this Relay.*`relay db migrate`.*`relay db sql`"):
+                await made_ready(opened, settings(project), wait=True)
+        finally:
+            await asyncio.to_thread(project.sql, hashes())
+        assert await made_ready(opened, settings(project), wait=True) is False
+
+
+def hashes() -> str:
+    """Puts the hash of a function file right again."""
+    return f"update relay.function_file set hash = '{migrate.load().hashes['turn']}' where name = 'turn'"  # noqa: S608
+
+
+async def test_a_schema_of_the_future(project: SupabaseProject) -> None:
+    async with storage(settings(project)) as opened:
+        project.sql("insert into relay.migration (version, name, breaking) values (9998, 'more', false)")
+        try:
+            assert await made_ready(opened, settings(project), wait=True) is False, "additive changes are no reason"
+            project.sql("insert into relay.migration (version, name, breaking) values (9999, 'other', true)")
+            with pytest.raises(SchemaError, match="upgraded by a newer Relay"):
+                await made_ready(opened, settings(project), wait=True)
+        finally:
+            project.sql("delete from relay.migration where version > 9000")
+
+
+async def test_a_project_without_relay_and_the_ways_in(project: SupabaseProject) -> None:
+    await asyncio.to_thread(project.forget_relay)
+    try:
+        async with storage(settings(project)) as opened:
+            with pytest.raises(SchemaError, match=r"not there yet.*`relay db migrate`.*`relay db sql`"):
+                await made_ready(opened, settings(project), wait=True)
+            for _ in range(2):  # the SQL editor: all of it as one text, by its owner, as often as one likes
+                await asyncio.to_thread(project.sql, migrate.printed(), "project")
+            await asyncio.to_thread(project.reloaded, 200)
+            assert await made_ready(opened, settings(project), wait=True) is False
+        await asyncio.to_thread(project.forget_relay)
+        both = settings(project, DATABASE_URL=project.database_url)
+        async with storage(both) as opened:
+            assert opened.label == "Supabase"
+            assert await bring_up_to_date(opened, both) is True
+            assert await bring_up_to_date(opened, both) is False
+    finally:
+        await asyncio.to_thread(project.migrate)
+    assert project.sql("select body from public.note") == [("a note of the user's own",)]
+    assert project.sql("select said from public.turn") == [
+        ("a table of the user's own, with the name of one of Relay's",)
+    ]
+    ((acl,),) = project.sql("select has_function_privilege('anon', 'public.whoami()', 'execute')")
+    assert acl, "what is the user's own is left alone"
+
+
+async def test_a_connection_string_of_another_database_is_noticed(
+    project: SupabaseProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.storage.RELOAD_SECONDS", 0.4)
+    await asyncio.to_thread(project.database.create, "another")
+    await asyncio.to_thread(project.forget_relay)
+    try:
+        both = settings(project, DATABASE_URL=project.database.url("another"))
+        async with storage(both) as opened:
+            with pytest.raises(SchemaError, match="do both name the same project"):
+                await bring_up_to_date(opened, both)
+    finally:
+        project.database.execute("postgres", "drop database another with (force)")
+        await asyncio.to_thread(project.migrate)
+
+
+async def test_settings_that_are_half_there(project: SupabaseProject) -> None:
+    for missing, other in (
+        ("SUPABASE_SERVICE_ROLE_KEY", "SUPABASE_URL"),
+        ("SUPABASE_URL", "SUPABASE_SERVICE_ROLE_KEY"),
+    ):
+        with pytest.raises(SettingsError, match=f"{other} is set but {missing} is not"):
+            async with storage(settings(project, **{missing: ""})):
+                pass
+
+
+async def test_a_wrong_key_is_a_wrong_setting_at_the_start(project: SupabaseProject) -> None:
+    key = project.service_key
+    project.rotate_keys()
+    wrong = settings(project, SUPABASE_SERVICE_ROLE_KEY=key)
+    async with storage(wrong) as opened:
+        with pytest.raises(SettingsError, match="does not accept the key"):
+            await made_ready(opened, wrong, wait=True)
+
+
+async def test_a_paused_project_is_waited_for_at_the_start_only_by_the_bot(project: SupabaseProject) -> None:
+    project.pause()
+    async with storage(settings(project)) as opened:
+        with pytest.raises(DatabaseUnavailable) as raised:
+            await made_ready(opened, settings(project), wait=False)
+        assert str(raised.value) == PAUSED
+        waiting = asyncio.create_task(made_ready(opened, settings(project), wait=True))
+        await asyncio.sleep(0.3)
+        project.resume()
+        assert await asyncio.wait_for(waiting, 5) is False

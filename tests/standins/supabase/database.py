@@ -1,0 +1,120 @@
+"""The Postgres of a Supabase project, as it is before Relay comes: its roles, default privileges and extensions."""
+
+from __future__ import annotations
+
+import secrets
+from urllib.parse import urlsplit
+
+import psycopg
+
+ROLES = """
+create role anon nologin noinherit;
+create role authenticated nologin noinherit;
+create role service_role nologin noinherit bypassrls;
+create role authenticator login noinherit password '{password}';
+grant anon, authenticated, service_role to authenticator;
+alter role anon set statement_timeout = '3s';
+alter role authenticated set statement_timeout = '8s';
+alter role authenticator set statement_timeout = '8s';
+alter role authenticator set lock_timeout = '8s';
+create role project login createrole createdb bypassrls noinherit password '{password}';
+grant anon, authenticated, service_role, authenticator to project;
+alter role project set search_path = "$user", public, extensions;
+"""
+"""`project` plays the role that Supabase calls postgres: no superuser, and the owner of the database."""
+
+PREPARE = """
+create schema extensions;
+alter schema extensions owner to project;
+grant usage on schema extensions to anon, authenticated, service_role;
+create extension vector schema extensions;
+create extension pg_trgm schema extensions;
+grant usage on schema public to anon, authenticated, service_role;
+{defaults}
+alter default privileges for role project in schema public grant all on tables to postgres;
+set role project;
+create table public.note (id bigint generated always as identity primary key, owner text not null, body text not null);
+create table public.turn (id bigint primary key, said text);
+insert into public.note (owner, body) values ('me', 'a note of the user''s own');
+insert into public.turn (id, said) values (1, 'a table of the user''s own, with the name of one of Relay''s');
+alter table public.note enable row level security;
+create policy everyone_reads on public.note for select to anon, authenticated using (true);
+create function public.whoami() returns jsonb language sql stable as $$
+    select jsonb_build_object('role', current_user, 'statement_timeout', current_setting('statement_timeout')) $$;
+create function public.snooze(seconds double precision) returns void language sql as $$ select pg_sleep(seconds) $$;
+reset role;
+"""
+
+DEFAULTS = """
+alter default privileges for role {role} in schema public grant all on tables to anon, authenticated, service_role;
+alter default privileges for role {role} in schema public grant all on sequences to anon, authenticated, service_role;
+alter default privileges for role {role} in schema public grant all on functions to anon, authenticated, service_role;
+"""
+
+FORGET = """
+drop schema if exists relay cascade;
+do $$ declare one regprocedure; begin
+    for one in select oid::regprocedure from pg_proc
+        where pronamespace = 'public'::regnamespace and proname like 'relay\\_%'
+    loop execute 'drop function ' || one; end loop;
+end $$;
+"""
+
+EMPTY = """
+do $$ begin
+    execute (select 'truncate ' || string_agg(oid::regclass::text, ', ') || ' restart identity cascade'
+        from pg_class where relnamespace = 'relay'::regnamespace and relkind = 'r'
+            and relname not in ('migration', 'function_file'));
+end $$;
+"""
+
+
+class ProjectDatabase:
+    """A server that holds projects: databases prepared like Supabase's. `superuser_url` is any database of it."""
+
+    def __init__(self, superuser_url: str) -> None:
+        self.superuser_url = superuser_url
+        self.password = secrets.token_urlsafe(16)
+        self._soul: str | None = None
+
+    def prepare_server(self) -> None:
+        """Roles belong to the server; what is kept here need not survive a power cut."""
+        for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
+            self.execute("postgres", f"alter system set {setting}")
+        self.execute("postgres", "select pg_reload_conf()")
+        self.execute("postgres", ROLES.format(password=self.password))
+
+    def create(self, name: str) -> None:
+        """A new project, with tables and functions of its user's own."""
+        self.execute("postgres", f"create database {name} owner project")
+        defaults = "".join(DEFAULTS.format(role=role) for role in ("project", "postgres"))
+        self.execute(name, PREPARE.replace("{defaults}", defaults))
+
+    def url(self, name: str, role: str = "project") -> str:
+        """A connection string; `postgres` is the superuser."""
+        parts = urlsplit(self.superuser_url)
+        if role != "postgres":
+            parts = parts._replace(netloc=f"{role}:{self.password}@{parts.netloc.rpartition('@')[2]}")
+        return parts._replace(path=f"/{name}").geturl()
+
+    def execute(self, name: str, statements: str, role: str = "postgres") -> list[tuple[object, ...]]:
+        """Runs statements, each on its own as in a SQL editor, and returns the rows of the last one."""
+        with psycopg.connect(self.url(name, role), autocommit=True) as connection:
+            cursor = connection.execute(statements.encode())
+            while cursor.nextset():
+                pass
+            return cursor.fetchall() if cursor.description else []
+
+    def empty(self, name: str) -> None:
+        """Takes all data out of Relay's tables, but for what a migration put there."""
+        if self._soul is None:
+            ((first,),) = self.execute(name, "select to_jsonb(s)::text from relay.soul s where version = 1")
+            self._soul = str(first)
+        with psycopg.connect(self.url(name, "postgres"), autocommit=True) as connection:
+            connection.execute(EMPTY)
+            insert = "insert into relay.soul select * from jsonb_populate_record(null::relay.soul, %s::jsonb || %s)"
+            connection.execute(insert, (self._soul, '{"active": true}'))
+
+    def forget(self, name: str) -> None:
+        """Takes Relay out of a project altogether."""
+        self.execute(name, FORGET)

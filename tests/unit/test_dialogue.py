@@ -1,0 +1,339 @@
+"""The model's side of a turn: over the wire against the stand-in, and step by step with a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from relay import dialogue
+from relay.clients.claude import Claude
+from relay.dialogue import MOST_STEPS, Tools, backoff, continued, converse, run_tools, taken_up
+from relay.errors import (
+    ContextTooLong,
+    EmptyAnswer,
+    ModelAccountError,
+    ModelError,
+    ModelRefused,
+    ModelThrottled,
+    ModelUnavailable,
+    StreamCut,
+)
+from relay.models import Block, ModelRequest, Prompt, Reply, Step
+from relay.testing import FakeSink
+from tests.standins.anthropic import AnthropicStandIn, text, tool, web_search
+from tests.standins.anthropic import Reply as Said
+
+SEARCH = {"name": "search_history", "description": "d", "input_schema": {"type": "object", "properties": {}}}
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between attempts nothing is waited for."""
+    monkeypatch.setattr(dialogue, "backoff", lambda attempt, failure: 0.0)
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[AnthropicStandIn]:
+    async with AnthropicStandIn(delta_size=4) as standin:
+        yield standin
+
+
+@pytest.fixture
+async def claude(api: AnthropicStandIn) -> AsyncIterator[Claude]:
+    client = Claude("sk-ant-test", api.url, 5)
+    yield client
+    await client.close()
+
+
+async def found(given: dict[str, Any]) -> tuple[str, bool]:
+    return f"found {given['query']}", given["query"] == "dirty"
+
+
+async def talk(model: Any, sink: FakeSink | None = None, stop: asyncio.Event | None = None) -> Reply:
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
+
+    def request(steps: Sequence[dict[str, Any]], dirty: bool = False) -> ModelRequest:
+        return ModelRequest("claude-sonnet-5-5", [], [*asked, *steps], 1000, [SEARCH])
+
+    prompt = Prompt([], asked, False, {})
+    tools = Tools([SEARCH], {"search_history": found})
+    return await converse(model, request, prompt, tools, sink or FakeSink(), stop or asyncio.Event())
+
+
+# Over the wire
+
+
+async def test_an_answer_grows_and_is_whole(api: AnthropicStandIn, claude: Claude) -> None:
+    api.script(["Hello there, how are you?"])
+    sink = FakeSink()
+    reply = await talk(claude, sink)
+    assert (reply.text, reply.status, reply.note) == ("Hello there, how are you?", "complete", "")
+    assert reply.steps == [{"role": "assistant", "content": [{"type": "text", "text": "Hello there, how are you?"}]}]
+    assert reply.usage["output_tokens"] > 0
+    assert len(sink.texts) > 3
+    assert all("Hello there, how are you?".startswith(shown) for shown in sink.texts)
+
+
+async def test_tools_run_and_everything_is_kept_in_order(api: AnthropicStandIn, claude: Claude) -> None:
+    api.script([[text("Let me look."), tool("search_history", {"query": "tea"})], "Here it is."])
+    sink = FakeSink()
+    reply = await talk(claude, sink)
+    assert reply.text == "Let me look.\n\nHere it is."
+    assert [[block["type"] for block in step["content"]] for step in reply.steps] == [
+        ["text", "tool_use"], ["tool_result"], ["text"],
+    ]  # fmt: skip
+    assert reply.steps[1]["content"][0]["content"] == "found tea"
+    assert reply.tools == ("search_history",)
+    assert reply.tainted is False
+    assert sink.texts[-1] == "Let me look.\n\nHere it is."
+
+
+async def test_parallel_tools_and_a_failing_one(api: AnthropicStandIn, claude: Claude) -> None:
+    api.script([[tool("search_history", {"query": "dirty"}), tool("search_history", {})], "Done."])
+    reply = await talk(claude)
+    results = reply.steps[1]["content"]
+    assert [result.get("is_error", False) for result in results] == [False, True]
+    assert reply.tainted is True
+
+
+async def test_web_tools_of_the_server_taint(api: AnthropicStandIn, claude: Claude) -> None:
+    api.script([[*web_search("tea"), text("The web says.")]])
+    reply = await talk(claude)
+    assert reply.tainted is True
+    assert reply.tools == ("web_search",)
+    assert reply.text.endswith("The web says.")
+
+
+@pytest.mark.parametrize("kind", ["429", "500", "503", "529", "disconnect"])
+async def test_what_is_transient_is_tried_again(api: AnthropicStandIn, claude: Claude, kind: str) -> None:
+    api.fault(kind, 2)
+    api.rule("Hello", "Here I am.")
+    reply = await talk(claude)
+    assert (reply.text, reply.status) == ("Here I am.", "complete")
+    assert len(api.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("401", ModelAccountError), ("402", ModelAccountError), ("403", ModelAccountError),
+        ("credit", ModelAccountError),
+        ("404", ModelError), ("400", ModelError), ("413", ContextTooLong), ("too_long", ContextTooLong),
+        ("refusal", ModelRefused), ("empty", EmptyAnswer),
+    ],
+)  # fmt: skip
+async def test_what_is_not_is_told_at_once(
+    api: AnthropicStandIn, claude: Claude, kind: str, error: type[ModelError]
+) -> None:
+    api.fault(kind, None)
+    with pytest.raises(error) as raised:
+        await talk(claude)
+    assert len(api.requests) == 1
+    assert not isinstance(raised.value, ModelUnavailable)
+    for secret in ("sk-ant", "127.0.0.1", "http", "Traceback"):
+        assert secret not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["cut", "error_event"])
+async def test_a_stream_that_breaks_is_taken_up(api: AnthropicStandIn, claude: Claude, kind: str) -> None:
+    api.fault(kind, 1, deltas=3)
+    api.script(["Once upon a time there was", " the rest."])
+    sink = FakeSink()
+    reply = await talk(claude, sink)
+    assert reply.text.startswith("Once upon a ")
+    assert len(reply.steps) == 1
+    assert len(reply.steps[0]["content"]) == 1
+    roles = [message["role"] for message in api.last.body["messages"]]
+    assert roles == ["user", "assistant", "user"]
+    assert sink.texts[-1].split() == reply.text.split()
+
+
+async def test_a_length_limit_is_said(api: AnthropicStandIn, claude: Claude) -> None:
+    api.script([Said("A long story", stop_reason="max_tokens")])
+    reply = await talk(claude)
+    assert (reply.text, reply.status) == ("A long story", "cut")
+    assert "go on" in reply.note
+
+
+async def test_a_window_that_is_full_is_said(api: AnthropicStandIn, claude: Claude) -> None:
+    api.fault("context_window", 1)
+    reply = await talk(claude)
+    assert (reply.status, bool(reply.text)) == ("cut", True)
+    with pytest.raises(ContextTooLong):
+        await talk(Scripted(step(reason="model_context_window_exceeded")))
+
+
+# Step by step
+
+
+class Scripted:
+    """Steps, errors, or functions to await."""
+
+    def __init__(self, *script: Any) -> None:
+        self.script = list(script)
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        self.requests.append(request)
+        said = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(said, Exception):
+            raise said
+        if callable(said):
+            return await said(on_text)  # type: ignore[no-any-return]
+        for block in said.blocks:
+            on_text(block.get("text", ""))
+        return said  # type: ignore[no-any-return]
+
+
+def step(*blocks: Block | str, reason: str = "end_turn") -> Step:
+    whole = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
+    return Step(whole, reason, {"input_tokens": 5, "output_tokens": 2}, "m")
+
+
+def cut(*texts: str) -> StreamCut:
+    return StreamCut([{"type": "text", "text": text} for text in texts], {"input_tokens": 5, "output_tokens": 1}, "m")
+
+
+async def test_a_stream_that_breaks_twice() -> None:
+    model = Scripted(cut("one "), cut("two "), step("three"))
+    reply = await talk(model)
+    assert reply.text == "one two three"
+    assert reply.usage == {"input_tokens": 15, "output_tokens": 4}
+    assert len(model.requests[-1].messages) == 3
+
+
+async def test_a_broken_stream_that_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialogue, "PATIENCE", -1.0)
+    with pytest.raises(ModelUnavailable):
+        await talk(Scripted(ModelUnavailable()))
+
+
+async def test_tools_have_an_end() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "search_history", "input": {"query": "x"}}
+    reply = await talk(Scripted(step(call, reason="tool_use")))
+    assert reply.status == "cut"
+    assert "too many steps" in reply.note
+    assert len([s for s in reply.steps if s["role"] == "assistant"]) == MOST_STEPS + 1
+    assert reply.steps[-1]["role"] == "assistant"
+
+
+async def test_a_paused_turn_goes_on() -> None:
+    reply = await talk(Scripted(step("half", reason="pause_turn"), step("whole")))
+    assert reply.text == "half\n\nwhole"
+
+
+async def test_empty_text_blocks_are_not_kept() -> None:
+    reply = await talk(Scripted(step("", "  \n", "said")))
+    assert reply.steps == [{"role": "assistant", "content": [{"type": "text", "text": "said"}]}]
+
+
+async def test_stopping_ends_within_a_moment() -> None:
+    async def slow(on_text: Callable[[str], None]) -> Step:
+        on_text("so far")
+        await asyncio.sleep(30)
+        raise AssertionError
+
+    stop, sink = asyncio.Event(), FakeSink()
+    work = asyncio.create_task(talk(Scripted(slow), sink, stop))
+    while not sink.texts:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    stop.set()
+    async with asyncio.timeout(1):
+        reply = await work
+    assert (reply.text, reply.status, reply.note) == ("so far", "stopped", "Stopped.")
+    assert reply.steps == [{"role": "assistant", "content": [{"type": "text", "text": "so far"}]}]
+
+
+async def test_stopping_before_anything_was_said() -> None:
+    async def silent(_: Callable[[str], None]) -> Step:
+        await asyncio.sleep(30)
+        raise AssertionError
+
+    stop = asyncio.Event()
+    stop.set()
+    reply = await talk(Scripted(silent), stop=stop)
+    assert (reply.steps, reply.text) == ([], "")
+
+
+async def test_stopping_after_a_tool_ends_on_the_assistants_side() -> None:
+    stop = asyncio.Event()
+
+    async def second(_: Callable[[str], None]) -> Step:
+        stop.set()
+        await asyncio.sleep(30)
+        raise AssertionError
+
+    call = {"type": "tool_use", "id": "t", "name": "search_history", "input": {"query": "x"}}
+    reply = await talk(Scripted(step("I look.", call, reason="tool_use"), second), stop=stop)
+    assert [s["role"] for s in reply.steps] == ["assistant", "user", "assistant"]
+    assert reply.text == "I look."
+
+
+async def test_stopping_between_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialogue, "backoff", lambda attempt, failure: 30.0)
+    stop = asyncio.Event()
+    work = asyncio.create_task(talk(Scripted(cut("so far")), stop=stop))
+    await asyncio.sleep(0.05)
+    stop.set()
+    async with asyncio.timeout(1):
+        reply = await work
+    assert (reply.text, reply.status) == ("so far", "stopped")
+
+
+async def test_a_long_trouble_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialogue, "TELL_AFTER", 0.02)
+    monkeypatch.setattr(dialogue, "backoff", lambda attempt, failure: 0.03)
+    sink = FakeSink()
+    await talk(Scripted(ModelThrottled(), ModelThrottled(), ModelThrottled(), step("finally")), sink)
+    assert len(sink.waits) == 1
+    assert "keep trying" in sink.waits[0]
+
+
+async def test_a_short_trouble_is_not_told() -> None:
+    sink = FakeSink()
+    await talk(Scripted(ModelThrottled(), step("ok")), sink)
+    await asyncio.sleep(0.01)
+    assert sink.waits == []
+
+
+def test_pauses_grow_within_bounds_and_obey_the_server() -> None:
+    assert 3 <= backoff(0, ModelThrottled(3.0)) <= 3.25
+    for attempt in range(60):
+        assert 0.25 <= backoff(attempt, ModelUnavailable()) <= 20.0
+        assert 0.25 <= backoff(attempt, ModelThrottled(None)) <= 20.0
+
+
+def test_nothing_was_said_so_nothing_is_taken_up() -> None:
+    assert taken_up("") == taken_up("  \n") == []
+    assert [message["role"] for message in taken_up("half ")] == ["assistant", "user"]
+    assert taken_up("half ")[0]["content"][0]["text"] == "half"
+
+
+def test_what_goes_on_without_text_keeps_the_text() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
+    assert continued("half", step(call)).blocks == [{"type": "text", "text": "half"}, call]
+
+
+async def test_half_a_tag_never_shows() -> None:
+    async def say(on_text: Callable[[str], None]) -> Step:
+        for letter in "Ok. [LEARN: likes tea] Bye.":
+            on_text(letter)
+        return step("Ok. [LEARN: likes tea] Bye.")
+
+    sink = FakeSink()
+    reply = await talk(Scripted(say), sink)
+    assert all("[" not in shown and "LEARN" not in shown for shown in sink.texts)
+    assert reply.text == "Ok. [LEARN: likes tea] Bye."
+
+
+async def test_a_tool_result_is_never_empty() -> None:
+    async def nothing(given: dict[str, Any]) -> tuple[str, bool]:
+        return "", False
+
+    call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
+    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink())
+    (result,) = await run_tools([call], Tools([], {"n": nothing}), bound)
+    assert result["content"] == "(nothing)"

@@ -1,0 +1,71 @@
+"""What goes into the event log holds no secret; what is none stays."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.memory.redact import MARK, iban, luhn, redact, redacted
+
+SECRETS = [
+    "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8",
+    "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
+    "sk-proj-ABCDEFGHIJKLMNOPQRST",
+    "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+    "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuv",
+    "glpat-ABCDEFGHIJKLMNOPQRST",
+    "xoxb-123456789012-ABCDEFGHIJKL",
+    "AKIAIOSFODNN7EXAMPLE",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "4111 1111 1111 1111",
+    "4111-1111-1111-1111",
+    "378282246310005",
+    "DE89 3704 0044 0532 0130 00",
+    "GB82WEST12345698765432",
+    "NL91ABNA0417164300",
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("frame", ["{}", "my secret is {}.", "({}),", "a\n{}\nb", "token={}", '"{}"'])
+def test_secrets_go(secret: str, frame: str) -> None:
+    assert redact(frame.format(secret)) == frame.format(MARK)
+
+
+def test_private_keys_go_whole_or_cut() -> None:
+    key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----"
+    assert redact(f"a {key} b") == f"a {MARK} b"
+    assert redact("a -----BEGIN PRIVATE KEY-----\nMIIE") == f"a {MARK}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like tea", "Call me at +49 30 1234567", "4111 1111 1111 1112", "It was 1234567890123456789 metres",
+        "DE00 3704 0044 0532 0130 00", "12:30", "https://example.com/a/b?c=d", "sk-short", "2026-03-01 12:00:00",
+        "order 1000000000000", "", "🙂",
+    ],
+)  # fmt: skip
+def test_the_rest_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_a_value_is_walked_and_none_when_there_was_nothing() -> None:
+    secret = SECRETS[1]
+    value = {"a": [{"b": f"x {secret}"}, 5, None, True], "c": "plain text of some length"}
+    assert redacted(value) == {"a": [{"b": f"x {MARK}"}, 5, None, True], "c": "plain text of some length"}
+    assert value["a"][0]["b"] == f"x {secret}"  # type: ignore[index]
+    assert redacted({"c": "plain text of some length"}) is None
+
+
+def test_checks() -> None:
+    assert luhn("4111111111111111")
+    assert not luhn("4111111111111112")
+    assert iban("GB82WEST12345698765432")
+    assert not iban("GB83WEST12345698765432")
+
+
+@given(st.text(max_size=200))
+def test_twice_is_once(text: str) -> None:
+    assert redact(redact(text)) == redact(text)

@@ -1,0 +1,142 @@
+"""An answer as Telegram messages: one sound, the line about memory, the buttons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from relay.bot.place import Place
+from relay.bot.render import answer_buttons, answer_parts, changes_keyboard, memory_line, message_parts, short
+from relay.models import Answer
+
+DM = Place(1001, 0, True)
+TOPIC = Place(-1001234567890, 8, False, reply_to=55)
+Json = dict[str, Any]
+
+
+def change(action: str = "learn", status: str = "applied", content: str = "likes tea", **more: Any) -> Json:
+    base = {"id": 1, "action": action, "status": status, "memory_id": 4, "kind": "fact", "content": content}
+    return base | {"subject": "Ada", "subject_id": 1001, "before": None} | more
+
+
+def data(rows: list[list[Json]]) -> list[str]:
+    return [button["callback_data"] for row in rows for button in row]
+
+
+def test_a_short_answer_is_one_part() -> None:
+    (part,) = answer_parts(Answer("Hello **you**"), DM, 9)
+    assert (part["seq"], part["chat_id"]) == (1, 1001)
+    request = part["request"]
+    assert request["text"] == "Hello you"
+    assert request["entities"][0]["type"] == "bold"
+    assert request["link_preview_options"] == {"is_disabled": True}
+    for key in ("disable_notification", "reply_markup", "message_thread_id", "reply_parameters", "parse_mode"):
+        assert key not in request
+
+
+def test_only_the_first_part_sounds_and_only_the_last_has_buttons() -> None:
+    parts = answer_parts(Answer("word " * 3000, changes=[change()]), TOPIC, 9)
+    assert len(parts) > 2
+    assert [part["seq"] for part in parts] == list(range(1, len(parts) + 1))
+    assert [part["request"].get("disable_notification", False) for part in parts] == [False, *[True] * (len(parts) - 1)]
+    assert ["reply_markup" in part["request"] for part in parts] == [*[False] * (len(parts) - 1), True]
+    assert ["reply_parameters" in part["request"] for part in parts] == [True, *[False] * (len(parts) - 1)]
+    assert {part["request"]["message_thread_id"] for part in parts} == {8}
+    assert all(len(part["request"]["text"].encode("utf-16-le")) // 2 <= 4096 for part in parts)
+    assert "🧠 Learned: likes tea" in parts[-1]["request"]["text"]
+
+
+def test_a_notice_makes_no_sound() -> None:
+    (part,) = message_parts("Done.", DM, silent=True)
+    assert part["request"]["disable_notification"] is True
+    assert message_parts("", DM) == []
+
+
+def test_tools_are_told_once_each() -> None:
+    (part,) = answer_parts(Answer("Here.", tools=("search_history", "search_history", "web_fetch", "new_tool")), DM, 9)
+    assert "🔎 searched earlier messages, read a web page, new_tool" in part["request"]["text"]
+    assert part["request"]["text"].count("searched earlier") == 1
+
+
+def test_a_note_and_what_memory_did_share_one_line() -> None:
+    (part,) = answer_parts(Answer("Text.", changes=[change()], note="Stopped."), DM, 9)
+    assert part["request"]["text"].endswith("Stopped. · 🧠 Learned: likes tea")
+
+
+def test_buttons_under_an_answer() -> None:
+    assert answer_buttons(Answer("x"), 9) == []
+    assert data(answer_buttons(Answer("x", changes=[change()]), 9)) == ["u:9"]
+    assert data(answer_buttons(Answer("x", retry=True, web=True), 9)) == ["r:9", "w:9"]
+    pending = answer_buttons(Answer("x", changes=[change(), change(status="pending")]), 9)
+    assert "Keep or discard" in pending[0][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("one", "line"),
+    [
+        (change(), "🧠 Learned: likes tea"),
+        (change(kind="learning"), "◆ Kept: likes tea"),
+        (change(status="pending"), "🧠 To remember: likes tea. It waits for your tap"),
+        (change("refresh", before="liked tea"), "🧠 Updated: likes tea (was: liked tea)"),
+        (change("refresh", before="likes tea"), "🧠 Knew already: likes tea"),
+        (change("forget"), "🧠 Forgot: likes tea"),
+        (change("forget", "pending"), "🧠 Forget “likes tea”? It waits for your tap"),
+        (change(status="undone"), "↩ Undone: likes tea"),
+        (change("forget", "discarded"), "✖ Discarded: likes tea"),
+    ],
+)
+def test_each_change_has_its_words(one: Json, line: str) -> None:
+    assert memory_line([one], []) == line
+
+
+def test_several_that_may_be_meant_are_one_question() -> None:
+    several = [change("forget", "pending", f"cat {n}", id=n) for n in range(3)]
+    assert memory_line([change(), *several], []) == "🧠 Learned: likes tea · 🧠 Which one should I forget? (3 match)"
+
+
+def test_failures_are_told() -> None:
+    failed = [
+        {"tag": "FORGET", "text": "the trumpet", "failed": "nothing matches"},
+        {"tag": "LEARN", "text": "x" * 300, "failed": "longer than 200 characters"},
+        {"tag": "ODD", "text": "t", "failed": "why"},
+    ]
+    line = memory_line([], failed)
+    assert line.startswith("⚠️ Not forgotten (nothing matches): the trumpet · ⚠️ Not learned (longer than")
+    assert line.endswith("Not done (why): t")
+    assert len(line) < 250
+
+
+def test_nothing_to_tell() -> None:
+    assert memory_line([], []) == ""
+
+
+def test_the_opened_keyboard_offers_what_can_be_decided() -> None:
+    changes = [
+        change(id=1), change("forget", id=2), change(status="pending", id=3), change("forget", "pending", id=4),
+        change(status="undone", id=5),
+    ]  # fmt: skip
+    rows = changes_keyboard(changes, 9, opened=True)
+    assert data(rows) == ["d:1:u", "e:4", "d:2:u", "d:3:k", "d:3:x", "d:4:k", "d:4:x", "n", "c:9"]
+    assert data(changes_keyboard(changes, 9, opened=False)) == ["u:9"]
+
+
+def test_callback_data_fit_telegram() -> None:
+    rows = changes_keyboard([change(id=2**62, memory_id=2**62)], 2**62, opened=True)
+    assert all(0 < len(value.encode()) <= 64 for value in data(rows))
+
+
+def test_long_texts_are_cut_on_one_line() -> None:
+    assert short("a\n b\tc") == "a b c"
+    assert short("x" * 200) == "x" * 89 + "…"
+    assert short("x" * 90) == "x" * 90
+
+
+def test_what_was_learned_is_shown_as_it_is() -> None:
+    (part,) = answer_parts(Answer("Ok.", changes=[change(content="*not* <b>bold</b> [x](http://y)")]), DM, 9)
+    assert "*not* <b>bold</b> [x](http://y)" in part["request"]["text"]
+
+
+@pytest.mark.parametrize("place", [Place(-100, 1, False), Place(1001, 0, True)])
+def test_general_takes_no_thread_id(place: Place) -> None:
+    assert "message_thread_id" not in place.address()

@@ -1,0 +1,128 @@
+"""Settings: read from the environment, then .env; a wrong one gives one sentence that names it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from relay.errors import SettingsError
+from relay.settings import Settings, load, require
+
+NAMES = [str(field.alias) for field in Settings.model_fields.values()]
+TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting of whoever runs the tests."""
+    for name in list(os.environ):
+        if name.upper() in NAMES or name.startswith("RELAY_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_names_are_a_contract() -> None:
+    assert set(NAMES) >= {
+        "TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "RELAY_MODEL",
+        "RELAY_SMALL_MODEL", "RELAY_MAX_TOKENS", "RELAY_ADMINS", "RELAY_USERS", "RELAY_DATA_DIR", "DATABASE_URL",
+        "SUPABASE_URL", "SUPABASE_SERVICE_ROLE_KEY", "RELAY_TIMEZONE", "RELAY_CONCURRENCY", "RELAY_LOG_LEVEL",
+        "RELAY_LOG_FORMAT", "RELAY_WEB_SEARCH",
+    }  # fmt: skip
+
+
+def test_defaults() -> None:
+    settings = load()
+    assert settings.telegram_api_url == "https://api.telegram.org"
+    assert (settings.model, settings.small_model) == ("claude-sonnet-5-5", "claude-haiku-5-5")
+    assert settings.concurrency == 64
+    assert settings.allowed == frozenset()
+    assert settings.bot_id == 0
+    assert settings.web_search is False
+
+
+def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("RELAY_MODEL=from-file\nRELAY_SMALL_MODEL=small-from-file\nUNKNOWN=1\n")
+    monkeypatch.setenv("RELAY_MODEL", "from-environment")
+    assert (load().model, load().small_model) == ("from-environment", "small-from-file")
+
+
+def test_a_file_with_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"\xef\xbb\xbfRELAY_MODEL=\"m-1\" # mine\r\nRELAY_USERS='5'\r\n")
+    assert (load().model, load().users) == ("m-1", frozenset([5]))
+
+
+def test_empty_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.setenv(name, "")
+    assert load().model == "claude-sonnet-5-5"
+
+
+def test_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_ADMINS", " 1, 2 ,,")
+    monkeypatch.setenv("RELAY_USERS", f"3,{2**53 - 1}")
+    settings = load()
+    assert settings.admins == {1, 2}
+    assert settings.allowed == {1, 2, 3, 2**53 - 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RELAY_ADMINS", "ada"), ("RELAY_USERS", "1;2"), ("RELAY_USERS", "-5"), ("RELAY_USERS", "1.5"),
+        ("TELEGRAM_BOT_TOKEN", "hello"), ("TELEGRAM_BOT_TOKEN", "12:a b c"), ("TELEGRAM_API_URL", "api.telegram.org"),
+        ("ANTHROPIC_BASE_URL", "ftp://x"), ("SUPABASE_URL", "nowhere"), ("DATABASE_URL", "mysql://x"),
+        ("RELAY_MAX_TOKENS", "many"), ("RELAY_MAX_TOKENS", "1"), ("RELAY_CONCURRENCY", "0"), ("RELAY_CONCURRENCY", "x"),
+        ("RELAY_TIMEZONE", "Mars/Olympus"), ("RELAY_TIMEZONE", "../../etc/passwd"), ("RELAY_LOG_LEVEL", "loud"),
+        ("RELAY_LOG_FORMAT", "xml"), ("RELAY_WEB_SEARCH", "perhaps"),
+    ],
+)  # fmt: skip
+def test_a_malformed_setting_is_named_in_one_sentence(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as raised:
+        load()
+    sentence = str(raised.value)
+    assert sentence.startswith(name)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    assert "Value error" not in sentence
+    assert "pydantic" not in sentence
+
+
+def test_a_secret_is_not_told_in_the_sentence_or_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "supersecret")
+    with pytest.raises(SettingsError) as raised:
+        load()
+    assert "supersecret" not in str(raised.value)
+    for name in ("ANTHROPIC_API_KEY", "SUPABASE_SERVICE_ROLE_KEY"):
+        monkeypatch.setenv(name, "supersecret")
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
+    monkeypatch.setenv("DATABASE_URL", "postgresql://u:supersecret@h/d")
+    shown = repr(load())
+    assert "supersecret" not in shown
+    assert TOKEN not in shown
+
+
+def test_upper_and_lower_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_LOG_LEVEL", "debug")
+    monkeypatch.setenv("RELAY_LOG_FORMAT", "JSON")
+    monkeypatch.setenv("RELAY_WEB_SEARCH", "on")
+    settings = load()
+    assert (settings.log_level, settings.log_format, settings.web_search) == ("DEBUG", "json", True)
+
+
+def test_addresses_lose_their_last_slash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TELEGRAM_API_URL", "http://127.0.0.1:8081/")
+    assert load().telegram_api_url == "http://127.0.0.1:8081"
+
+
+def test_what_a_command_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SettingsError, match=r"TELEGRAM_BOT_TOKEN is not set\. .*@BotFather.*\.env"):
+        require(load(), "TELEGRAM_BOT_TOKEN")
+    with pytest.raises(SettingsError, match=r"ANTHROPIC_API_KEY is not set"):
+        require(load(), "ANTHROPIC_API_KEY")
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+    require(load(), "TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
+    assert load().bot_id == 123456789

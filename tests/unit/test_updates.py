@@ -1,0 +1,333 @@
+"""Telegram's updates as they come: what is for us, where it belongs, and what somebody said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relay.bot.updates import (
+    ALBUM_SECONDS,
+    PASTE_SECONDS,
+    Bot,
+    Command,
+    addressed,
+    blocks_of,
+    chat_of,
+    command_of,
+    joined_blocks,
+    name_of,
+    reply_of,
+    said_at,
+    sender_of,
+    sort_update,
+    topic_of,
+)
+
+BOT = Bot(77, "relay_bot")
+ADA, STRANGER = 1001, 6666
+ALLOWED = frozenset([ADA])
+Json = dict[str, Any]
+
+
+def message(text: str | None = "hello", chat: str = "private", user: int = ADA, **more: Any) -> Json:
+    body: Json = {"message_id": 5, "date": 1_700_000_000, "from": {"id": user, "first_name": "Ada"}}
+    body["chat"] = {"id": user if chat == "private" else -1001234567890, "type": chat}
+    return body | ({"text": text} if text is not None else {}) | more
+
+
+def sorted_(update: Json, group_open: bool = False, allowed: frozenset[int] = ALLOWED) -> Json:
+    return sort_update({"update_id": 9} | update, BOT, allowed, group_open)
+
+
+def kind(body: Json, group_open: bool = False) -> str:
+    return str(sorted_({"message": body}, group_open)["kind"])
+
+
+def pressed(data: Any, user: int = ADA) -> Json:
+    return {"callback_query": {"id": "1", "from": {"id": user}, "data": data, "message": message("x")}}
+
+
+# For whom
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (message("hello"), "turn"),
+        (message("/new"), "turn"),
+        (message("/retry"), "turn"),
+        (message("/NEW title"), "turn"),
+        (message("/status"), "control"),
+        (message("/stop"), "control"),
+        (message("/unknown"), "control"),
+        (message("/remember I like tea"), "control"),
+        (message("/status@relay_bot"), "control"),
+        (message("/status@other_bot"), "ignored"),
+        (message("/ not a command"), "turn"),
+        (message("see /status"), "turn"),
+        (message("/status", forward_origin={"type": "hidden_user"}), "turn"),
+        (message("   \n"), "ignored"),
+        (message(None), "ignored"),
+        (message(None, photo=[{}]), "turn"),
+        (message(None, voice={"file_id": "x"}), "turn"),
+        (message(None, new_chat_members=[{"id": 1}]), "ignored"),
+        (message("hi", user=STRANGER), "ignored"),
+        (message("hi", **{"from": {"id": ADA, "is_bot": True}}), "ignored"),
+        (message("hi", chat="channel"), "ignored"),
+        ({**message("hi"), "from": None}, "ignored"),
+    ],
+)
+def test_private_messages(body: Json, expected: str) -> None:
+    assert kind(body) == expected
+
+
+OURS = {"message_id": 4, "from": {"id": BOT.id, "is_bot": True}, "text": "said"}
+
+
+@pytest.mark.parametrize(
+    ("body", "shut", "opened"),
+    [
+        (message("hello", "supergroup"), "ignored", "turn"),
+        (message("hello @relay_bot", "supergroup"), "turn", "turn"),
+        (message("hello @RELAY_BOT!", "group"), "turn", "turn"),
+        (message("hello @relay_bots", "supergroup"), "ignored", "turn"),
+        (message("yes", "supergroup", reply_to_message=OURS), "turn", "turn"),
+        (message("yes", "supergroup", reply_to_message=OURS | {"forum_topic_created": {}}), "ignored", "turn"),
+        (message("/status@relay_bot", "supergroup"), "control", "control"),
+        (message("/status@other_bot", "supergroup"), "ignored", "ignored"),
+        (message("/new@relay_bot", "supergroup"), "turn", "turn"),
+        (message(None, "supergroup", caption="look @relay_bot", photo=[{}]), "turn", "turn"),
+        (message("hello @relay_bot", "supergroup", user=STRANGER), "ignored", "ignored"),
+    ],
+)
+def test_group_messages(body: Json, shut: str, opened: str) -> None:
+    assert (kind(body), kind(body, group_open=True)) == (shut, opened)
+
+
+@pytest.mark.parametrize(
+    ("update", "expected"),
+    [
+        (pressed("u:5"), "control"),
+        (pressed("r:5"), "turn"),
+        (pressed("w:5"), "turn"),
+        (pressed(None), "control"),
+        (pressed("u:5", STRANGER), "ignored"),
+        ({"callback_query": {"id": "1", "from": {"id": ADA}, "data": "u:5"}}, "ignored"),
+        ({"stopped_message_generation": {"chat": {"id": ADA, "type": "private"}, "draft_id": 3}}, "control"),
+        ({"stopped_message_generation": {"chat": {"id": STRANGER, "type": "private"}}}, "ignored"),
+        ({"edited_message": message("x")}, "ignored"),
+        ({"poll": {"id": "1"}}, "ignored"),
+        ({"some_future_thing": {"x": 1}}, "ignored"),
+        ({}, "ignored"),
+        ({"message": None}, "ignored"),
+        ({"message": "text"}, "ignored"),
+        ({"my_chat_member": {"chat": {"id": ADA, "type": "private"}, "from": {"id": ADA}}}, "ignored"),
+    ],
+)
+def test_other_updates(update: Json, expected: str) -> None:
+    assert sorted_(update)["kind"] == expected
+
+
+def test_nobody_is_let_in_when_nobody_is_named() -> None:
+    for update in ({"message": message()}, pressed("u:1"), {"message": message("/start")}):
+        assert sorted_(update, True, frozenset())["kind"] == "ignored"
+
+
+def test_of_a_stranger_only_the_number_is_kept() -> None:
+    row = sorted_({"message": message("secret words", user=STRANGER)})
+    assert row == {"update_id": 9, "kind": "ignored", "user_id": STRANGER, "event": "ignored"}
+
+
+def test_a_row_says_where_and_how_long() -> None:
+    row = sorted_({"message": message("hi", "supergroup", message_thread_id=8, is_topic_message=True)}, True)
+    assert (row["chat_id"], row["topic_id"], row["user_id"]) == (-1001234567890, 8, ADA)
+    assert (row["telegram_message_id"], row["hold"], row["mergeable"], row["redacted"]) == (5, 0.0, True, None)
+
+
+def test_commands_are_not_merged() -> None:
+    assert sorted_({"message": message("/new")})["mergeable"] is False
+    assert sorted_({"message": message("/new", forward_origin={"type": "user"})})["mergeable"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        (message("x" * 3999), 0.0),
+        (message("x" * 4000), PASTE_SECONDS),
+        (message(None, photo=[{}], media_group_id="g"), ALBUM_SECONDS),
+        (message(None, photo=[{}], caption="x" * 4000), 0.0),
+    ],
+)
+def test_only_what_may_have_more_to_come_waits(body: Json, seconds: float) -> None:
+    assert sorted_({"message": body})["hold"] == seconds
+
+
+def test_the_event_log_gets_a_copy_without_secrets() -> None:
+    row = sorted_({"message": message("key sk-ant-api03-AAAAAAAAAAAAAAAAAAAA")})
+    assert "sk-ant" in row["payload"]["message"]["text"]
+    assert row["redacted"]["message"]["text"] == "key [redacted]"
+
+
+# Where
+
+
+@pytest.mark.parametrize(
+    ("more", "topic"),
+    [
+        ({}, 0),
+        ({"message_thread_id": 8, "is_topic_message": True}, 8),
+        ({"message_thread_id": 8}, 0),
+        ({"message_thread_id": "8", "is_topic_message": True}, 0),
+    ],
+)
+def test_topics(more: Json, topic: int) -> None:
+    assert topic_of(message("x", "supergroup", **more)) == topic
+
+
+def test_general_is_no_topic() -> None:
+    assert topic_of(message("x", "supergroup", message_thread_id=1, is_topic_message=True)) == 0
+
+
+def test_a_stop_button_names_its_topic() -> None:
+    stopped = {"chat": {"id": ADA, "type": "private"}, "message_thread_id": 6, "draft_id": 3}
+    assert sorted_({"stopped_message_generation": stopped})["topic_id"] == 6
+
+
+# Commands
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/new", Command("new", "")),
+        ("/New  my title ", Command("new", "my title")),
+        ("/soul set\nYou are\nkind", Command("soul", "set\nYou are\nkind")),
+        ("/new@RELAY_bot x", Command("new", "x")),
+        ("/new@other", None),
+        ("/", None),
+        ("/néw", None),
+        (" /new", None),
+        ("//new", None),
+        ("/" + "x" * 33, None),
+    ],
+)
+def test_commands(text: str, expected: Command | None) -> None:
+    assert command_of(message(text), BOT) == expected
+
+
+def test_a_caption_is_no_command() -> None:
+    assert command_of(message(None, caption="/new", photo=[{}]), BOT) is None
+
+
+# What was said
+
+
+def test_blocks_of_ones_own_words() -> None:
+    assert blocks_of(message("hi"), ADA) == [{"type": "text", "text": "hi"}]
+
+
+def test_blocks_of_a_forward_are_somebody_elses() -> None:
+    origin = {"type": "user", "sender_user": {"id": 5, "first_name": "Mallory", "last_name": "M"}}
+    assert blocks_of(message("buy", forward_origin=origin), ADA) == [
+        {"type": "text", "text": "buy", "untrusted": "forward", "from": "Mallory M"}
+    ]
+    hidden = {"type": "hidden_user", "sender_user_name": "Hidden"}
+    assert blocks_of(message("buy", forward_origin=hidden), ADA)[0]["from"] == "Hidden"
+    channel = {"type": "channel", "chat": {"id": -1, "title": "News"}}
+    assert blocks_of(message("buy", forward_origin=channel), ADA)[0]["from"] == "News"
+    assert blocks_of(message("buy", forward_date=1), ADA)[0]["untrusted"] == "forward"
+
+
+def test_a_forward_of_ones_own_words_is_ones_own() -> None:
+    origin = {"type": "user", "sender_user": {"id": ADA, "first_name": "Ada"}}
+    assert "untrusted" not in blocks_of(message("mine", forward_origin=origin), ADA)[0]
+
+
+def test_media_are_named_honestly_and_captions_are_marked() -> None:
+    blocks = blocks_of(message(None, photo=[{}], caption="what is this?"), ADA)
+    assert "photos" in blocks[0]["text"]
+    assert (blocks[1]["text"], blocks[1]["untrusted"]) == ("what is this?", "caption")
+
+
+def test_parts_of_a_paste_are_one_text_again() -> None:
+    parts = [message("a" * 4096, message_id=5), message("b" * 4000, message_id=6), message("c", message_id=7)]
+    assert joined_blocks(parts, ADA) == [{"type": "text", "text": "a" * 4096 + "b" * 4000 + "c"}]
+
+
+def test_other_messages_stay_apart() -> None:
+    assert len(joined_blocks([message("a"), message("b", message_id=6)], ADA)) == 2
+    assert len(joined_blocks([message("a" * 4000), message("b", message_id=9)], ADA)) == 2
+    assert len(joined_blocks([message("a" * 4000), message("b", message_id=6, forward_date=1)], ADA)) == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "own", "by"),
+    [
+        ({"message_id": 3, "from": {"id": BOT.id}, "text": "said"}, True, "you"),
+        ({"message_id": 3, "from": {"id": ADA, "first_name": "Ada"}, "text": "said"}, True, "Ada"),
+        ({"message_id": 3, "from": {"id": 5, "first_name": "Ben"}, "text": "said"}, False, "Ben"),
+        ({"message_id": 3, "from": {"id": ADA, "first_name": "Ada"}, "text": "said", "forward_date": 1}, False, "Ada"),
+        ({"message_id": 3, "text": "said"}, False, "somebody"),
+    ],
+)
+def test_replies_know_whose_words_they_answer(target: Json, own: bool, by: str) -> None:
+    reply = reply_of(message("x", reply_to_message=target), BOT, ADA)
+    assert reply is not None
+    assert (reply.own, reply.by, reply.text) == (own, by, "said")
+
+
+def test_replies_that_are_none() -> None:
+    assert reply_of(message("x"), BOT, ADA) is None
+    created = {"message_id": 3, "forum_topic_created": {"name": "t"}}
+    assert reply_of(message("x", reply_to_message=created), BOT, ADA) is None
+
+
+def test_only_a_quote_by_hand_counts() -> None:
+    target = {"message_id": 3, "from": {"id": BOT.id}, "text": "one two"}
+    manual = reply_of(message("x", reply_to_message=target, quote={"text": "two", "is_manual": True}), BOT, ADA)
+    auto = reply_of(message("x", reply_to_message=target, quote={"text": "two"}), BOT, ADA)
+    assert manual is not None
+    assert auto is not None
+    assert (manual.quote, auto.quote) == ("two", "")
+
+
+def test_names() -> None:
+    assert name_of({"first_name": "Ada", "last_name": "L"}) == "Ada L"
+    assert name_of({"username": "ada"}) == "ada"
+    assert name_of({}) == "somebody"
+
+
+@pytest.mark.parametrize("date", [None, "x", 10**20, -(10**20), [1]])
+def test_a_date_that_is_none_is_now(date: Any) -> None:
+    assert said_at({"date": date}).tzinfo is not None
+
+
+def test_nobody_is_addressed_by_a_bot_without_a_name() -> None:
+    assert addressed(message("hello @", "group"), Bot(77, "")) is False
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-10, 10) | st.sampled_from([ADA, "private", "supergroup", "/new", "hi"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["chat", "from", "id", "type", "text", "caption", "reply_to_message"]), inner, max_size=5
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    kind=st.sampled_from(["message", "callback_query", "my_chat_member", "stopped_message_generation", "odd"]),
+    body=JSON,
+)
+def test_who_and_where_can_be_asked_of_anything(kind: str, body: Any) -> None:
+    update = {"update_id": 1, kind: body}
+    chat = chat_of(update)
+    assert chat is None or isinstance(chat, dict)
+    assert isinstance(sender_of(update), int)
