@@ -42,6 +42,9 @@ declare
 begin
     near := relay.near_duplicate(p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
         p_memory ->> 'content');
+    if near.id is not null and p_pending and lower(near.content) = lower(p_memory ->> 'content') then
+        return;
+    end if;
     if near.id is not null and not p_pending then
         update memory set content = p_memory ->> 'content', updated_at = now() where id = near.id;
         insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
@@ -74,6 +77,10 @@ begin
     else
         select array_agg(id) into matches from relay.matching_memories(p_turn.space_id, p_words);
     end if;
+    -- In a group everybody may have their own facts forgotten, and what is about nobody.
+    select array_agg(m.id) into matches from memory m join space s on s.id = m.space_id
+    where m.id = any (matches)
+        and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id);
     if matches is null then
         return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', p_words);
     end if;

@@ -111,11 +111,12 @@ end $$;
 create or replace function relay.move_size(p_table text) returns bigint
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    counted bigint;
+    size bigint := (select reltuples from pg_class where oid = format('relay.%I', p_table)::regclass);
 begin
-    execute format('select count(*) from (select from relay.%I limit 50001) few', p_table) into counted;
-    return case when counted <= 50000 then counted else greatest(counted,
-        (select reltuples::bigint from pg_class where oid = format('relay.%I', p_table)::regclass)) end;
+    if size < 10000 then
+        execute format('select count(*) from (select from relay.%I limit 10000) few', p_table) into size;
+    end if;
+    return size;
 end $$;
 
 -- Whether nobody has used this database yet: it has no rows but the soul that Relay starts with.
@@ -146,7 +147,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         group by t.name) numbers
 $$;
 
--- What a move must know of either side: {id, unused, leased, leased_seconds, messages, numbers,
+-- What a move must know of either side: {id, leased, leased_seconds, numbers,
 -- tables: [{name, columns, size}] in the order of moving, moves: [{source_id, state, …}]}.
 create or replace function public.relay_move_state() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -158,10 +159,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where status = 'due' and lease_until between now() and now() + interval '1 day')
     select jsonb_build_object(
         'id', (select id from identity),
-        'unused', relay.move_unused(),
         'leased', (select count(*) from lease),
         'leased_seconds', (select ceil(extract(epoch from max(until) - now())) from lease),
-        'messages', relay.move_size('message'),
         'numbers', relay.move_numbers(),
         'tables', (select jsonb_agg(jsonb_build_object('name', t.name, 'size', relay.move_size(t.name), 'columns',
             (select jsonb_agg(c.name || ' ' || c.type order by c.place) from relay.move_columns(t.name) c))
@@ -195,8 +194,10 @@ create or replace function public.relay_move_clear(p_source uuid) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     one record;
+    most integer := 10;
     batch integer;
     gone integer := 0;
+    before timestamptz;
 begin
     perform from move where source_id = p_source and state = 'clearing' for update;
     if not found then
@@ -209,11 +210,14 @@ begin
         where c.key_place is not null group by t.name, t.place order by t.place desc
     loop
         loop
-            execute format('delete from relay.%1$I where (%2$s) in (select %2$s from relay.%1$I order by %3$s limit 50)',
-                one.name, one.key, one.backward);
+            before := clock_timestamp();
+            execute format('delete from relay.%1$I where (%2$s) in (select %2$s from relay.%1$I order by %3$s limit $1)',
+                one.name, one.key, one.backward) using most;
             get diagnostics batch = row_count;
             exit when batch = 0;
             gone := gone + batch;
+            most := case when clock_timestamp() < before + interval '0.1 seconds' then least(most * 2, 2000)
+                else greatest(most / 2, 1) end;
             if clock_timestamp() > statement_timestamp() + interval '1 second' then
                 return jsonb_build_object('state', 'clearing', 'gone', gone);
             end if;

@@ -102,8 +102,8 @@ begin
     return saved;
 end $$;
 
--- The message of p_user_id that is to be answered again (the one of a turn, else the thread's last); its answer is
--- set aside. Null when there is none.
+-- The message of p_user_id that is to be answered again (the one of a turn, else the thread's last). Null when
+-- there is none. Its old answer stands until the new one is saved.
 create or replace function relay.reopen_message(p_thread relay.thread, p_user_id bigint, p_of_turn bigint)
 returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -121,9 +121,6 @@ begin
     if not exists (select from message where id = again and user_id = p_user_id) then
         return null;
     end if;
-    update message m set status = 'replaced' from turn t
-    where t.id = m.turn_id and m.thread_id = p_thread.id and m.role = 'assistant' and t.user_message_id = again
-        and m.id > again;
     return again;
 end $$;
 
@@ -193,9 +190,10 @@ begin
                 p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)
             returning id into answer;
             applied := relay.apply_actions(held, answer, p_reply -> 'actions', (p_reply ->> 'tainted')::boolean);
-            if not exists (select from message m join turn t on t.id = m.turn_id
-                    where m.thread_id = held.thread_id and m.id > held.user_message_id and m.id <> answer
-                        and m.role = 'assistant' and t.user_message_id = held.user_message_id) then
+            update message m set status = 'replaced' from turn t
+            where t.id = m.turn_id and m.thread_id = held.thread_id and m.id > held.user_message_id
+                and m.id <> answer and m.role = 'assistant' and t.user_message_id = held.user_message_id;
+            if not found then
                 perform relay.count_exchange(held, answer);
             end if;
         end if;

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from relay.errors import DatabaseUnavailable, RelayError, SchemaError
 from relay.ports import Database
 
-MOST_ROWS = 5_000
+MOST_ROWS = 2_000
 DIGEST_ROWS = 20_000
-LEAST_BYTES, FIRST_BYTES, MOST_BYTES = 16_384, 262_144, 1_048_576
-"""Bytes of a page: fewer when storing one takes more than a second, more when it takes little."""
+LEAST_BYTES, FIRST_BYTES, MOST_BYTES = 16_384, 131_072, 524_288
+"""Bytes of a page: fewer when storing one takes long, more when it takes little."""
 PATIENCE = 120.0
 """Seconds to try again while a side cannot be reached."""
 
@@ -156,9 +156,9 @@ class Transfer:
         if there["after"] != page["last"]:
             raise MoveRefused("Another `relay move` is at work on the target.")
         taken = time.monotonic() - began
-        if taken > 1.0:
+        if taken > 0.7:
             self._bytes = max(LEAST_BYTES, self._bytes // 2)
-        elif taken < 0.3:
+        elif taken < 0.2:
             self._bytes = min(MOST_BYTES, self._bytes * 2)
         return int(there["rows"])
 
@@ -207,8 +207,12 @@ def _occupied(here: Json, there: Json) -> str:
     elif unfinished:
         what = f"Another move into the target was begun on {unfinished['began_at'][:10]} and not finished."
     else:
-        what = f"The target already holds data ({there['messages']:,} messages)."
+        what = f"The target already holds data (about {_messages(there):,} messages)."
     return f"{what} Nothing was changed. If all of it may go for good, say --replace."
+
+
+def _messages(state: Json) -> int:
+    return sum(table["size"] for table in state["tables"] if table["name"] == "message")
 
 
 def _different(tables: list[str], finished_before: bool) -> str:
