@@ -149,8 +149,8 @@ def hold_of(message: Json) -> float:
 def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: bool) -> Json:
     """An update as the queue takes it: its kind (turn, control or ignored), lane, user and how long it waits.
 
-    `group_open`: every message of its group may be for the bot; whether it is shows later, so the event log gets none of
-    its text. Nothing of a stranger is kept but the update's number.
+    `group_open`: every message of its group may be for the bot; whether it is shows later, so the event log gets none
+    of its text. Nothing of a stranger is kept but the update's number.
     """
     chat, user_id = chat_of(update), sender_of(update)
     row: Json = {"update_id": update["update_id"], "kind": "ignored", "user_id": user_id or None}

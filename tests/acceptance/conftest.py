@@ -53,7 +53,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # noqa: ANN201
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     report = yield
     setattr(item, f"rep_{report.when}", report)
     return report

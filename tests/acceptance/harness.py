@@ -29,8 +29,15 @@ class RelayProcess:
         self.starts += 1
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "relay", "run", env=self.environment, cwd=self.log.parent,
-                stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
+                sys.executable,
+                "-m",
+                "relay",
+                "run",
+                env=self.environment,
+                cwd=self.log.parent,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
 
     async def kill(self) -> None:

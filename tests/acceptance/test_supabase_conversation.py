@@ -21,6 +21,17 @@ from tests.standins.telegram import TelegramStandIn
 pytestmark = SESSION
 
 
+class FarTown(Town):
+    """A town whose memory is elsewhere."""
+
+    project: SupabaseProject
+
+    def keeps(self, text: str) -> bool:
+        """Whether a text is anywhere in the project, in the data directory or in the log."""
+        files = [path for path in self.project.folder.rglob("*") if path.is_file()]
+        return super().keeps(text) or any(text.encode() in path.read_bytes() for path in files)
+
+
 @pytest.fixture(scope="module")
 def project() -> Iterator[SupabaseProject]:
     with SupabaseProject() as project:
@@ -40,7 +51,9 @@ async def bot(project: SupabaseProject) -> AsyncIterator[Town]:
         await relay.start()
         try:
             await tg.wait_polling(timeout=30)
-            yield Town(tg, model, relay, folder / "data")
+            town = FarTown(tg, model, relay, folder / "data")
+            town.project = project
+            yield town
         finally:
             await relay.stop()
             assert not [secret for secret in project.secrets if secret in relay.output()]

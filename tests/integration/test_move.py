@@ -28,6 +28,7 @@ from relay.memory.transfer import MoveDiffers, MoveRefused, Transfer
 from relay.move import in_use, place, target_settings
 from relay.settings import Settings
 from tests.integration.conftest import TEMPLATE, Server, memory_directory
+from tests.standins.supabase import SupabaseProject
 
 ROOT = Path(relay.__file__).parents[1]
 ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
@@ -564,3 +565,65 @@ def test_targets_that_make_no_sense_are_refused(monkeypatch: Any, tmp_path: Path
     assert target_settings(there, "embedded", "K", None).supabase_url == ""
     url = "postgresql://me:secret@db.example.org:6543/postgres"
     assert place(target_settings(here, url, "K", None)) == "Postgres, db.example.org:6543/postgres"
+
+
+# Supabase
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[SupabaseProject]:
+    with SupabaseProject() as project:
+        project.migrate()
+        yield project
+
+
+async def test_a_supabase_project_is_moved_to_and_from_over_rest_alone(
+    shell: Shell, running: SupabaseProject, make: Any
+) -> None:
+    running.reset()
+    project = Side(Postgres(running.database_url), running.database_url)
+    keys = {"SUPABASE_URL": running.url, "SUPABASE_SERVICE_ROLE_KEY": running.service_key}
+    assert shell.run("db", "migrate")[0] == 0
+    async with served(shell.data_dir) as here:
+        here.sql(ROWS)
+        before = here.dump()
+        running.fail("lost", times=3, function="move_insert")
+        code, output = await asyncio.to_thread(
+            shell.run, "move", "--to", running.url, "--key-env", "PROJECT", PROJECT=running.service_key
+        )
+        assert code == 0, output
+        assert "Waiting" in output
+        assert f"  SUPABASE_URL={running.url}\n  SUPABASE_SERVICE_ROLE_KEY=… (what PROJECT holds)" in output
+        assert not [secret for secret in running.secrets if secret in output]
+        assert here.dump() == before
+        assert project.dump(*STAYS) == here.dump(*STAYS)
+
+        project.sql("update message set text = 'edited there' where id = 1")
+        code, output = await asyncio.to_thread(shell.run, "move", "--to", "embedded", **keys)
+        assert code == 1
+        assert "where this data came from" in output
+        code, output = await asyncio.to_thread(shell.run, "move", "--to", "embedded", "--replace", **keys)
+        assert code == 0, output
+        assert "  SUPABASE_URL=\n" in output
+        assert project.dump(*STAYS) == here.dump(*STAYS)
+        code, output = await asyncio.to_thread(
+            shell.run, "move", "--to", running.url, "--replace", **keys | {"SUPABASE_URL": ""}
+        )
+        assert code == 2, "a key alone is half a setting"
+
+
+async def test_a_project_without_tables_says_how_they_come_and_a_wrong_key_is_told(
+    shell: Shell, running: SupabaseProject
+) -> None:
+    assert shell.run("db", "migrate")[0] == 0
+    code, output = shell.run("move", "--to", running.url, "--key-env", "PROJECT", PROJECT=running.anon_key)
+    assert code == 2
+    assert "anon key" in output
+    await asyncio.to_thread(running.forget_relay)
+    try:
+        code, output = shell.run("move", "--to", running.url, "--key-env", "PROJECT", PROJECT=running.service_key)
+        assert code == 1
+        assert "relay db migrate" in output
+        assert "relay db sql" in output
+    finally:
+        await asyncio.to_thread(running.migrate)

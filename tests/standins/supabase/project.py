@@ -26,7 +26,8 @@ class SupabaseProject:
 
     def __init__(self) -> None:
         self._keys = [Keys()]
-        self._folder = Path()
+        self.folder = Path()
+        """Where all of it is, while it runs."""
         self._started: list[Any] = []
 
     # Start and stop
@@ -35,7 +36,7 @@ class SupabaseProject:
         require_postgrest()
         shared = Path("/dev/shm")
         memory = str(shared) if shared.is_dir() and shutil.disk_usage(shared).free > 2**30 else None
-        self._folder = Path(tempfile.mkdtemp(prefix="relay-supabase-", dir=memory))
+        self.folder = Path(tempfile.mkdtemp(prefix="relay-supabase-", dir=memory))
         try:
             self._start()
         except BaseException:
@@ -53,13 +54,13 @@ class SupabaseProject:
         await asyncio.to_thread(self._stop)
 
     def _start(self) -> None:
-        server = EmbeddedPostgres(self._folder / "data")
+        server = EmbeddedPostgres(self.folder / "data")
         self._started.append(lambda: asyncio.run(server.stop()))
         asyncio.run(server.start())
         self.database = ProjectDatabase(server.superuser_url)
         self.database.prepare_server()
         self.database.create(NAME)
-        self.postgrest = Postgrest(self._folder, self.database.url(NAME, "authenticator"), self._keys[-1].secret)
+        self.postgrest = Postgrest(self.folder, self.database.url(NAME, "authenticator"), self._keys[-1].secret)
         self._started.append(self.postgrest.stop)
         self.postgrest.start()
         self.gateway = Gateway(self.postgrest.socket, self._keys[-1])
@@ -69,7 +70,7 @@ class SupabaseProject:
     def _stop(self) -> None:
         while self._started:
             self._started.pop()()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     # Where it is, and its keys
 
