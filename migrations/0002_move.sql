@@ -8,7 +8,7 @@ insert into relay.identity default values;
 -- What was moved into this database, from which one, and how far that has come: {table: {after, rows}}.
 create table relay.move (
     source_id uuid primary key,
-    state text not null default 'clearing' check (state in ('clearing', 'copying', 'done')),
+    state text not null check (state in ('copying', 'done')),
     progress jsonb not null default '{}',
     began_at timestamptz not null default now(),
     done_at timestamptz

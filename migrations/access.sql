@@ -30,7 +30,7 @@ begin
     end loop;
     if exists (select from pg_roles where rolname = 'service_role') then
         grant usage on schema relay to service_role;
-        grant select, insert, update, delete on all tables in schema relay to service_role;
+        grant select, insert, update, delete, truncate on all tables in schema relay to service_role;
         grant usage, update on all sequences in schema relay to service_role;
     end if;
 end $access$;

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from relay.blocks import paired
 from relay.errors import (
     ContextTooLong,
     EmptyAnswer,
@@ -84,6 +85,7 @@ class Talk:
 
     def reply(self, status: str, note: str = "") -> Reply:
         """The dialogue as it stands; it ends on the assistant's side, as the next prompt needs it."""
+        self.steps = paired(self.steps)
         if self.steps and self.steps[-1]["role"] == "user":
             self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
         return Reply(self.steps, self.whole(), status, self.usage, self.model, self.tainted, tuple(self.tools), note)
@@ -155,11 +157,17 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
     deadline = time.monotonic() + PATIENCE
     trouble = Trouble(talk.sink)
     talk.step_text = ""
+
+    def hear(delta: str) -> None:
+        trouble.end()
+        talk.hear(delta)
+
     try:
         for attempt in range(50):
             made = request([*talk.steps, *taken_up(partial)], talk.dirty)
+            trouble.begin()
             try:
-                step = await unless(stop, model.reply(made, talk.hear))
+                step = await unless(stop, model.reply(made, hear))
                 return step if step is None or not partial else continued(partial, step)
             except StreamCut as cut:
                 talk.count(cut.usage)
@@ -181,20 +189,25 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
 
 
 class Trouble:
-    """Tells the user once when the model has been in trouble for a while."""
+    """Tells the user when the model has said nothing for a while, and why if that is known."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
+        self._sentence = "The model has not begun to answer."
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self, sentence: str) -> None:
+    def begin(self, sentence: str = "") -> None:
+        self._sentence = sentence or self._sentence
         if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(TELL_AFTER, self._sink.waiting, f"⏳ {sentence} I keep trying.")
+            self._timer = asyncio.get_running_loop().call_later(TELL_AFTER, self._tell)
+
+    def _tell(self) -> None:
+        self._sink.waiting(f"⏳ {self._sentence} I keep trying.")
 
     def end(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
 
 def backoff(attempt: int, failure: ModelError) -> float:

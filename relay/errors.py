@@ -26,6 +26,10 @@ class AccessRefused(DatabaseUnavailable):
     """The database does not accept the address or the key that it was given; a person has to look."""
 
 
+class DataRefused(DatabaseError):
+    """The database cannot hold this value, whenever it is asked."""
+
+
 class SchemaError(DatabaseError):
     """The database's schema does not fit this version of Relay."""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
+from relay.blocks import paired
 from relay.models import Block, Context, Incoming, Prompt, ReplyTo
 
 SOUL_TOKENS = 4_000
@@ -209,7 +210,7 @@ def history(summary: dict[str, Any] | None, recent: Sequence[dict[str, Any]], gr
         if row["role"] == "user":
             messages.append({"role": "user", "content": user_blocks(row["blocks"], row.get("name") or "", group)})
         else:
-            messages.extend({"role": step["role"], "content": list(step["content"])} for step in row["blocks"])
+            messages.extend(paired(row["blocks"]))
     return joined(messages)
 
 

@@ -168,6 +168,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'moves', (select coalesce(jsonb_agg(to_jsonb(m) order by m.began_at), '[]') from move m))
 $$;
 
+-- Takes away all that moves: what the target held before (in a new one, the soul that Relay starts with).
+create or replace function relay.move_empty() returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') from relay.move_tables());
+end $$;
+
 -- Begins a move from a source into this database, or takes up the one that was begun: its row, or null when the
 -- database holds other data and p_replace does not say that they may go.
 create or replace function public.relay_move_begin(p_source uuid, p_replace boolean) returns jsonb
@@ -177,54 +184,16 @@ declare
 begin
     perform pg_advisory_xact_lock(hashtext('relay.move'));
     select * into found from move where source_id = p_source;
-    if found.state in ('clearing', 'copying') or (found.state = 'done' and not p_replace) then
+    if found.state = 'copying' or (found.state = 'done' and not p_replace) then
         return to_jsonb(found);
     end if;
     if not p_replace and not relay.move_unused() then
         return null;
     end if;
+    perform relay.move_empty();
     delete from move where true;
-    insert into move (source_id) values (p_source) returning * into found;
+    insert into move (source_id, state) values (p_source, 'copying') returning * into found;
     return to_jsonb(found);
-end $$;
-
--- Takes away what the target held before (in a new one that is the soul that Relay starts with), for about a second:
--- {state, gone}; the state is 'copying' once nothing is left.
-create or replace function public.relay_move_clear(p_source uuid) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one record;
-    most integer := 10;
-    batch integer;
-    gone integer := 0;
-    before timestamptz;
-begin
-    perform from move where source_id = p_source and state = 'clearing' for update;
-    if not found then
-        return (select jsonb_build_object('state', state, 'gone', 0) from move where source_id = p_source);
-    end if;
-    for one in
-        select t.name, string_agg(quote_ident(c.name), ', ' order by c.key_place) as key,
-            string_agg(quote_ident(c.name) || ' desc', ', ' order by c.key_place) as backward
-        from relay.move_tables() t cross join relay.move_columns(t.name) c
-        where c.key_place is not null group by t.name, t.place order by t.place desc
-    loop
-        loop
-            before := clock_timestamp();
-            execute format('delete from relay.%1$I where (%2$s) in (select %2$s from relay.%1$I order by %3$s limit $1)',
-                one.name, one.key, one.backward) using most;
-            get diagnostics batch = row_count;
-            exit when batch = 0;
-            gone := gone + batch;
-            most := case when clock_timestamp() < before + interval '0.1 seconds' then least(most * 2, 2000)
-                else greatest(most / 2, 1) end;
-            if clock_timestamp() > statement_timestamp() + interval '1 second' then
-                return jsonb_build_object('state', 'clearing', 'gone', gone);
-            end if;
-        end loop;
-    end loop;
-    update move set state = 'copying' where source_id = p_source;
-    return jsonb_build_object('state', 'copying', 'gone', gone);
 end $$;
 
 -- Stores a page of a table that follows p_after, and how far the table has come: {after, rows}. A page that does not
@@ -280,10 +249,15 @@ begin
     return to_jsonb(true);
 end $$;
 
--- The copy was not the same as its source: nothing of it counts, and the same move begins anew when it is run again.
+-- The copy was not the same as its source: it goes, and the same move begins anew when it is run again. Whether it
+-- was one that had not ended yet.
 create or replace function public.relay_move_restart(p_source uuid) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with restarted as (
-        update move set state = 'clearing', progress = '{}' where source_id = p_source and state = 'copying' returning 1)
-    select to_jsonb(count(*)) from restarted
-$$;
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update move set progress = '{}' where source_id = p_source and state = 'copying';
+    if not found then
+        return to_jsonb(false);
+    end if;
+    perform relay.move_empty();
+    return to_jsonb(true);
+end $$;

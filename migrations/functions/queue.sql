@@ -58,9 +58,9 @@ begin
     return opened;
 end $$;
 
--- What a worker may do next: turns left by the dead, then the due lanes. Also how long nothing else will be due.
+-- What a worker may do next beside what it is running: turns left by the dead, then the due lanes. Also how long nothing else will be due.
 create or replace function public.relay_claim(
-    p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
+    p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer, p_running jsonb default '[]')
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -75,11 +75,12 @@ begin
         where id in (
             select id from turn
             where status in ('working', 'answered') and bot_id = p_bot_id
+                and id <> all (array(select jsonb_array_elements_text(p_running)::bigint))
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes'
-                    -- its own, but not renewed as running turns are: the response that handed it out was lost
+                    -- its own, but neither running nor just handed out: the response that did was lost
                     or (lease_owner = p_worker
                         and lease_until < now() + make_interval(secs => p_lease_seconds * 0.6)))
-                and (not_before is null or not_before <= now() or not_before > now() + interval '15 minutes')
+                and (not_before is null or not_before <= now() or not_before > now() + interval '1 minute')
             order by id limit p_limit for update skip locked)
         returning *
     loop
@@ -108,7 +109,8 @@ end $$;
 -- Stores updates before Telegram is told that they arrived, once each whatever how often they come, and claims what
 -- is due. Controls (commands, buttons) are claimed at once; they do not wait in a lane.
 create or replace function public.relay_intake(
-    p_bot_id bigint, p_worker uuid, p_updates jsonb, p_limit integer, p_lease_seconds integer)
+    p_bot_id bigint, p_worker uuid, p_updates jsonb, p_limit integer, p_lease_seconds integer,
+    p_running jsonb default '[]')
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -164,7 +166,7 @@ begin
             controls := controls || relay.turn_json(control);
         end if;
     end loop;
-    result := public.relay_claim(p_bot_id, p_worker, p_limit, p_lease_seconds);
+    result := public.relay_claim(p_bot_id, p_worker, p_limit, p_lease_seconds, p_running);
     return result || jsonb_build_object('stored', stored, 'turns', controls || (result -> 'turns'));
 end $$;
 
@@ -183,15 +185,15 @@ begin
 end $$;
 
 -- Prolongs the leases of a worker's turns. Returns the ids of those it no longer holds.
-create or replace function public.relay_renew(p_worker uuid, p_turns bigint[], p_lease_seconds integer)
+create or replace function public.relay_renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with renewed as (
         update turn set lease_until = now() + make_interval(secs => p_lease_seconds)
-        where id = any (p_turns) and lease_owner = p_worker and status in ('working', 'answered')
+        where id = any (array(select jsonb_array_elements_text(p_turns)::bigint)) and lease_owner = p_worker and status in ('working', 'answered')
         returning id)
-    select coalesce(jsonb_agg(t.id), '[]') from unnest(p_turns) as t (id)
-    where t.id not in (select id from renewed)
+    select coalesce(jsonb_agg(t.id::bigint), '[]') from jsonb_array_elements_text(p_turns) as t (id)
+    where t.id::bigint not in (select id from renewed)
 $$;
 
 -- Ends a turn for good and lets its lane go on.
@@ -207,7 +209,8 @@ begin
         payload = case when p_status = 'failed' then payload end
     where turn_id = p_turn_id;
     -- Locked first, so that the next statement sees what an intake that held the lane has stored.
-    select id into own_lane from lane where open_turn_id = p_turn_id for update;
+    select id into own_lane from lane
+    where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;
     update lane set open_turn_id = null,
         due_at = (select max(u.ready_at) from inbox u where u.lane_id = own_lane and u.status = 'pending')
     where id = own_lane;

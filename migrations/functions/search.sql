@@ -16,11 +16,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from telling
 $$;
 
--- How many of a query's lexemes a text has.
-create or replace function relay.words_matched(p_words tsvector, p_query tsquery) returns integer
+-- The same query for the words of one space, as the index has them.
+create or replace function relay.query_of_space(p_space_id bigint, p_query tsquery) returns tsquery
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select count(*)::integer from unnest(string_to_array(p_query::text, ' | ')) as one
-    where p_words @@ one::tsquery
+    select string_agg('''' || p_space_id || ':' || substr(one, 2), ' | ')::tsquery
+    from unnest(string_to_array(p_query::text, ' | ')) as one
 $$;
 
 -- The messages of a space that have the most of a query's words, best first, with a snippet.
@@ -31,13 +31,17 @@ returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with candidate as (
         select * from message m
-        where m.space_id = p_space_id and m.words @@ p_query and m.status <> 'replaced'
+        where relay.words_of_space(m.space_id, m.words) @@ relay.query_of_space(p_space_id, p_query)
+            and m.space_id = p_space_id and m.status <> 'replaced'
             and (p_since is null or m.created_at >= p_since) and (p_until is null or m.created_at < p_until)
             and (p_not_thread is null or m.thread_id <> p_not_thread or m.id < p_not_from)
         limit 2000),
+    asked as materialized (
+        select array_agg(one::tsquery) as words from unnest(string_to_array(p_query::text, ' | ')) as one),
     ranked as (
-        select c.*, relay.words_matched(c.words, p_query) as matched, ts_rank(c.words, p_query, 1) as rank
-        from candidate c)
+        select c.*, ts_rank(c.words, p_query, 1) as rank,
+            (select count(*) from unnest(asked.words) as word where c.words @@ word) as matched
+        from candidate c, asked)
     select coalesce(jsonb_agg(jsonb_build_object(
         'id', best.id, 'role', best.role, 'user_id', best.user_id, 'name', best.name, 'thread_id', best.thread_id,
         'at', best.created_at, 'untrusted', best.untrusted or best.tainted,

@@ -14,6 +14,7 @@ from relay.bot.updates import ALLOWED_UPDATES, chat_of, is_forward, sort_update,
 from relay.bot.worker import Worker
 from relay.errors import (
     DatabaseError,
+    DataRefused,
     MessengerError,
     MessengerThrottled,
     PollConflict,
@@ -25,6 +26,10 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 POLL_SECONDS = 30
+QUICK_SECONDS = 0.3
+"""An empty poll that comes back sooner than this did not wait; the next one is not to follow at once."""
+OUTAGE_SECONDS = 2.0
+"""Trouble with the database that is over sooner is not worth a word."""
 JOIN_SECONDS = 2.0
 """How long after a comment its forward may come to be one turn with it."""
 OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I answer it as soon as the database is back."
@@ -50,6 +55,8 @@ class Intake:
         self._allowed = allowed
         self._offset: int | None = None
         self._told: set[tuple[int, int]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
+        self._trouble_since = 0.0
         self.polled_at = 0.0
         """When the last poll came back (monotonic seconds)."""
 
@@ -58,9 +65,12 @@ class Intake:
         pause = 1.0
         while True:
             try:
+                asked = time.monotonic()
                 updates = await self._poll()
                 if updates:
                     await self._store_batch(updates)
+                elif time.monotonic() - asked < QUICK_SECONDS:
+                    await asyncio.sleep(QUICK_SECONDS)
                 pause = 1.0
                 continue
             except MessengerThrottled as error:
@@ -96,17 +106,36 @@ class Intake:
 
     async def _store_batch(self, updates: list[Json]) -> None:
         """Stores a batch and runs what it makes due; only then the offset moves on."""
+        begun = time.monotonic()
         rows = [self._sorted(update) for update in updates]
         try:
-            turns, wait = await self._store.intake(self._worker.bot.id, rows, self._worker.free)
+            await self._store_rows(rows)
         except DatabaseError:
-            await self._tell_outage(updates, rows)
+            self._trouble_since = self._trouble_since or begun
+            if time.monotonic() - self._trouble_since >= OUTAGE_SECONDS:
+                self._tell_outage(updates, rows)
             raise
         self._told.clear()
+        self._trouble_since = 0.0
         self._offset = max(update["update_id"] for update in updates) + 1
-        self._worker.accept(turns, wait)
         for row in rows:
             self._join(row)
+
+    async def _store_rows(self, rows: list[Json]) -> None:
+        """Stores rows together; if the database refuses them, one by one, so that one bad update blocks no other."""
+        worker = self._worker
+        try:
+            turns, wait = await self._store.intake(worker.bot.id, rows, worker.free, worker.running)
+            worker.accept(turns, wait)
+        except DataRefused as error:
+            if len(rows) > 1:
+                for row in rows:
+                    await self._store_rows([row])
+            elif rows[0].get("event") != "unreadable":
+                log.error("an update cannot be stored", update_id=rows[0]["update_id"], error=str(error))
+                await self._store_rows([_unreadable(rows[0])])
+            else:
+                raise
 
     def _sorted(self, update: Json) -> Json:
         """An update as the queue takes it; one that cannot even be read is kept as ignored."""
@@ -118,7 +147,7 @@ class Intake:
             return sort_update(update, self._worker.bot, self._allowed, self._worker.groups.may_be_open(chat))
         except Exception as error:
             log.warning("unreadable update", update_id=update["update_id"], error=repr(error))
-            return {"update_id": update["update_id"], "kind": "ignored", "event": "unreadable"}
+            return _unreadable(update)
 
     def _join(self, row: Json) -> None:
         """A forward that follows its comment joins the comment's turn while that is young."""
@@ -126,8 +155,8 @@ class Intake:
         if row["kind"] == "turn" and is_forward(message):
             self._worker.runs.join(row["chat_id"], row["topic_id"], row["user_id"], message["message_id"], JOIN_SECONDS)
 
-    async def _tell_outage(self, updates: list[Json], rows: list[Json]) -> None:
-        """Tells each chat once that its message waits."""
+    def _tell_outage(self, updates: list[Json], rows: list[Json]) -> None:
+        """Tells each chat once that its message waits; polling does not wait for that."""
         for update, row in zip(updates, rows, strict=True):
             chat = chat_of(update)
             if row["kind"] == "ignored" or chat is None:
@@ -135,4 +164,11 @@ class Intake:
             place = Place(chat["id"], topic_of(update.get("message") or {}), chat.get("type") == "private")
             if (place.chat_id, place.topic_id) not in self._told:
                 self._told.add((place.chat_id, place.topic_id))
-                await self._worker.tell(place, OUTAGE)
+                telling = asyncio.create_task(self._worker.tell(place, OUTAGE))
+                self._telling.add(telling)
+                telling.add_done_callback(self._telling.discard)
+
+
+def _unreadable(update: Json) -> Json:
+    """The row of an update that cannot be read or stored: known again, never run."""
+    return {"update_id": update["update_id"], "kind": "ignored", "event": "unreadable"}

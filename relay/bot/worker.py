@@ -70,40 +70,48 @@ class Worker:
         return 0 if self.closing else max(0, self._concurrency - len(self._messages))
 
     @property
+    def running(self) -> list[int]:
+        """The turns that run here."""
+        return list(self._tasks)
+
+    @property
     def idle(self) -> bool:
         """Whether no turn is running here."""
         return not self._tasks
 
     def accept(self, turns: list[Claimed], wait: float | None) -> None:
-        """Runs claimed turns. `wait`: in how many seconds more may be due."""
-        for turn in turns:
+        """Runs claimed turns, in the order of what caused them. `wait`: in how many seconds more may be due."""
+        for turn in sorted(turns, key=lambda turn: turn.updates[0]["update_id"] if turn.updates else 0):
+            if turn.turn_id in self._tasks:
+                self._tasks[turn.turn_id].cancel()
             if turn.kind == "message":
                 self._messages.add(turn.turn_id)
             self._tasks[turn.turn_id] = asyncio.create_task(self._guarded(turn), name=f"turn {turn.turn_id}")
         if wait is not None:
-            self._next_at = time.monotonic() + max(0.0, wait)
+            self._next_at = min(self._next_at, time.monotonic() + wait)
             self._wake.set()
 
     async def run(self) -> None:
         """Claims and renews until cancelled."""
         renewed = time.monotonic()
         while True:
+            self._wake.clear()
+            self._next_at = time.monotonic() + IDLE_SECONDS
             try:
                 if self._tasks and time.monotonic() - renewed >= RENEW_SECONDS:
                     renewed = time.monotonic()
-                    for lost in await self.store.renew(list(self._tasks)):
+                    for lost in await self.store.renew(self.running):
                         if lost in self._tasks:
                             log.warning("turn taken over by another process", turn_id=lost)
                 if self.free:
-                    self._next_at = time.monotonic() + IDLE_SECONDS
-                    self.accept(*await self.store.claim(self.bot.id, self.free))
+                    turns, wait = await self.store.claim(self.bot.id, self.free, self.running)
+                    self.accept(turns, None)
+                    self._next_at = min(self._next_at, time.monotonic() + (IDLE_SECONDS if wait is None else wait))
             except DatabaseError as error:
                 log.error("the queue cannot be read", error=str(error))
-            self._wake.clear()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(max(0.02, min(IDLE_SECONDS, self._next_at - time.monotonic()))):
+                async with asyncio.timeout(max(0.02, self._next_at - time.monotonic())):
                     await self._wake.wait()
-                    self._next_at = min(self._next_at, time.monotonic() + IDLE_SECONDS)
 
     async def close(self, seconds: float) -> None:
         """Takes no more turns, gives the running ones time to end, and hands the rest back."""
@@ -129,12 +137,12 @@ class Worker:
             log.exception("turn failed", failures=turn.failures + 1)
             await self._failed(turn, error)
         finally:
+            more = more or not self.free
             if self._tasks.get(turn.turn_id) is asyncio.current_task():
                 del self._tasks[turn.turn_id]
                 self._messages.discard(turn.turn_id)
                 self.runs.remove(turn.turn_id)
             if more:
-                self._next_at = 0.0
                 self._wake.set()
 
     async def _run(self, turn: Claimed) -> bool:

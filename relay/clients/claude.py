@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import structlog
+
+from relay.clients.heard import Heard
 from relay.errors import (
     ContextTooLong,
     ModelAccountError,
@@ -14,13 +17,14 @@ from relay.errors import (
     ModelUnavailable,
     StreamCut,
 )
-from relay.models import Block, ModelRequest, Step
+from relay.memory.redact import redact
+from relay.models import ModelRequest, Step
 
 if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
-    from anthropic.lib.streaming import AsyncMessageStream
+    from anthropic import AsyncAnthropic, AsyncStream
 
-KINDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+log = structlog.get_logger()
+
 TRANSIENT = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 
 
@@ -66,69 +70,59 @@ class Claude:
         client = await self.warm()
         from anthropic import AnthropicError
 
-        arguments: dict[str, Any] = {"tools": request.tools} if request.tools else {}
-        stream: AsyncMessageStream[Any] | None = None
+        heard = Heard(on_text)
+        now = asyncio.get_running_loop().time
         try:
-            async with client.messages.stream(
-                model=request.model,
-                max_tokens=request.max_tokens,
-                system=request.system,  # type: ignore[arg-type]  # blocks travel as plain dicts
-                messages=request.messages,  # type: ignore[arg-type]
-                **arguments,
-            ) as stream:
+            async with asyncio.timeout(self._timeout) as silence, await _stream(client, request) as stream:
                 async for event in stream:
-                    if event.type == "text":
-                        on_text(event.text)
-                message = stream.current_message_snapshot
-        except (AnthropicError, ValueError, AssertionError, OSError) as error:
-            raise _translate(error, stream) from None
+                    silence.reschedule(now() + self._timeout)
+                    heard.take(event)
+        except (AnthropicError, ValueError, LookupError, OSError) as error:
+            raise _translate(error, heard) from None
         except Exception as error:
             if type(error).__module__.startswith(("httpx2", "aiohttp")):
-                raise _translate(error, stream) from None
+                raise _translate(error, heard) from None
             raise
-        if message.stop_reason is None:
-            raise _cut(stream)
-        return Step(
-            blocks=[_plain(block) for block in message.content],
-            stop_reason=message.stop_reason,
-            usage=_usage(message.usage),
-            model=message.model,
-        )
+        if heard.stop_reason is None:
+            raise _cut(heard)
+        return Step(blocks=heard.plain(), stop_reason=heard.stop_reason, usage=heard.usage, model=heard.model)
 
 
-def _plain(block: Any) -> Block:
-    plain: Block = block.model_dump(mode="json", exclude_none=True, exclude={"parsed_output"})
-    return plain
+async def _stream(client: AsyncAnthropic, request: ModelRequest) -> AsyncStream[Any]:
+    """The events of a call as plain JSON: `messages.stream` would make two models of each."""
+    from anthropic import AsyncStream
+
+    body: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": request.max_tokens,
+        "system": request.system,
+        "messages": request.messages,
+        "stream": True,
+    }
+    if request.tools:
+        body["tools"] = request.tools
+    return await client.post("/v1/messages", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object])
 
 
-def _usage(usage: Any) -> dict[str, int]:
-    return {kind: getattr(usage, kind, None) or 0 for kind in KINDS}
-
-
-def _snapshot(stream: Any) -> Any:
-    try:
-        return stream.current_message_snapshot if stream is not None else None
-    except AssertionError:
-        return None
-
-
-def _cut(stream: Any) -> ModelUnavailable:
+def _cut(heard: Heard) -> ModelUnavailable:
     """A broken stream: with what had come, when something had."""
-    message = _snapshot(stream)
-    if message is None or not message.content:
+    if not heard.blocks:
         return ModelUnavailable("The connection to the model broke off.")
-    blocks: list[dict[str, object]] = [_plain(block) for block in message.content]
-    return StreamCut(blocks, _usage(message.usage), message.model)
+    blocks: list[dict[str, object]] = heard.plain()
+    return StreamCut(blocks, heard.usage, heard.model)
 
 
-def _translate(error: Exception, stream: Any) -> ModelError:
+def _translate(error: Exception, heard: Heard) -> ModelError:
     from anthropic import APIStatusError
 
     if not isinstance(error, APIStatusError):
-        return _cut(stream)
+        log.warning("model call broke off", error=type(error).__name__, begun=bool(heard.model))
+        return _cut(heard)
+    told = redact(error.api_message or "")[:500]
+    log.warning("model call refused", status=error.status_code, type=error.type, told=told)
     kind, message = error.type or "", (error.api_message or "").lower()
     if error.status_code < 400:
-        return _cut(stream) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
+        return _cut(heard) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
     if error.status_code in (429, 529) or kind in ("overloaded_error", "rate_limit_error"):
         return ModelThrottled(_seconds(error.response.headers.get("retry-after")))
     if error.status_code >= 500 or error.status_code in (408, 409):

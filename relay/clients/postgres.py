@@ -9,8 +9,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from relay.clients.sqlstates import is_transient
-from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, TurnLost
+from relay.clients.sqlstates import is_refused, is_transient
+from relay.errors import DatabaseError, DatabaseUnavailable, DataRefused, SchemaError, TurnLost
 
 
 class Postgres:
@@ -48,9 +48,7 @@ class Postgres:
     async def call(self, function: str, **arguments: Any) -> Any:
         """See `ports.Database.call`."""
         names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
-        values = {
-            name: Jsonb(v) if isinstance(v, dict | list) and not _plain(v) else v for name, v in arguments.items()
-        }
+        values = {name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in arguments.items()}
         try:
             async with asyncio.timeout(self._timeout * 2), self._pool.connection() as connection:
                 cursor = await connection.execute(f"select public.relay_{function}({names})".encode(), values)
@@ -68,11 +66,6 @@ class Postgres:
             raise _translate(error) from None
 
 
-def _plain(value: Any) -> bool:
-    """Lists of ids travel as arrays; everything else as JSON."""
-    return isinstance(value, list) and bool(value) and all(isinstance(item, int) for item in value)
-
-
 def _translate(error: Exception) -> DatabaseError:
     state = getattr(error, "sqlstate", None) or ""
     diagnostics = getattr(error, "diag", None)
@@ -85,4 +78,6 @@ def _translate(error: Exception) -> DatabaseError:
         return DatabaseError(f"The database refused the connection: {message}. Check DATABASE_URL.")
     if not state or is_transient(state):
         return DatabaseUnavailable(f"The database cannot be used right now ({message}).")
+    if is_refused(state):
+        return DataRefused(f"The database cannot hold a value: {message} ({state}).")
     return DatabaseError(f"The database refused a call: {message} ({state}).")

@@ -7,6 +7,15 @@ TRANSIENT = ("08", "53", "57P", "57014", "58", "40", "25006")
 serialization, read-only (a failover in progress)."""
 
 
+REFUSED = ("22", "54")
+"""Classes: data exception, program limit exceeded."""
+
+
+def is_refused(state: str) -> bool:
+    """Whether a call that failed with this SQLSTATE will always fail for its very values."""
+    return state.startswith(REFUSED)
+
+
 def is_transient(state: str) -> bool:
     """Whether a call that failed with this SQLSTATE is safe to repeat, later."""
     return state.startswith(TRANSIENT)

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from relay.clients.sqlstates import is_transient
-from relay.errors import AccessRefused, DatabaseError, DatabaseUnavailable, SchemaError, SettingsError, TurnLost
+from relay.clients.sqlstates import is_refused, is_transient
+from relay.errors import (
+    AccessRefused,
+    DatabaseError,
+    DatabaseUnavailable,
+    DataRefused,
+    SchemaError,
+    SettingsError,
+    TurnLost,
+)
 
 if TYPE_CHECKING:
     from supabase import AsyncClient
@@ -142,6 +150,8 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
         return _Blip(f"Supabase has a problem right now (HTTP {status}).")
     if code.startswith(("PGRST0", "PGRST3")) or is_transient(code):
         return DatabaseUnavailable(f"Supabase cannot be used right now ({message or code}).")
+    if is_refused(code) or code == "PGRST102":
+        return DataRefused(f"Supabase cannot hold a value: {message} ({code}).")
     if not code:
         return AccessRefused(
             f"What answers at SUPABASE_URL is no Supabase project (HTTP {status}). "

@@ -35,16 +35,34 @@ class Store:
 
     # The queue
 
-    async def intake(self, bot_id: int, updates: list[Json], limit: int) -> tuple[list[Claimed], float | None]:
+    async def intake(
+        self, bot_id: int, updates: list[Json], limit: int, running: Sequence[int] = ()
+    ) -> tuple[list[Claimed], float | None]:
         """Stores updates (each once) and claims up to `limit` due turns. Returns them and the seconds until more."""
         result = await self._call(
-            "intake", bot_id=bot_id, worker=self._worker, updates=updates, limit=limit, lease_seconds=LEASE_SECONDS
+            "intake",
+            bot_id=bot_id,
+            worker=self._worker,
+            updates=updates,
+            limit=limit,
+            lease_seconds=LEASE_SECONDS,
+            running=list(running),
         )
         return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
 
-    async def claim(self, bot_id: int, limit: int) -> tuple[list[Claimed], float | None]:
-        """Claims up to `limit` turns. Returns them and the seconds until more may be due (None: nothing known)."""
-        result = await self._call("claim", bot_id=bot_id, worker=self._worker, limit=limit, lease_seconds=LEASE_SECONDS)
+    async def claim(self, bot_id: int, limit: int, running: Sequence[int] = ()) -> tuple[list[Claimed], float | None]:
+        """Claims up to `limit` turns beside those that are `running` here.
+
+        Returns them and the seconds until more may be due (None: nothing known).
+        """
+        result = await self._call(
+            "claim",
+            bot_id=bot_id,
+            worker=self._worker,
+            limit=limit,
+            lease_seconds=LEASE_SECONDS,
+            running=list(running),
+        )
         return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
 
     async def absorb(self, turn: Claimed) -> Claimed:
@@ -57,8 +75,6 @@ class Store:
 
     async def renew(self, turn_ids: Sequence[int]) -> list[int]:
         """Prolongs leases. Returns the turns that are no longer this worker's."""
-        if not turn_ids:
-            return []
         return list(await self._call("renew", worker=self._worker, turns=list(turn_ids), lease_seconds=LEASE_SECONDS))
 
     async def fail(self, turn: Claimed, error: str, retry_seconds: float) -> bool:

@@ -32,7 +32,7 @@ class Watcher(Protocol):
     """Whoever looks on."""
 
     def at(self, step: str, table: str, rows: int, of: int) -> None:
-        """`step` (Copying, Comparing, Clearing) has come to `rows` of about `of` rows of a table."""
+        """`step` (Copying, Comparing) has come to `rows` of about `of` rows of a table."""
         ...
 
     def say(self, sentence: str) -> None:
@@ -72,13 +72,11 @@ class Transfer:
         marker = await self._call(self.target, "move_begin", source=self.source_id, replace=replace)
         if marker is None:
             raise MoveRefused(_occupied(here, there))
-        if marker["state"] == "clearing":
-            await self._clear()
-        elif marker["state"] == "copying":
-            done = sum(table["rows"] for table in marker["progress"].values())
-            self.watcher.say(f"Going on with the move of {marker['began_at'][:16]}: {done:,} rows are there.")
-        else:
+        done = sum(table["rows"] for table in marker["progress"].values())
+        if marker["state"] == "done":
             self.watcher.say(f"This move was finished on {marker['done_at'][:16]}. Comparing again.")
+        elif done:
+            self.watcher.say(f"Going on with the move of {marker['began_at'][:16]}: {done:,} rows are there.")
         if marker["state"] != "done":
             for table in self._tables:
                 await self._copy(table, marker["progress"].get(table["name"], {}))
@@ -111,15 +109,6 @@ class Transfer:
         if shapes[0] != shapes[1]:
             raise SchemaError("The source and the target have different schemas. Run `relay db migrate` on both.")
         return here, there
-
-    async def _clear(self) -> None:
-        cleared = 0
-        while True:
-            answer = await self._call(self.target, "move_clear", source=self.source_id)
-            cleared += answer["gone"]
-            if answer["state"] != "clearing":
-                return
-            self.watcher.at("Clearing", "the target", cleared, cleared)
 
     async def _copy(self, table: Json, progress: Json) -> None:
         """Copies a table from where `progress` is, reading the next page while one is stored."""

@@ -74,7 +74,7 @@ update thread t set window_from = coalesce((
     select min(id) from (select first_id - 1 as id from exchange x where x.thread_id = t.id order by n desc limit 10) w), 0);
 
 insert into memory (space_id, subject_id, subject, content, thread_id, turn_id, importance)
-    select case when f %% 2 = 0 then 1 else 1 + f %% %(spaces)s end, 2000, 'Ada', 'The user likes ' || s.text, 1, 1, 5
+    select case when f %% 2 = 0 then 1 else 1 + f / 2 %% %(spaces)s end, 2000, 'Ada', 'The user likes ' || s.text, 1, 1, 5
     from generate_series(1, %(facts)s) as f join sentence s on s.n = 1 + f %% 19999;
 
 create index message_words on message using gin (space_id, words);

@@ -31,6 +31,9 @@ LEAVE = """update relay.turn set status = 'done' where status in ('working', 'an
 update relay.inbox set status = 'done' where status = 'pending';
 update relay.lane set due_at = null, open_turn_id = null where due_at is not null or open_turn_id is not null"""
 """What a run that was cut off had begun."""
+WINDOW = """update relay.thread t set window_from = (
+    select min(id) from (select id from relay.message m where m.thread_id = t.id order by id desc limit 20) w)
+where space_id = 1 and topic_id = 0"""
 FILLING = Path(__file__).with_name("filling.sql")
 
 
@@ -93,9 +96,16 @@ class Turns:
         for _ in range(20):
             await self.turn(FIRST_USER + person())
         self.times = defaultdict(list)
-        for _ in range(turns):
+        for number in range(turns):
             await self.turn(FIRST_USER + person())
+            if number % 10 == 0:
+                self.summarised()
         return self.times
+
+    def summarised(self) -> None:
+        """Moves the largest person's window up, as a summary does."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(WINDOW)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:

@@ -1,0 +1,84 @@
+"""A message of Claude's while it streams in: the plain JSON of its events, put together; models would take far longer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from relay.models import Block
+
+KINDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Heard:
+    """What has come so far. Events and deltas of a kind that is not known change nothing."""
+
+    on_text: Callable[[str], None]
+    blocks: list[Block] = field(default_factory=list)
+    usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    model: str = ""
+    stop_reason: str | None = None
+    _input: str = ""
+
+    def take(self, event: Json) -> None:
+        """Takes the next event. Raises `ValueError`, `KeyError` or `IndexError` for one that makes no sense."""
+        match event.get("type"):
+            case "message_start":
+                self.model = event["message"]["model"]
+                self._count(event["message"].get("usage"))
+            case "content_block_start":
+                self.blocks.append(dict(event["content_block"]))
+                self._input = ""
+            case "content_block_delta":
+                self._grow(self.blocks[event["index"]], event["delta"])
+            case "content_block_stop":
+                if self._input:
+                    self.blocks[event["index"]]["input"], self._input = _input(self._input), ""
+            case "message_delta":
+                self.stop_reason = event["delta"].get("stop_reason") or self.stop_reason
+                self._count(event.get("usage"))
+
+    def _grow(self, block: Block, delta: Json) -> None:
+        match delta.get("type"):
+            case "text_delta":
+                block["text"] += delta["text"]
+                self.on_text(delta["text"])
+            case "input_json_delta":
+                self._input += delta["partial_json"]
+            case "thinking_delta":
+                block["thinking"] += delta["thinking"]
+            case "signature_delta":
+                block["signature"] = delta["signature"]
+            case "citations_delta":
+                block["citations"] = [*(block.get("citations") or []), delta["citation"]]
+
+    def _count(self, usage: Json | None) -> None:
+        """The newest counts stand: each event tells them for the whole message."""
+        for kind in KINDS:
+            if usage and usage.get(kind) is not None:
+                self.usage[kind] = usage[kind]
+
+    def plain(self) -> list[Block]:
+        """The blocks as the API takes them back: without what is null."""
+        return [_without_null(block) for block in self.blocks]
+
+
+def _input(text: str) -> Any:
+    """A tool's input; of one that was cut off, what is whole. Raises `ValueError` when it is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        from jiter import from_json
+
+        return from_json(text.encode(), partial_mode=True)
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_null(item) for key, item in value.items() if item is not None}
+    return [_without_null(item) for item in value] if isinstance(value, list) else value
