@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from relay import migrate
-from relay.errors import MessengerError, RelayError, TokenRefused
+from relay.errors import MessengerError, RelayError, SchemaError, TokenRefused
 from relay.memory.patience import Patient
 from relay.memory.store import Store
 from relay.ports import Database, Messenger, Model
@@ -78,6 +78,10 @@ async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]
         async with storage(settings) as stored:
             if await made_ready(stored, settings, wait):
                 log.info("database migrated", version=migrate.load().version)
+            if (await migrate.present(stored.database)).get("moving"):
+                raise SchemaError(
+                    "`relay move` into this database was interrupted: run it again, it goes on from there."
+                )
             patient = Patient(stored.database, stored.repair)
             yield Relay(settings, stored.database, patient, Store(patient, instance.name), instance.name, stored.label)
     finally:

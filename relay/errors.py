@@ -94,8 +94,21 @@ class ChatGone(MessengerRefused):
     """The bot can no longer write to this chat (blocked, kicked, or the chat is gone)."""
 
 
+class ChatMigrated(ChatGone):
+    """The group has become a supergroup: the same people under another id, `new_chat_id`."""
+
+    def __init__(self, new_chat_id: int) -> None:
+        super().__init__(f"the group has become the supergroup {new_chat_id}")
+        self.new_chat_id = new_chat_id
+
+
 class TokenRefused(MessengerError):
     """Telegram does not accept TELEGRAM_BOT_TOKEN. Ask @BotFather for the current one (/mybots → API Token)."""
+
+    def __init__(self, absent: bool = False) -> None:
+        """`absent`: it says "not found" (404), which it also says of a method that it does not know."""
+        super().__init__()
+        self.absent = absent
 
 
 class PollConflict(MessengerError):

@@ -1,6 +1,8 @@
 """Intents: what a model's reply asks for by tags, parsed into actions, and the text that people see without them."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from relay.tags import FACT_LENGTH, Scanner, one_line, storable
@@ -8,6 +10,9 @@ from relay.tags import FACT_LENGTH, Scanner, one_line, storable
 MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
 CONTENT_LENGTH, TAG_LENGTH, MAX_TAGS = 2000, 40, 10
 FORGET_LETTERS = 4
+ECHO = "it was in the message itself"
+_CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
+"""What makes code, a quote or mere text of what follows it."""
 CATEGORIES = ("knowledge", "identity", "operational")
 
 
@@ -74,6 +79,40 @@ def process_intents(reply: str) -> Intents:
             else:
                 actions[verdict] = None
     return Intents(text, tuple(actions), tuple(rejected), scanner.voice_reply)
+
+
+def without_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
+    """The intents without those whose tag stands in `texts`: a model that repeats what it read asks for nothing."""
+    if not intents.actions:
+        return intents
+    read = {key for text in texts if "[" in text for key in _tags_in(text)}
+    kept = tuple(action for action in intents.actions if _key(action) not in read)
+    echoes = (Rejected(*_shown(action), ECHO) for action in intents.actions if _key(action) in read)
+    return replace(intents, actions=kept, rejected=(*intents.rejected, *echoes))
+
+
+def _tags_in(text: str) -> Iterable[tuple[str, str]]:
+    """The tags in a text, also those in code and quotes, where they do nothing until somebody repeats them."""
+    scanner = Scanner(_CODE_AND_QUOTES.sub("", text), growing=False)
+    scanner.run()
+    return ((tag, _plain(str(payload))) for tag, payload, _ in scanner.found)
+
+
+def _shown(action: Action) -> tuple[str, str]:
+    """An action's tag and what it says."""
+    if isinstance(action, Remember):
+        return "REMEMBER", action.content
+    return ("LEARN" if isinstance(action, Learn) else "FORGET"), action.text
+
+
+def _key(action: Action) -> tuple[str, str]:
+    tag, text = _shown(action)
+    return tag, _plain(text)
+
+
+def _plain(text: str) -> str:
+    """The letters and digits of a text: a repetition may differ in case, spaces and punctuation."""
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def visible(partial: str) -> str:

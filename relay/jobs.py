@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
-from relay.errors import RelayError
+from relay.errors import EmptyAnswer, ModelRefused, RelayError
 from relay.intents import process_intents
 from relay.memory.store import Store
-from relay.models import ModelRequest
+from relay.models import ModelRequest, Step
 from relay.ports import Model
 from relay.prompt import SUMMARY_TOKENS, fits, harmless, plain_name, text_block, untrusted
 
@@ -22,6 +23,8 @@ LEASE_SECONDS = 180
 LEAST_MESSAGES = 3
 MOST_FAILURES = 8
 AT_ONCE = 4
+WHOLE_SENTENCES = re.compile(r"(?s).*(?:[.!?…][\"'”’»)]*(?=\s|\Z)|[。！？]|\S(?=[ \t]*\n))")
+"""Up to the last end of a sentence or of a line."""
 
 SUMMARISE = """You keep the running summary of one conversation between a person and their assistant. You get the summary so far and the messages since. Write the new summary: it replaces the old one and is all that will be known of these messages.
 Keep what matters later: what the person wants and decided, open questions, names, numbers, dates, promises, the mood where it matters. Drop greetings and small talk. Keep what still holds of the old summary. Plain sentences in the conversation's language, at most 250 words, no headings, no tags in square brackets, no commentary.
@@ -63,9 +66,7 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
         )
         async with asyncio.timeout(LEASE_SECONDS - 30):
             step = await summariser.model.reply(request, lambda _: None)
-        written = process_intents("".join(block.get("text", "") for block in step.blocks)).text
-        if not written.strip():
-            raise RelayError("The small model returned an empty summary.")
+        written = summary_of(step)
         return await summariser.store.store_summary(
             due["due_id"],
             {
@@ -84,6 +85,22 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
         pause = min(3600.0, 30.0 * 2 ** due["failures"])
         await summariser.store.fail_summary(due["due_id"], str(error), pause, MOST_FAILURES)
         return False
+
+
+def summary_of(step: Step) -> str:
+    """The summary that a step holds; one that was cut by its length ends with its last whole sentence.
+
+    Raises `ModelRefused` for a refusal and `EmptyAnswer` when nothing usable is left.
+    """
+    if step.stop_reason == "refusal":
+        raise ModelRefused()
+    text = process_intents("".join(block.get("text", "") for block in step.blocks)).text.strip()
+    if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+        whole = WHOLE_SENTENCES.match(text)
+        text = whole[0] if whole else ""
+    if not text:
+        raise EmptyAnswer()
+    return text
 
 
 def summary_messages(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
 from relay.dialogue import ToolRun, Tools, as_json, converse
 from relay.errors import ContextTooLong, ModelError
-from relay.intents import Forget, Intents, Learn, Remember, process_intents
+from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes
 from relay.memory.store import Store
-from relay.models import Answer, Context, Incoming, ModelRequest, Prompt, Reply
+from relay.models import Answer, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.ports import Model, Sink
 from relay.prompt import CACHE, build_prompt
 
@@ -34,9 +34,10 @@ SEARCH_HISTORY = {
     },
 }
 WEB = [
-    {"type": "web_search_20260318", "name": "web_search", "max_uses": 5},
-    {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5},
+    {"type": "web_search_20260318", "name": "web_search", "max_uses": 5, "allowed_callers": ["direct"]},
+    {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5, "allowed_callers": ["direct"]},
 ]
+"""Called by the model itself, never by code that it runs at Anthropic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
 
     A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
     """
-    context, recalled = await asyncio.gather(
-        engine.store.begin(incoming, engine.model_name), engine.store.recall(incoming)
-    )
+    incoming, context, recalled = await begun(engine, incoming)
     if context.message_id is None:
         return await finish_without(engine, incoming, "There is nothing to answer again here yet.", retry=False)
     try:
@@ -67,7 +66,38 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
         return await finish_without(engine, incoming, f"⚠️ {error}", retry=True)
     if not reply.steps:
         return await finish_without(engine, incoming, reply.note or "Stopped.", retry=True)
-    return await finish(engine, incoming, prompt, reply, process_intents(reply.text))
+    intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
+    return await finish(engine, incoming, prompt, reply, intents)
+
+
+async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[dict[str, Any]]]:
+    """Saves the message, loads what the prompt is made of, and recalls what bears on it.
+
+    A message that is answered again comes back with what it said and replied to then.
+    """
+    if not incoming.retry:
+        began = engine.store.begin(incoming, engine.model_name)
+        return incoming, *await asyncio.gather(began, engine.store.recall(incoming))
+    context = await engine.store.begin(incoming, engine.model_name)
+    if context.message is None:
+        return incoming, context, []
+    replied = context.message["reply_to"]
+    reply_to = ReplyTo(**replied) if replied else None
+    incoming = replace(incoming, text=context.message["text"], reply_to=reply_to)
+    found = await engine.store.recall(incoming)
+    return incoming, context, [row for row in found if row["id"] != context.message_id]
+
+
+def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
+    """What the model read in this turn and did not say itself: the present message with what it replies to and what
+    was recalled for it, all that others wrote, and what tools returned. No tag in it is the assistant's."""
+    for message in [*prompt.messages, *reply.steps]:
+        for block in message["content"]:
+            text = str(block.get("text") or "") if message["role"] == "user" else ""
+            if block["type"].endswith("tool_result"):
+                yield str(block.get("content")).replace('\\"', '"').replace("\\n", "\n")
+            elif message is prompt.messages[-1] or text.startswith("<untrusted "):
+                yield text
 
 
 async def say(
@@ -138,7 +168,8 @@ def moment(given: Any, zone: tzinfo) -> str | None:
 
 async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Reply, intents: Intents) -> Answer:
     """Saves the answer and what its tags asked for. In a tainted turn memory waits for the user's tap."""
-    held_back = engine.web and reply.tainted and not incoming.web and "web_search" not in reply.tools
+    looked = any(tool["name"] in reply.tools for tool in WEB)
+    held_back = engine.web and reply.tainted and not incoming.web and not looked
     told = {
         "text": intents.text,
         "tools": list(reply.tools),

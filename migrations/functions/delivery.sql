@@ -36,8 +36,8 @@ begin
         insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request)
         select held.id, part.seq, p_bot_id, part.chat_id, held.assistant_message_id, part.request
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
-        on conflict (turn_id, seq) do update set request = excluded.request, preview = false,
-            message_id = excluded.message_id;
+        on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
+            preview = false, message_id = excluded.message_id;
         if cardinality(uncertain) = 0 then
             perform relay.mark_sending(held.id, 1);
         end if;
@@ -47,7 +47,8 @@ begin
         from delivery d where d.turn_id = held.id), '[]');
 end $$;
 
--- A streaming preview in a group is a real message: it is stored as part 1 before it is sent.
+-- A streaming preview in a group is a real message: it is stored as part 1 before it is sent. Storing it again (the
+-- response was lost) changes nothing more.
 create or replace function public.relay_preview(
     p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_chat_id bigint, p_request jsonb)
 returns jsonb
@@ -56,7 +57,8 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
     insert into delivery (turn_id, seq, bot_id, chat_id, request, preview)
-    values (held.id, 1, p_bot_id, p_chat_id, p_request, true);
+    values (held.id, 1, p_bot_id, p_chat_id, p_request, true)
+    on conflict (turn_id, seq) do update set request = excluded.request where delivery.preview;
     perform relay.mark_sending(held.id, 1);
     return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = 1);
 end $$;
@@ -100,7 +102,29 @@ begin
     return (select to_jsonb(d) from delivery d where d.turn_id = p_turn_id and d.seq = p_seq);
 end $$;
 
--- Which of the ids above a floor are known, so that a lost part is looked for among the others.
+-- The user stopped a delivery: what was not sent never will be, and a line that says so is its last part, marked as
+-- being sent.
+create or replace function public.relay_stop_delivery(
+    p_turn_id bigint, p_fence bigint, p_results jsonb, p_request jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+    last constant integer := 1000000;
+begin
+    perform public.relay_sent(p_turn_id, p_fence, p_results, false);
+    update delivery set status = 'failed', error = 'stopped'
+    where turn_id = held.id and seq <> last and status not in ('sent', 'failed');
+    insert into delivery (turn_id, seq, bot_id, chat_id, request)
+    values (held.id, last, held.bot_id, (p_request ->> 'chat_id')::bigint, p_request)
+    on conflict do nothing;
+    perform relay.mark_sending(held.id, last);
+    update message set status = 'stopped' where id = held.assistant_message_id and status = 'complete';
+    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = last);
+end $$;
+
+-- Which of the ids above a floor are known, so that a lost part is looked for among the others. near: ids of a private
+-- chat or basic group around the highest that is known of that chat itself, for servers that count in each of them.
 create or replace function public.relay_known_ids(p_bot_id bigint, p_chat_id bigint, p_above bigint, p_limit integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -108,7 +132,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'highest', relay.message_id_floor(p_bot_id, p_chat_id),
         'known', coalesce((select jsonb_agg(telegram_message_id) from posted
             where bot_id = p_bot_id and telegram_message_id > p_above and telegram_message_id <= p_above + p_limit
-                and (chat_id = p_chat_id or (chat_id > -1000000000000 and p_chat_id > -1000000000000))), '[]'))
+                and (chat_id = p_chat_id or (chat_id > -1000000000000 and p_chat_id > -1000000000000))), '[]'),
+        'near', coalesce((
+            select jsonb_agg(id order by id desc)
+            from (select max(telegram_message_id) as highest from posted
+                where bot_id = p_bot_id and chat_id = p_chat_id and chat_id > -1000000000000) own,
+            generate_series(own.highest - 3, own.highest + 4) as id
+            where id > 0 and id <= p_above and not exists (
+                select from posted where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = id)), '[]'))
 $$;
 
 -- Takes down that a message of ours is in a chat (a notice that is no part of an answer).

@@ -66,23 +66,26 @@ begin
 end $$;
 
 -- Retires the one memory that the words mean. None: a failure to tell. Several, or a tainted turn: it asks first.
-create or replace function relay.forget_memory(p_turn relay.turn, p_words text, p_pending boolean) returns jsonb
+create or replace function relay.forget_memory(p_turn relay.turn, p_action jsonb, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
+    words text := p_action ->> 'content';
     matches bigint[];
 begin
-    if p_words ~ '^#?\d+$' then
+    if words ~ '^#?\d+$' then
         select array_agg(id) into matches from memory
-        where space_id = p_turn.space_id and status = 'active' and id = ltrim(p_words, '#')::numeric;
+        where space_id = p_turn.space_id and status = 'active' and id = ltrim(words, '#')::numeric;
     else
-        select array_agg(id) into matches from relay.matching_memories(p_turn.space_id, p_words);
+        select array_agg(id) into matches from relay.matching_memories(p_turn.space_id, words);
     end if;
-    -- In a group everybody may have their own facts forgotten, and what is about nobody.
+    -- In a group everybody may have their own facts forgotten, and what is about nobody; an admin's command (never a
+    -- tag of the model, whoever it answers) may retire any.
     select array_agg(m.id) into matches from memory m join space s on s.id = m.space_id
     where m.id = any (matches)
-        and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id);
+        and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id
+            or coalesce((p_action ->> 'admin')::boolean, false));
     if matches is null then
-        return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', p_words);
+        return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', words);
     end if;
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
     select p_turn.space_id, m.id, p_turn.id, p_turn.user_id, 'forget',
@@ -124,7 +127,7 @@ declare
 begin
     for action in select jsonb_array_elements(coalesce(p_actions, '[]')) loop
         if action ->> 'action' = 'forget' then
-            results := results || relay.forget_memory(p_turn, action ->> 'content', p_pending);
+            results := results || relay.forget_memory(p_turn, action, p_pending);
         elsif action ->> 'action' = 'edit' then
             results := results || relay.edit_memory(p_turn, (action ->> 'memory_id')::bigint, action ->> 'content');
         else
@@ -167,7 +170,10 @@ end $$;
 -- The changes that a turn's button opens, to a person who may see them.
 create or replace function public.relay_changes(p_turn_id bigint, p_user_id bigint, p_admin boolean) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select case when relay.may_decide(t.space_id, t.user_id, p_user_id, p_admin) then relay.changes_of(t.id) end
+    select case when relay.may_decide(t.space_id, t.user_id, null, p_user_id, p_admin)
+            or exists (select from memory_change c join memory m on m.id = c.memory_id where c.turn_id = t.id
+                and relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin))
+        then relay.changes_of(t.id) end
     from turn t where t.id = p_turn_id
 $$;
 
@@ -177,26 +183,44 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(turn_id) from memory_change where id = p_change_id
 $$;
 
--- A private space obeys its owner alone; a group's memory obeys who taught it and the admins.
-create or replace function relay.may_decide(p_space_id bigint, p_taught_by bigint, p_user_id bigint, p_admin boolean)
+-- A private space obeys its owner alone; a group's memory obeys who changed it, whom it is about, and the admins.
+create or replace function relay.may_decide(
+    p_space_id bigint, p_changed_by bigint, p_subject_id bigint, p_user_id bigint, p_admin boolean)
 returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select case s.kind when 'private' then s.owner_id = p_user_id
-            else p_taught_by = p_user_id or p_admin end
+            else p_user_id in (p_changed_by, p_subject_id) or p_admin end
         from space s where s.id = p_space_id), false)
 $$;
 
+-- Whether another change of the same memory took effect after this one. That a learned fact was only said again is
+-- none.
+create or replace function relay.changed_since(p_change relay.memory_change) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+        select from memory_change c join memory m on m.id = c.memory_id
+        where c.memory_id = p_change.memory_id and c.status = 'applied'
+            and (p_change.action <> 'learn' or c.action <> 'refresh' or c.before ->> 'content' <> m.content)
+            and (coalesce(c.decided_at, c.created_at), c.id)
+                > (coalesce(p_change.decided_at, p_change.created_at), p_change.id))
+$$;
+
 -- One tap: undo an applied change, keep or discard a pending one. Returns all changes of that turn; deciding twice
--- changes nothing more. Null when the person may not decide.
+-- changes nothing more, and what was changed again since is undone from the last change back: until then it stays
+-- applied. Null when the person may not decide.
 create or replace function public.relay_decide_change(
     p_change_id bigint, p_user_id bigint, p_admin boolean, p_decision text)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     change memory_change;
+    about bigint;
 begin
+    -- The memory first: whatever else changes it waits here, or is seen below.
+    select subject_id into about from memory
+    where id = (select memory_id from memory_change where id = p_change_id) for update;
     select * into change from memory_change where id = p_change_id for update;
-    if change.id is null or not relay.may_decide(change.space_id, change.user_id, p_user_id, p_admin) then
+    if change.id is null or not relay.may_decide(change.space_id, change.user_id, about, p_user_id, p_admin) then
         return null;
     end if;
     if p_decision = 'keep' and change.status = 'pending' then
@@ -208,10 +232,10 @@ begin
         update memory set status = 'discarded', updated_at = now()
         where id = change.memory_id and status = 'pending' and change.action = 'learn';
         update memory_change set status = 'discarded', decided_at = now() where id = change.id;
-    elsif p_decision = 'undo' and change.status = 'applied' then
+    elsif p_decision = 'undo' and change.status = 'applied' and not relay.changed_since(change) then
         update memory set updated_at = now(),
             status = case change.action when 'learn' then 'discarded' when 'forget' then 'active' else status end,
-            content = case change.action when 'learn' then content else change.before ->> 'content' end
+            content = case change.action when 'refresh' then change.before ->> 'content' else content end
         where id = change.memory_id;
         update memory_change set status = 'undone', decided_at = now() where id = change.id;
     end if;
@@ -220,6 +244,19 @@ begin
         jsonb_build_object('change', change.id, 'decision', p_decision));
     return relay.changes_of(change.turn_id);
 end $$;
+
+-- The memory that an edit prompt of ours asks about, by the message that it is in the chat; null for any other
+-- message. A prompt is what a button sent and forces a reply: an answer is none, whatever its text looks like.
+create or replace function public.relay_edit_target(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb((regexp_match(d.request ->> 'text', '#(\d{1,18})'))[1]::bigint)
+    from posted p
+    join turn t on t.id = p.turn_id and t.kind = 'control'
+    join delivery d on d.turn_id = t.id and d.telegram_message_id = p.telegram_message_id
+    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
+        and p.from_bot and d.request -> 'reply_markup' ? 'force_reply'
+$$;
 
 -- One active memory of a space.
 create or replace function public.relay_memory(p_space jsonb, p_memory_id bigint) returns jsonb

@@ -145,9 +145,11 @@ begin
         get diagnostics added = row_count;
         continue when added = 0;
         stored := stored + 1;
+        -- What a stranger sends is no event: it has no name here, and nobody could stop it from growing.
         insert into event (kind, bot_id, update_id, user_id, payload)
-        values (coalesce(one.event, 'update'), p_bot_id, one.update_id, one.user_id,
-            coalesce(one.redacted, case when one.kind <> 'ignored' then one.payload end));
+        select coalesce(one.event, 'update'), p_bot_id, one.update_id, one.user_id,
+            coalesce(one.redacted, case when one.kind <> 'ignored' then one.payload end)
+        where one.kind <> 'ignored' or one.event is not null;
         if one.telegram_message_id is not null then
             insert into posted (bot_id, chat_id, telegram_message_id, from_bot)
             values (p_bot_id, one.chat_id, one.telegram_message_id, false) on conflict do nothing;
@@ -208,6 +210,8 @@ begin
     update inbox set status = p_status, error = p_error,
         payload = case when p_status = 'failed' then payload end
     where turn_id = p_turn_id;
+    update delivery set status = 'failed', error = coalesce(p_error, 'the turn ended first')
+    where turn_id = p_turn_id and status not in ('sent', 'failed');
     -- Locked first, so that the next statement sees what an intake that held the lane has stored.
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;
@@ -255,16 +259,22 @@ begin
     return relay.turn_json(held);
 end $$;
 
--- Drops what is only kept to recognise repeats: done updates after some days, and events of updates nobody answered.
+-- Drops what only served to recognise repeats: done updates after some days, and events of updates nobody answered.
+-- Returns how many rows went; a run that drops p_limit of either may have left more.
 create or replace function public.relay_tidy(p_days integer, p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     dropped integer;
+    forgotten integer;
 begin
     delete from inbox where (bot_id, update_id) in (
         select bot_id, update_id from inbox
         where status in ('done', 'ignored') and received_at < now() - make_interval(days => p_days)
         order by received_at limit p_limit);
     get diagnostics dropped = row_count;
-    return to_jsonb(dropped);
+    delete from event where id in (
+        select id from event where kind = 'ignored' and at < now() - make_interval(days => p_days)
+        order by at limit p_limit);
+    get diagnostics forgotten = row_count;
+    return to_jsonb(dropped + forgotten);
 end $$;

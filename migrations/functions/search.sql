@@ -39,8 +39,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     asked as materialized (
         select array_agg(one::tsquery) as words from unnest(string_to_array(p_query::text, ' | ')) as one),
     ranked as (
-        select c.*, ts_rank(c.words, p_query, 1) as rank,
-            (select count(*) from unnest(asked.words) as word where c.words @@ word) as matched
+        select c.*, (select count(*) from unnest(asked.words) as word where c.words @@ word) as matched
         from candidate c, asked)
     select coalesce(jsonb_agg(jsonb_build_object(
         'id', best.id, 'role', best.role, 'user_id', best.user_id, 'name', best.name, 'thread_id', best.thread_id,
@@ -50,7 +49,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
                 '\s+', ' ', 'g'), 600) end) order by best.matched desc, best.rank desc, best.id desc), '[]')
     from (
-        select * from ranked where matched >= p_least
+        select *, ts_rank(words, p_query, 1) as rank from ranked where matched >= p_least
         order by matched desc, rank desc, id desc limit p_limit) best
 $$;
 

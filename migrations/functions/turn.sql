@@ -46,7 +46,8 @@ begin
 end $$;
 
 -- The facts and learnings that a prompt carries: pinned and most important first until the budget is used, told in
--- the order of their ids so that the text stays the same until memory changes.
+-- the order of their ids so that the text stays the same until memory changes. What a tainted turn taught is among
+-- them once its owner kept it, and does not taint: that tap was the decision to take it as one's own.
 create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with ranked as (
@@ -131,17 +132,19 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
     own thread;
     said bigint;
+    replied jsonb := p_input -> 'reply_to';
 begin
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     if (p_input ->> 'retry')::boolean then
         said := coalesce(held.user_message_id, relay.reopen_message(own,
             (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));
+        select t.prompt -> 'reply_to' into replied from message m join turn t on t.id = m.turn_id where m.id = said;
     else
         said := relay.save_user_message(held, own, p_input);
     end if;
     update turn set space_id = own.space_id, thread_id = own.id, session_id = own.session_id, user_message_id = said,
-        model = p_input ->> 'model'
+        model = p_input ->> 'model', prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', replied)
     where id = held.id;
     return jsonb_build_object(
         'space_id', own.space_id, 'thread_id', own.id, 'session_id', own.session_id, 'message_id', said,
@@ -150,13 +153,27 @@ begin
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
             from summary where id = own.summary_id),
         'recent', relay.recent_messages(own, coalesce(said, 0), (p_input ->> 'recent_budget')::integer),
-        'message', (select to_jsonb(m) - 'words' from message m where m.id = said),
+        'message', (select to_jsonb(m) - 'words' || jsonb_build_object('reply_to', replied)
+            from message m where m.id = said),
         'reply_to', (select jsonb_build_object('role', m.role, 'user_id', m.user_id, 'text', m.text,
                 'untrusted', m.untrusted or m.tainted, 'at', m.created_at)
             from posted p join message m on m.id = p.message_id
             where p.bot_id = (p_input ->> 'bot_id')::bigint and p.chat_id = own.chat_id
-                and p.telegram_message_id = (p_input ->> 'reply_to')::bigint and m.space_id = own.space_id));
+                and p.telegram_message_id = (replied ->> 'telegram_message_id')::bigint
+                and m.space_id = own.space_id));
 end $$;
+
+-- The topic in which a message of ours stands; null when that is not known.
+create or replace function public.relay_topic_of(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(coalesce(own.topic_id, l.topic_id))
+    from posted p
+    join turn t on t.id = p.turn_id
+    left join thread own on own.id = t.thread_id
+    left join lane l on l.id = t.lane_id
+    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
+$$;
 
 -- Counts a completed exchange and owes a summary for every fifth one.
 create or replace function relay.count_exchange(p_turn relay.turn, p_through bigint) returns integer
@@ -198,7 +215,8 @@ begin
             end if;
         end if;
         update turn set status = 'answered', assistant_message_id = answer, answered_at = now(),
-            tainted = (p_reply ->> 'tainted')::boolean, usage = p_reply -> 'usage', prompt = p_reply -> 'prompt',
+            tainted = (p_reply ->> 'tainted')::boolean, usage = p_reply -> 'usage',
+            prompt = coalesce(prompt, '{}') || coalesce(p_reply -> 'prompt', '{}'),
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
             told = (p_reply -> 'told') || jsonb_build_object('failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))

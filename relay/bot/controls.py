@@ -12,8 +12,8 @@ from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.render import answer_buttons, changes_keyboard, memory_line, message_parts
 from relay.bot.running import Runs
-from relay.bot.understand import lane_of
-from relay.bot.updates import EDIT_PROMPT, Bot, Command, command_of, edit_target, name_of, text_of
+from relay.bot.understand import edited_memory, lane_of, topic_pressed
+from relay.bot.updates import EDIT_PROMPT, IN_LANE_BUTTONS, Bot, Command, command_of, name_of, text_of
 from relay.errors import MessengerError
 from relay.memory.store import Store
 from relay.models import Answer, Claimed, Space
@@ -23,7 +23,8 @@ from relay.verbs import memory as memory_verbs
 from relay.verbs.registry import Call, Told
 
 Json = dict[str, Any]
-DECISIONS = {"u": "undo", "k": "keep", "x": "discard"}
+DECISIONS = {"u": ("undo", "Undone."), "k": ("keep", "Done."), "x": ("discard", "Discarded.")}
+CHANGED_SINCE = "This has changed again since. Undo that first."
 
 
 class Controls:
@@ -57,9 +58,10 @@ class Controls:
             self._runs.stop(chat["id"], topic_id, update["stopped_message_generation"].get("draft_id"))
             return []
         if "callback_query" in update:
+            place = replace(place, topic_id=await topic_pressed(update["callback_query"], self._bot, self._store))
             # One tap after the other under each message, so that its buttons show how things stand in the end.
             async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
-                return await self._press(update["callback_query"], place, message_id or 0)
+                return await self._press(update["callback_query"], place)
         message = update["message"]
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
@@ -85,8 +87,8 @@ class Controls:
 
     async def _run(self, call: Call, message: Json) -> Told:
         """The verb that a command names, or the edit that a reply to an edit prompt is."""
-        edited, command = edit_target(message, self._bot), command_of(message, self._bot)
-        if edited is not None and command is None:
+        edited, command = await edited_memory(message, self._bot, self._store), command_of(message, self._bot)
+        if edited is not None:
             return await memory_verbs.edit(call, edited)
         command = command or Command("help", "")
         verb = VERBS.get(command.name)
@@ -98,7 +100,7 @@ class Controls:
             return Told("That is for the people who run me.")
         return await verb.run(replace(call, text=command.rest))
 
-    async def _press(self, query: Json, place: Place, message_id: int) -> list[Json]:
+    async def _press(self, query: Json, place: Place) -> list[Json]:
         """A button. Every press is answered; who may press is checked in the database."""
         user_id = query["from"]["id"]
         kind, _, rest = str(query.get("data") or "n").partition(":")
@@ -109,28 +111,35 @@ class Controls:
             kind = "n"
         if kind in ("u", "c"):
             changes = await self._store.changes(int(number), user_id, admin)
-            toast = await self._redraw(changes, int(number), place, message_id, opened=kind == "u")
+            toast = await self._redraw(changes, int(number), query["message"], opened=kind == "u")
         elif kind == "d" and decision in DECISIONS:
-            changes = await self._store.decide_change(int(number), user_id, admin, DECISIONS[decision])
-            turn_id = await self._store.turn_of_change(int(number)) if changes is not None else 0
-            toast = await self._redraw(changes, turn_id, place, message_id, opened=True)
-            toast = toast or {"u": "Undone.", "k": "Done.", "x": "Discarded."}[decision]
+            toast = await self._decide(int(number), user_id, decision, query["message"])
         elif kind == "e":
             toast, parts = await self._ask_edit(int(number), user_id, place)
         with contextlib.suppress(MessengerError):
             await self._messenger.call("answerCallbackQuery", callback_query_id=query["id"], text=toast or None)
         return parts
 
-    async def _redraw(
-        self, changes: list[Json] | None, turn_id: int, place: Place, message_id: int, opened: bool
-    ) -> str:
+    async def _decide(self, change_id: int, user_id: int, decision: str, message: Json) -> str:
+        """Undoes, keeps or discards a change. Returns what to say about it."""
+        decided, done = DECISIONS[decision]
+        changes = await self._store.decide_change(change_id, user_id, user_id in self._admins, decided)
+        turn_id = await self._store.turn_of_change(change_id) if changes is not None else 0
+        refusal = await self._redraw(changes, turn_id, message, opened=True)
+        stays = [c for c in changes or () if c["id"] == change_id and c["status"] == "applied"]
+        return refusal or (CHANGED_SINCE if decided == "undo" and stays else done)
+
+    async def _redraw(self, changes: list[Json] | None, turn_id: int, message: Json, opened: bool) -> str:
         """Shows a turn's changes as buttons under its message. Returns what to say when that is not allowed."""
         if changes is None:
             return "This is not yours to decide."
-        keyboard = {"inline_keyboard": changes_keyboard(changes, turn_id, opened)}
+        keyboard = [*changes_keyboard(changes, turn_id, opened), *answering_rows(message)]
         with contextlib.suppress(MessengerError):
             await self._messenger.call(
-                "editMessageReplyMarkup", chat_id=place.chat_id, message_id=message_id, reply_markup=keyboard
+                "editMessageReplyMarkup",
+                chat_id=message["chat"]["id"],
+                message_id=message["message_id"],
+                reply_markup={"inline_keyboard": keyboard},
             )
         return ""
 
@@ -149,3 +158,9 @@ class Controls:
             "reply_markup": {"force_reply": True, "selective": True, "input_field_placeholder": "New wording"},
         }
         return "", [{"seq": 1, "chat_id": place.chat_id, "request": request}]
+
+
+def answering_rows(message: Json) -> list[list[Json]]:
+    """The rows of a message's buttons that answer again; opening and closing the others leaves them."""
+    rows = (message.get("reply_markup") or {}).get("inline_keyboard") or []
+    return [row for row in rows if all(str(one.get("callback_data")).startswith(IN_LANE_BUTTONS) for one in row)]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import random
+import contextlib
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
+from relay.bot.insist import Pauses, Stopped, insist, rest
+from relay.bot.lost import Search
 from relay.errors import (
     ChatGone,
+    ChatMigrated,
     DeliveryUncertain,
     MessengerError,
     MessengerRefused,
-    MessengerThrottled,
-    MessengerUnavailable,
+    TokenRefused,
 )
 from relay.memory.store import Store
 from relay.models import Claimed
@@ -23,13 +26,24 @@ from relay.ports import Messenger
 log = structlog.get_logger()
 
 Json = dict[str, Any]
-RANGE = 100
-"""How many message ids above the floor a lost part is looked for in."""
-BEYOND = 24
-"""How many ids above the highest known one: others may have been sent at the same time and not been recorded."""
-PROBE = {"inline_keyboard": [[{"text": "…", "callback_data": "n"}]]}
 SETTLE_SECONDS = 1.0
 """How long a request whose response was lost may still be carried out."""
+STOPPED = "Stopped."
+TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
+NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
+"""How Telegram says that a message cannot be edited at all, whatever its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What became of a reply."""
+
+    more: bool
+    """The lane has more to do."""
+    summary: bool
+    """A summary is due."""
+    refused: str = ""
+    """Why Telegram does not take a part, though the chat is there. Empty when all is well."""
 
 
 class Delivery:
@@ -39,116 +53,143 @@ class Delivery:
         self._store = store
         self._messenger = messenger
         self._bot_id = bot_id
+        self._search = Search(store, messenger, bot_id)
 
-    async def deliver(self, turn: Claimed, parts: list[Json]) -> tuple[bool, bool]:
-        """Delivers a turn's reply and closes the turn. Returns whether its lane has more to do, and a summary is due.
+    async def deliver(self, turn: Claimed, parts: list[Json], stop: asyncio.Event | None = None) -> Delivered:
+        """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and that is said.
 
-        A part that a predecessor left as being sent is looked for before it is sent again.
+        A part that a predecessor left as being sent is looked for before it is sent again. After a part that is
+        refused for good no further one is sent.
         """
         rows = await self._store.deliver(turn, self._bot_id, parts)
         results: list[Json] = []
-        for row in rows:
-            if row["status"] in ("sent", "failed"):
+        refused, gone = "", False
+        for row in [row for row in rows if row["status"] not in ("sent", "failed")]:
+            if refused:
+                results.append(failed(row, refused))
                 continue
-            if row["status"] == "waiting":
-                row |= await self._store.sending(turn, results, row["seq"])
-                results = []
-            results.append(await self._put(turn, row))
-        return await self._store.sent(turn, results, True)
+            try:
+                await rest(0, stop)
+                if row["status"] == "waiting":
+                    row |= await self._store.sending(turn, results, row["seq"])
+                    results = []
+                results.append(await self._put(turn, row, stop))
+            except Stopped:
+                results = [await self._say_stopped(turn, row, results)]
+                break
+            except MessengerError as error:
+                log.warning("part not delivered", delivery=row["id"], error=str(error))
+                refused, gone = str(error), isinstance(error, ChatGone)
+                results.append(failed(row, refused))
+        more, summary = await self._store.sent(turn, results, True)
+        return Delivered(more, summary, "" if not refused or gone else refused)
 
-    async def _put(self, turn: Claimed, row: Json) -> Json:
-        """Brings one part into the chat. Returns what became of it, as `relay_sent` takes it."""
+    async def _say_stopped(self, turn: Claimed, row: Json, results: list[Json]) -> Json:
+        """Gives up what was not sent, and says so as the last part."""
+        log.info("delivery stopped", delivery=row["id"])
+        address = {key: row["request"][key] for key in ("chat_id", "message_thread_id") if key in row["request"]}
+        request = {**address, "text": STOPPED, "disable_notification": True}
+        last = await self._store.stop_delivery(turn, results, request)
         try:
-            message_id = row["telegram_message_id"]
-            if message_id is None and row["uncertain"]:
-                message_id = await self._find(row)
-                if message_id is None:
-                    row |= await self._store.sending(turn, [], row["seq"])
-            if message_id is None:
-                message_id = await self._send(row)
-            else:
-                message_id = await self._finalize(row, message_id)
+            return await self._put(turn, {**last, "uncertain": False}, None)
         except MessengerError as error:
-            log.warning("part not delivered", delivery=row["id"], error=str(error))
-            return {"seq": row["seq"], "status": "failed", "error": str(error)}
-        return {"seq": row["seq"], "status": "sent", "telegram_message_id": message_id}
+            return failed(last, str(error))
 
-    async def _send(self, row: Json) -> int:
+    async def _put(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> Json:
+        """Brings one part into the chat, also when that has got another id. Returns what `relay_sent` takes."""
+        while True:
+            try:
+                message_id = await self._bring(turn, row, stop)
+            except ChatMigrated as error:
+                await self._store.regroup(self._bot_id, row["chat_id"], error.new_chat_id, turn.turn_id)
+                row |= await self._store.sending(turn, [], row["seq"]) | {"uncertain": False}
+                if row["chat_id"] != error.new_chat_id:
+                    raise
+            else:
+                return {"seq": row["seq"], "status": "sent", "telegram_message_id": message_id}
+
+    async def _bring(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> int:
+        """Edits what is in the chat already (a preview, or a part found again), or sends."""
+        if row["telegram_message_id"] is not None:
+            return await self._finalize(turn, row, row["telegram_message_id"], stop)
+        if row["uncertain"]:
+            found = await self._search.find(row)
+            if found is not None:
+                return await self._finalize(turn, row, found, None)
+            row |= await self._store.sending(turn, [], row["seq"])
+        return await self._send(turn, row, stop)
+
+    async def _send(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> int:
         """Sends a part until it certainly is in the chat. Raises when Telegram refuses it for good."""
-        request = dict(row["request"])
-        pause = 0.5
+        request: Json = row["request"]
+        pauses = Pauses()
         while True:
             try:
                 posted = await self._messenger.call("sendMessage", **request)
                 return int(posted["message_id"])
-            except MessengerThrottled as error:
-                await asyncio.sleep(error.retry_after)
-            except MessengerUnavailable:
-                await asyncio.sleep(pause + random.uniform(0, pause))  # noqa: S311 — jitter
-                pause = min(30.0, pause * 2)
-            except DeliveryUncertain:
-                await asyncio.sleep(SETTLE_SECONDS)
-                found = await self._find(row)
+            except DeliveryUncertain as error:
+                with contextlib.suppress(Stopped):
+                    await rest(max(SETTLE_SECONDS, pauses.after(error)), stop)
+                found = await self._search.find(row)
                 if found is not None:
-                    return await self._finalize(row, found)
+                    return await self._finalize(turn, row, found, None)
+                await rest(0, stop)
             except ChatGone:
                 raise
             except MessengerRefused as error:
-                if not request.pop("entities", None):
+                less = plainer(request, error.reason)
+                if less is None:
                     raise
-                log.warning("entities refused", delivery=row["id"], error=error.reason)
+                log.warning("part refused; sending less of it", delivery=row["id"], error=error.reason)
+                request = less
+            except MessengerError as error:
+                log.info("part waits", delivery=row["id"], error=str(error))
+                await rest(pauses.after(error), stop)
 
-    async def _finalize(self, row: Json, message_id: int) -> int:
-        """Gives a message that is in the chat (a preview, or a part found again) the part's final text and buttons."""
-        keys = ("chat_id", "text", "entities", "link_preview_options", "reply_markup")
-        request = {key: row["request"][key] for key in keys if key in row["request"]}
-        try:
-            await self._insist("editMessageText", **request, message_id=message_id)
-        except MessengerRefused as error:
-            if "not modified" in error.reason.lower():
-                return message_id
-            if "not found" in error.reason.lower() or "can't be edited" in error.reason.lower():
-                return await self._send(row)
-            raise
-        return message_id
+    async def _finalize(self, turn: Claimed, row: Json, message_id: int, stop: asyncio.Event | None) -> int:
+        """Gives a message that is in the chat the part's final text and buttons; sends a new one if it takes them not.
 
-    async def _find(self, row: Json) -> int | None:
-        """Looks for a part that may be in the chat, by editing the buttons of unrecorded ids above its floor.
-
-        A bot cannot read a chat; but an edit tells apart an id that is absent, one that is somebody else's and one of
-        ours, and returns ours with its text. The final edit sets the right buttons again.
+        Returns the id of the message that has them.
         """
-        chat_id, floor = row["request"]["chat_id"], row["floor_message_id"]
-        known, highest = await self._store.known_ids(self._bot_id, chat_id, floor, RANGE)
-        for message_id in range(floor + 1, min(floor + RANGE, max(highest, floor) + BEYOND) + 1):
-            if message_id not in known and await self._is_part(row, message_id):
-                log.info("lost part found", delivery=row["id"], message_id=message_id)
-                return message_id
-        conclusive = max(highest, floor) + BEYOND <= floor + RANGE
-        log.warning("part sent again", delivery=row["id"], conclusive=conclusive)
-        return None
-
-    async def _is_part(self, row: Json, message_id: int) -> bool:
-        chat_id = row["request"]["chat_id"]
-        try:
-            found = await self._insist(
-                "editMessageReplyMarkup", chat_id=chat_id, message_id=message_id, reply_markup=PROBE
-            )
-        except MessengerRefused as error:
-            return "not modified" in error.reason.lower()
-        if not isinstance(found, dict) or found.get("text") == row["sending_text"]:
-            return True
-        await self._insist("editMessageReplyMarkup", chat_id=chat_id, message_id=message_id)
-        return False
-
-    async def _insist(self, method: str, **parameters: Any) -> Any:
-        """A call that may be repeated, until Telegram answers it."""
-        pause = 0.5
-        while True:
+        keys = ("chat_id", "text", "entities", "link_preview_options", "reply_markup")
+        request: Json | None = {key: row["request"][key] for key in keys if key in row["request"]}
+        ours = True
+        while request is not None:
             try:
-                return await self._messenger.call(method, **parameters)
-            except MessengerThrottled as error:
-                await asyncio.sleep(error.retry_after)
-            except (MessengerUnavailable, DeliveryUncertain):
-                await asyncio.sleep(pause)
-                pause = min(30.0, pause * 2)
+                await insist(self._messenger, "editMessageText", stop, **request, message_id=message_id)
+                return message_id
+            except ChatGone:
+                raise
+            except (MessengerRefused, TokenRefused) as error:
+                reason = str(error).lower()
+                if "not modified" in reason:
+                    return message_id
+                ours = not any(words in reason for words in NO_EDIT)
+                request = plainer(request, reason) if ours and isinstance(error, MessengerRefused) else None
+        log.warning("message cannot be edited; sending a new one", delivery=row["id"], message_id=message_id)
+        row |= await self._store.sending(turn, [], row["seq"])
+        sent = await self._send(turn, row, stop)
+        if ours:
+            with contextlib.suppress(MessengerError):
+                await self._messenger.call("deleteMessage", chat_id=row["request"]["chat_id"], message_id=message_id)
+        return sent
+
+
+def failed(row: Json, error: str) -> Json:
+    """A part that will not be sent, as `relay_sent` takes it."""
+    return {"seq": row["seq"], "status": "failed", "error": error}
+
+
+def plainer(request: Json, reason: str) -> Json | None:
+    """What of a request that was refused may be tried next; None when nothing can be left out any more.
+
+    What was said in a topic stays in it, except in a private chat, where nobody else reads along.
+    """
+    if any(words in reason.lower() for words in TOPIC_GONE):
+        if request["chat_id"] < 0 or "message_thread_id" not in request:
+            return None
+        return {key: value for key, value in request.items() if key != "message_thread_id"}
+    if request.get("entities"):
+        return {key: value for key, value in request.items() if key != "entities"}
+    bare: Json = {key: request[key] for key in ("chat_id", "message_thread_id", "text") if key in request}
+    return bare if bare != request else None

@@ -109,7 +109,7 @@ class Intake:
         begun = time.monotonic()
         rows = [self._sorted(update) for update in updates]
         try:
-            await self._store_rows(rows)
+            await self._store_rows(rows, [pair for update in updates if (pair := moved_group(update))])
         except DatabaseError:
             self._trouble_since = self._trouble_since or begun
             if time.monotonic() - self._trouble_since >= OUTAGE_SECONDS:
@@ -121,19 +121,24 @@ class Intake:
         for row in rows:
             self._join(row)
 
-    async def _store_rows(self, rows: list[Json]) -> None:
-        """Stores rows together; if the database refuses them, one by one, so that one bad update blocks no other."""
+    async def _store_rows(self, rows: list[Json], moved: list[tuple[int, int]]) -> None:
+        """Stores rows together; if the database refuses them, one by one, so that one bad update blocks no other.
+
+        `moved`: the groups that have become another chat; what waits for them runs once they are moved.
+        """
         worker = self._worker
         try:
-            turns, wait = await self._store.intake(worker.bot.id, rows, worker.free, worker.running)
+            turns, wait = await self._store.intake(worker.bot.id, rows, 0 if moved else worker.free, worker.running)
+            for before, now in moved:
+                await self._store.regroup(worker.bot.id, before, now)
             worker.accept(turns, wait)
         except DataRefused as error:
             if len(rows) > 1:
                 for row in rows:
-                    await self._store_rows([row])
+                    await self._store_rows([row], moved)
             elif rows[0].get("event") != "unreadable":
                 log.error("an update cannot be stored", update_id=rows[0]["update_id"], error=str(error))
-                await self._store_rows([_unreadable(rows[0])])
+                await self._store_rows([_unreadable(rows[0])], moved)
             else:
                 raise
 
@@ -167,6 +172,15 @@ class Intake:
                 telling = asyncio.create_task(self._worker.tell(place, OUTAGE))
                 self._telling.add(telling)
                 telling.add_done_callback(self._telling.discard)
+
+
+def moved_group(update: Json) -> tuple[int, int] | None:
+    """The id of a group before and after it became a supergroup, when this update tells of that in either chat."""
+    message, chat = update.get("message"), chat_of(update)
+    if not isinstance(message, dict) or chat is None:
+        return None
+    before, now = message.get("migrate_from_chat_id", chat["id"]), message.get("migrate_to_chat_id", chat["id"])
+    return (before, now) if before != now and isinstance(before, int) and isinstance(now, int) else None
 
 
 def _unreadable(update: Json) -> Json:

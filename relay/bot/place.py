@@ -22,6 +22,6 @@ class Place:
 
     def reply(self) -> dict[str, Any]:
         """The reply parameters, if there is a message to reply to; a deleted one does not matter."""
-        if self.reply_to is None:
+        if not self.reply_to:  # 0: a message of a group that has become another chat
             return {}
         return {"reply_parameters": {"message_id": self.reply_to, "allow_sending_without_reply": True}}

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from relay.bot.groups import Groups
 from relay.bot.place import Place
+from relay.bot.render import changes_keyboard
 from relay.bot.updates import (
     Bot,
     addressed,
     chat_of,
     command_of,
     joined_blocks,
+    may_be_edit,
     media_of,
     name_of,
     reply_of,
@@ -23,7 +26,8 @@ from relay.bot.updates import (
     topic_of,
 )
 from relay.errors import MessengerError
-from relay.models import Claimed, Incoming
+from relay.memory.store import Store
+from relay.models import Claimed, Incoming, Space
 from relay.ports import Messenger
 
 LONGEST = 400_000
@@ -52,11 +56,10 @@ def lane_of(updates: Sequence[Json]) -> tuple[Json, int, int | None]:
     return chat, topic_of(message), message.get("message_id")
 
 
-async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger) -> Understood:
+async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
     """Reads a turn's updates. Group messages that turn out not to be for the bot come to nothing."""
-    first = turn.updates[0]
-    if "callback_query" in first:
-        return await again(turn, bot, groups, messenger)
+    if "callback_query" in turn.updates[0]:
+        return await again(turn, bot, groups, messenger, store)
     chat, topic_id, _ = lane_of(turn.updates)
     private = chat.get("type") == "private"
     messages = [update["message"] for update in turn.updates]
@@ -70,19 +73,14 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
     command = command_of(messages[0], bot)
     if command is not None and command.name == "new":
         return Understood(place, verb="new")
+    if await edited_memory(messages[0], bot, store) is not None:
+        return Understood(place, verb="edit")
     blocks = joined_blocks(messages, turn.user_id)
     text = "\n".join(text_of(message) for message in messages).strip()[:LONGEST]
     if not text and command is None:
         return Understood(place, notice=cannot_open(messages))
-    incoming = Incoming(
-        turn_id=turn.turn_id,
-        fence=turn.fence,
-        bot_id=bot.id,
-        chat_id=chat["id"],
-        topic_id=topic_id,
-        space=space,
-        user_id=turn.user_id,
-        name=name_of(messages[-1].get("from") or {}),
+    incoming = replace(
+        unsaid(turn, bot, place, space, messages[-1].get("from") or {}),
         text=text,
         blocks=blocks,
         untrusted=any(block.get("untrusted") for block in blocks),
@@ -94,41 +92,66 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
     return Understood(place, incoming)
 
 
-async def again(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger) -> Understood:
-    """A tap on Retry (`r:`) or on answering with the web (`w:`): the same message once more."""
+async def edited_memory(message: Json, bot: Bot, store: Store) -> int | None:
+    """The memory that a message rewords: it replies to an edit prompt that is stored as one, however it looks."""
+    if not may_be_edit(message, bot):
+        return None
+    return await store.edit_target(bot.id, message["chat"]["id"], message["reply_to_message"]["message_id"])
+
+
+async def topic_pressed(query: Json, bot: Bot, store: Store) -> int:
+    """The topic in which a button was pressed. Telegram does not tell it of an old message, whose date is 0."""
+    message = query["message"]
+    if message.get("date") != 0:
+        return topic_of(message)
+    return await store.topic_of(bot.id, message["chat"]["id"], message["message_id"])
+
+
+async def again(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
+    """A tap on Retry (`r:`) or on answering with the web (`w:`): the same message once more.
+
+    These buttons go, since the new answer brings its own; those that decide about memory stay.
+    """
     query = turn.updates[0]["callback_query"]
-    chat, topic_id, message_id = lane_of(turn.updates)
+    chat, _, message_id = lane_of(turn.updates)
+    place = Place(chat["id"], await topic_pressed(query, bot, store), chat.get("type") == "private")
+    kind, _, number = query["data"].partition(":")
+    of_turn = int(number) if number.isdecimal() and len(number) < 19 else 0
     asked = (query["message"].get("reply_to_message") or {}).get("from") or query["from"]
-    ours = chat.get("type") == "private" or asked.get("id") == turn.user_id
-    refusal = None if ours else "This is for whoever asked."
+    ours = place.private or asked.get("id") == turn.user_id
+    changes = await store.changes(of_turn, turn.user_id, False) if ours else None
+    refusal = "This is for whoever asked." if changes is None else None
     with contextlib.suppress(MessengerError):
         await messenger.call("answerCallbackQuery", callback_query_id=query["id"], text=refusal)
-    if refusal:
-        return Understood(Place(chat["id"], topic_id, False))
-    space, _ = await groups.space_of(chat, turn.user_id)
-    kind, _, number = query["data"].partition(":")
+    if changes is None:
+        return Understood(place)
+    keyboard = {"inline_keyboard": changes_keyboard(changes, of_turn, opened=False)}
     with contextlib.suppress(MessengerError):
-        await messenger.call("editMessageReplyMarkup", chat_id=chat["id"], message_id=message_id)
-    place = Place(chat["id"], topic_id, chat.get("type") == "private")
-    incoming = Incoming(
+        await messenger.call(
+            "editMessageReplyMarkup", chat_id=place.chat_id, message_id=message_id, reply_markup=keyboard
+        )
+    space, _ = await groups.space_of(chat, turn.user_id)
+    nothing = unsaid(turn, bot, place, space, query.get("from") or {})
+    return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=kind == "w"))
+
+
+def unsaid(turn: Claimed, bot: Bot, place: Place, space: Space, sender: Json) -> Incoming:
+    """A turn's input before anything is said in it."""
+    return Incoming(
         turn_id=turn.turn_id,
         fence=turn.fence,
         bot_id=bot.id,
-        chat_id=chat["id"],
-        topic_id=topic_id,
+        chat_id=place.chat_id,
+        topic_id=place.topic_id,
         space=space,
         user_id=turn.user_id,
-        name=name_of(query.get("from") or {}),
+        name=name_of(sender),
         text="",
         blocks=[],
         untrusted=False,
         telegram_message_ids=[],
-        at=said_at({}),
-        retry=True,
-        retry_turn=int(number) if number.isdecimal() and len(number) < 19 else None,
-        web=kind == "w",
+        at=datetime.now(UTC),
     )
-    return Understood(place, incoming)
 
 
 def cannot_open(messages: Sequence[Json]) -> str:

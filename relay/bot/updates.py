@@ -24,7 +24,7 @@ IN_LANE_BUTTONS = ("r:", "w:")
 
 COMMAND = re.compile(r"^/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+(.*))?$", re.DOTALL)
 EDIT_PROMPT = "✎ #"
-EDIT = re.compile(rf"^{EDIT_PROMPT}(\d{{1,18}})\b")
+"""How our question for a new wording begins."""
 MEDIA = {
     "voice": "voice notes",
     "audio": "audio files",
@@ -101,7 +101,7 @@ def text_of(message: Json) -> str:
 
 def command_of(message: Json, bot: Bot) -> Command | None:
     """The command that a message is, when it is one for us."""
-    if is_forward(message):
+    if is_foreign(message):
         return None
     match = COMMAND.match(text_of(message)) if "text" in message else None
     if not match or (match[2] and match[2].lower() != bot.username.lower()):
@@ -109,13 +109,12 @@ def command_of(message: Json, bot: Bot) -> Command | None:
     return Command(match[1].lower(), (match[3] or "").strip())
 
 
-def edit_target(message: Json, bot: Bot) -> int | None:
-    """The memory that a message rewords: it replies to our own edit prompt."""
+def may_be_edit(message: Json, bot: Bot) -> bool:
+    """Whether a message may reword a memory: it replies to what looks like our edit prompt. The database knows."""
     target = message.get("reply_to_message") or {}
-    if (target.get("from") or {}).get("id") != bot.id or is_forward(message):
-        return None
-    match = EDIT.match(str(target.get("text") or ""))
-    return int(match[1]) if match else None
+    if "text" not in message or is_foreign(message) or command_of(message, bot):
+        return False
+    return (target.get("from") or {}).get("id") == bot.id and text_of(target).startswith(EDIT_PROMPT)
 
 
 def media_of(message: Json) -> str:
@@ -125,6 +124,11 @@ def media_of(message: Json) -> str:
 
 def is_forward(message: Json) -> bool:
     return bool(message.get("forward_origin") or message.get("forward_date"))
+
+
+def is_foreign(message: Json) -> bool:
+    """Whether somebody else wrote what a message says: it is a forward, or the text of an inline bot."""
+    return is_forward(message) or bool(message.get("via_bot"))
 
 
 def addressed(message: Json, bot: Bot) -> bool:
@@ -150,13 +154,14 @@ def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: boo
     """An update as the queue takes it: its kind (turn, control or ignored), lane, user and how long it waits.
 
     `group_open`: every message of its group may be for the bot; whether it is shows later, so the event log gets none
-    of its text. Nothing of a stranger is kept but the update's number.
+    of its text. Of a stranger's update nothing is kept but its number, and no event tells of it.
     """
     chat, user_id = chat_of(update), sender_of(update)
-    row: Json = {"update_id": update["update_id"], "kind": "ignored", "user_id": user_id or None}
+    known = user_id if user_id in allowed else None
+    row: Json = {"update_id": update["update_id"], "kind": "ignored", "user_id": known}
     kind = kind_of(update, chat, user_id, bot, allowed, group_open)
     if kind == "ignored" or chat is None:
-        return row | {"event": "ignored"}
+        return row | ({"event": "ignored"} if known else {})
     message = update.get("message") or (update.get("callback_query") or {}).get("message") or {}
     if "stopped_message_generation" in update:
         topic = update["stopped_message_generation"].get("message_thread_id") or 0
@@ -167,7 +172,7 @@ def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: boo
         row |= {
             "telegram_message_id": message.get("message_id"),
             "hold": hold_of(message),
-            "mergeable": kind == "turn" and command_of(message, bot) is None,
+            "mergeable": kind == "turn" and command_of(message, bot) is None and not may_be_edit(message, bot),
         }
         if chat["type"] != "private" and not addressed(message, bot):
             row["redacted"] = {"message_id": message.get("message_id")}
@@ -188,12 +193,10 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: fr
         return "ignored"
     if (message.get("from") or {}).get("is_bot"):
         return "ignored"
-    if "text" in message and (match := COMMAND.match(text_of(message))) and not is_forward(message):
+    if "text" in message and (match := COMMAND.match(text_of(message))) and not is_foreign(message):
         if match[2] and match[2].lower() != bot.username.lower():
             return "ignored"
         return "turn" if match[1].lower() in IN_LANE else "control"
-    if "text" in message and edit_target(message, bot) is not None:
-        return "control"
     return "turn" if chat["type"] == "private" or group_open or addressed(message, bot) else "ignored"
 
 
@@ -224,6 +227,8 @@ def blocks_of(message: Json, user_id: int) -> list[Block]:
         return blocks
     if is_forward(message) and (message.get("forward_origin") or {}).get("sender_user", {}).get("id") != user_id:
         return [*blocks, {"type": "text", "text": text, "untrusted": "forward", "from": origin_of(message)}]
+    if isinstance(message.get("via_bot"), dict):
+        return [*blocks, {"type": "text", "text": text, "untrusted": "bot", "from": name_of(message["via_bot"])}]
     if media:
         return [*blocks, {"type": "text", "text": text, "untrusted": "caption"}]
     return [{"type": "text", "text": text}]
@@ -247,8 +252,8 @@ def is_sequel(before: Json, message: Json) -> bool:
     return (
         len(before.get("text") or "") >= PASTE_LENGTH
         and "text" in message
-        and not is_forward(before)
-        and not is_forward(message)
+        and not is_foreign(before)
+        and not is_foreign(message)
         and 0 < message["message_id"] - before["message_id"] <= 2
     )
 
@@ -268,7 +273,7 @@ def reply_of(message: Json, bot: Bot, user_id: int) -> ReplyTo | None:
         telegram_message_id=int(target.get("message_id") or 0),
         text=text_of(target),
         quote=str(quote.get("text") or "") if quote.get("is_manual") else "",
-        own=(ours or author.get("id") == user_id) and not is_forward(target),
+        own=(ours or author.get("id") == user_id) and not is_foreign(target),
         by="you" if ours else name_of(author),
     )
 

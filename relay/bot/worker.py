@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from relay.bot.controls import Controls
-from relay.bot.delivery import Delivery
+from relay.bot.delivery import STOPPED, Delivery
 from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.render import answer_parts, message_parts
@@ -20,6 +20,7 @@ from relay.bot.stream import Preview
 from relay.bot.understand import lane_of, understand
 from relay.bot.updates import Bot
 from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost
+from relay.memory.redact import redact
 from relay.memory.store import Store
 from relay.models import Answer, Claimed, Incoming
 from relay.ports import Messenger
@@ -30,6 +31,7 @@ log = structlog.get_logger()
 RENEW_SECONDS = 10.0
 IDLE_SECONDS = 5.0
 APOLOGY = "⚠️ Something went wrong with this message and I could not answer it. The people who run me have been told."
+UNDELIVERED = "⚠️ Telegram does not take my answer to this, or the rest of it. The people who run me have been told."
 
 
 class Worker:
@@ -150,14 +152,15 @@ class Worker:
         chat, topic_id, message_id = lane_of(turn.updates)
         structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
         place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
-        if turn.status == "answered":
-            return await self._deliver(turn, self._stored_parts(turn, place))
-        if turn.kind == "control":
+        if turn.kind == "control" and turn.status != "answered":
             return await self._deliver(turn, await self._controls.handle(turn))
         run = Run(turn, chat["id"], topic_id, message_id or 0)
-        self.runs.add(run)
+        if turn.kind != "control":
+            self.runs.add(run)
+        if turn.status == "answered":
+            return await self._deliver(turn, self._stored_parts(turn, place), run.stop)
         while True:
-            understood = await understand(turn, self.bot, self.groups, self.messenger)
+            understood = await understand(turn, self.bot, self.groups, self.messenger, self.store)
             if understood.verb is not None:
                 return await self._deliver(turn, await self._controls.handle(turn))
             if understood.notice is not None or understood.incoming is None:
@@ -166,11 +169,11 @@ class Worker:
             told = await self._answered(run, understood.incoming, understood.place)
             if told is not None:
                 parts = answer_parts(told, understood.place, turn.turn_id)
-                return await self._deliver(turn, parts)
+                return await self._deliver(turn, parts, None if told.note == STOPPED else run.stop)
             run.join.clear()
             run.turn = turn = await self.store.absorb(turn)
             if turn.status == "answered":
-                return await self._deliver(turn, self._stored_parts(turn, understood.place))
+                return await self._deliver(turn, self._stored_parts(turn, understood.place), run.stop)
 
     async def _answered(self, run: Run, incoming: Incoming, place: Place) -> Answer | None:
         """The answer to an input; None when something that belongs to it arrived meanwhile."""
@@ -199,27 +202,33 @@ class Worker:
             answer_from(turn.answer), Place(place.chat_id, place.topic_id, place.private, reply_to), turn.turn_id
         )
 
-    async def _deliver(self, turn: Claimed, parts: list[dict[str, Any]]) -> bool:
-        more, summary = await self._delivery.deliver(turn, parts)
-        if summary:
+    async def _deliver(self, turn: Claimed, parts: list[dict[str, Any]], stop: asyncio.Event | None = None) -> bool:
+        done = await self._delivery.deliver(turn, parts, stop)
+        if done.summary:
             self._on_summary()
-        return more
+        if done.refused:
+            await self._tell_trouble(turn, UNDELIVERED, f"was answered, but not all of it arrived: {done.refused}")
+        return done.more
 
     async def _failed(self, turn: Claimed, error: Exception) -> None:
         """Puts a turn off; the third time it is set aside, and said so."""
-        sentence = str(error) if isinstance(error, RelayError) else f"{type(error).__name__}: {error}"
+        # An error that is not ours may quote the message it failed on: its text stays in the log of this machine.
+        sentence = type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")
         try:
             if not await self.store.fail(turn, sentence, 2.0 ** (turn.failures + 1)):
                 return
         except RelayError as lost:
             log.warning("failure not recorded", error=str(lost))
             return
+        await self._tell_trouble(turn, APOLOGY, f"was set aside after failing three times: {sentence}")
+
+    async def _tell_trouble(self, turn: Claimed, line: str, what: str) -> None:
+        """Says to the chat, and to those who run the bot, that a message was not answered as it should be."""
         chat, topic_id, message_id = lane_of(turn.updates)
-        await self.tell(Place(chat["id"], topic_id, chat.get("type") == "private", message_id), APOLOGY)
+        await self.tell(Place(chat["id"], topic_id, chat.get("type") == "private", message_id), line)
         where = chat.get("title") or "a private chat"
         for admin in self._admins:
-            text = f"⚠️ A message in {where} was set aside after failing three times (turn {turn.turn_id}): {sentence}"
-            await self.tell(Place(admin, 0, True), text)
+            await self.tell(Place(admin, 0, True), f"⚠️ A message in {where} (turn {turn.turn_id}) {what}")
 
     async def tell(self, place: Place, text: str) -> None:
         """Says something once, without promise: a notice that is no part of an answer."""

@@ -1,4 +1,4 @@
-"""A message of Claude's while it streams in: the plain JSON of its events, put together; models would take far longer."""
+"""A message of Claude's while it streams in: the plain JSON of its events put together (models take far longer)."""
 
 from __future__ import annotations
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import importlib
-import json
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from relay.clients.sqlstates import is_refused, is_transient
+from relay.clients.supabase_keys import KEY_HELP, check_key
 from relay.errors import (
     AccessRefused,
     DatabaseError,
     DatabaseUnavailable,
     DataRefused,
     SchemaError,
-    SettingsError,
     TurnLost,
 )
 
@@ -27,7 +24,6 @@ if TYPE_CHECKING:
 
 MISSING = ("PGRST202", "PGRST203", "42883", "42P01", "3F000")
 """Codes that mean: this is not the schema that was expected."""
-KEY_HELP = "Use the service role (or secret) key: Project → Settings → API keys. It stays on your machine."
 PAUSED = (
     "The Supabase project is paused (the free tier does that after a week without use). "
     "Wake it at supabase.com/dashboard; messages are kept until then."
@@ -91,29 +87,6 @@ class Supabase:
 
 class _Blip(DatabaseUnavailable):
     """Something that is often over in a moment."""
-
-
-def check_key(key: str) -> None:
-    """Raises `SettingsError` for a key that is not the service role's: the anon key, or a publishable one."""
-    role = key_role(key)
-    if key.startswith("sb_publishable_") or role in ("anon", "authenticated"):
-        raise SettingsError(
-            f"SUPABASE_SERVICE_ROLE_KEY holds the {role or 'publishable'} key, which may do nothing. {KEY_HELP}"
-        )
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise SettingsError(f"SUPABASE_SERVICE_ROLE_KEY is not a key of Supabase's. {KEY_HELP}")
-
-
-def key_role(key: str) -> str:
-    """The role that a legacy key (a JSON Web Token) names; empty for a key of another kind."""
-    parts = key.split(".")
-    if len(parts) != 3:
-        return ""
-    try:
-        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except (ValueError, binascii.Error):
-        return ""
-    return str(claims.get("role", "")) if isinstance(claims, dict) else ""
 
 
 async def _refuse(response: httpx.Response) -> None:

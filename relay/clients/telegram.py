@@ -6,9 +6,9 @@ from typing import Any
 
 from aiohttp import ClientConnectorError, ConnectionTimeoutError
 from telegram import Bot
+from telegram import error as vendor
 from telegram.error import (
     BadRequest,
-    ChatMigrated,
     Conflict,
     Forbidden,
     InvalidToken,
@@ -18,9 +18,10 @@ from telegram.error import (
     TimedOut,
 )
 
-from relay.clients.transport import AiohttpRequest
+from relay.clients.transport import UNREADABLE, AiohttpRequest
 from relay.errors import (
     ChatGone,
+    ChatMigrated,
     DeliveryUncertain,
     MessengerError,
     MessengerRefused,
@@ -51,8 +52,8 @@ class Telegram(Bot):
             token,
             base_url=f"{api_url}/bot",
             base_file_url=f"{api_url}/file/bot",
-            request=AiohttpRequest(64, read_timeout=20, pool_timeout=30),
-            get_updates_request=AiohttpRequest(1, read_timeout=POLL_SECONDS + 10),
+            request=AiohttpRequest(api_url, 64, read_timeout=20, pool_timeout=30),
+            get_updates_request=AiohttpRequest(api_url, 1, read_timeout=POLL_SECONDS + 10),
         )
 
     async def open(self) -> None:
@@ -75,6 +76,8 @@ class Telegram(Bot):
             return await self._post(method, parameters)
         except TelegramError as error:
             raise _translate(error) from None
+        except KeyError:  # a success that holds no result
+            raise DeliveryUncertain() from None
 
 
 def _translate(error: TelegramError) -> MessengerError:
@@ -85,16 +88,16 @@ def _translate(error: TelegramError) -> MessengerError:
     if isinstance(error, Forbidden):
         return ChatGone(error.message)
     if isinstance(error, InvalidToken):
-        return TokenRefused()
+        return TokenRefused(absent="not found" in error.message.lower())
     if isinstance(error, Conflict):
         return PollConflict()
-    if isinstance(error, ChatMigrated):
-        return ChatGone(f"the group has become the supergroup {error.new_chat_id}")
+    if isinstance(error, vendor.ChatMigrated):
+        return ChatMigrated(error.new_chat_id)
     if isinstance(error, BadRequest):
         gone = any(words in error.message.lower() for words in GONE)
         return ChatGone(error.message) if gone else MessengerRefused(error.message)
     if isinstance(error.__cause__, NOT_SENT):
         return MessengerUnavailable()
-    if isinstance(error, TimedOut | NetworkError):
+    if isinstance(error, TimedOut | NetworkError) or error.message == UNREADABLE:
         return DeliveryUncertain()
     return MessengerRefused(error.message)

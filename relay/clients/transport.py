@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from httpx import create_ssl_context
 from telegram._utils.types import ODVInput
-from telegram.error import NetworkError, TimedOut
+from telegram.error import NetworkError, TelegramError, TimedOut
 from telegram.request import BaseRequest, RequestData
 
 KEEP_ALIVE = 20.0
 """Seconds that an unused connection stays open."""
+UNREADABLE = "Invalid server response"
+"""The message of the bare `TelegramError` for a response that is no JSON object (a proxy's page)."""
 
 
 class AiohttpRequest(BaseRequest):
     """One pool of connections. A failure's cause (`__cause__`) is aiohttp's own error."""
 
-    __slots__ = ("_connections", "_session", "_timeout")
+    __slots__ = ("_connections", "_session", "_timeout", "_url")
 
-    def __init__(self, connections: int, read_timeout: float, connect_timeout: float = 5, pool_timeout: float = 1):
+    def __init__(
+        self, url: str, connections: int, read_timeout: float, connect_timeout: float = 5, pool_timeout: float = 1
+    ) -> None:
         """Timeouts in seconds: for silence, for a new connection, for a free connection of the pool."""
+        self._url = url
         self._connections = connections
         self._timeout = aiohttp.ClientTimeout(
             connect=pool_timeout + connect_timeout, sock_connect=connect_timeout, sock_read=read_timeout
@@ -43,7 +50,7 @@ class AiohttpRequest(BaseRequest):
                 timeout=self._timeout,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": self.USER_AGENT},
-                trust_env=True,
+                proxy=_proxy(self._url),  # not trust_env: that asks a thread for it, twice a request
             )
 
     async def shutdown(self) -> None:
@@ -51,6 +58,17 @@ class AiohttpRequest(BaseRequest):
         session, self._session = self._session, None
         if session is not None:
             await session.close()
+
+    @staticmethod
+    def parse_json_payload(payload: bytes) -> dict[str, Any]:
+        """See `BaseRequest.parse_json_payload`, which would log the payload; and a list is no response either."""
+        try:
+            parsed = json.loads(payload)
+        except ValueError:
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise TelegramError(UNREADABLE)
+        return parsed
 
     async def do_request(
         self,
@@ -75,6 +93,13 @@ class AiohttpRequest(BaseRequest):
             raise TimedOut from error
         except (aiohttp.ClientError, OSError) as error:
             raise NetworkError(type(error).__name__) from error
+
+
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names for an address."""
+    address = urlsplit(url)
+    proxies = {} if proxy_bypass(address.hostname or "") else getproxies()
+    return proxies.get(address.scheme) or proxies.get("all")
 
 
 def _encoded(data: RequestData | None) -> tuple[Any, dict[str, str]]:

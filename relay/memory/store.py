@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from relay.models import Claimed, Context, Incoming, Space
@@ -21,6 +23,8 @@ FAILURES = 3
 Json = dict[str, Any]
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """What no Postgres text can hold: NUL, and halves of a character that JSON can carry."""
+SUSPECT = re.compile(r"\\u0000|[\ud800-\udfff]")
+"""The same in JSON: found far sooner than by looking at every text."""
 
 
 class Store:
@@ -31,7 +35,9 @@ class Store:
         self._worker = worker
 
     async def _call(self, function: str, **arguments: Any) -> Any:
-        return await self._database.call(function, **storable(arguments))
+        if SUSPECT.search(json.dumps(arguments, ensure_ascii=False)):
+            arguments = storable(arguments)
+        return await self._database.call(function, **arguments)
 
     # The queue
 
@@ -107,7 +113,7 @@ class Store:
                 "blocks": incoming.blocks,
                 "untrusted": incoming.untrusted,
                 "telegram_message_ids": incoming.telegram_message_ids,
-                "reply_to": incoming.reply_to.telegram_message_id if incoming.reply_to else None,
+                "reply_to": asdict(incoming.reply_to) if incoming.reply_to else None,
                 "retry": incoming.retry,
                 "retry_turn": incoming.retry_turn,
                 "model": model,
@@ -127,6 +133,11 @@ class Store:
             message=result["message"],
             reply_to=result["reply_to"],
         )
+
+    async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:
+        """The topic in which a message of ours stands; 0 when that is not known."""
+        found = await self._call("topic_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
+        return int(found or 0)
 
     async def recall(self, incoming: Incoming) -> list[Json]:
         """What was said elsewhere or earlier in this space that bears on the message, best first."""
@@ -171,10 +182,22 @@ class Store:
         result = await self._call("sent", turn_id=turn.turn_id, fence=turn.fence, results=results, done=done)
         return bool(result["more"]), bool(result["summary"])
 
-    async def known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> tuple[set[int], int]:
-        """The recorded message ids in (above, above + limit], and the highest known one."""
+    async def stop_delivery(self, turn: Claimed, results: list[Json], request: Json) -> Json:
+        """Gives up the parts that were not sent; `request` becomes the last, marked as being sent. Returns that one."""
+        result: Json = await self._call(
+            "stop_delivery", turn_id=turn.turn_id, fence=turn.fence, results=results, request=request
+        )
+        return result
+
+    async def regroup(self, bot_id: int, before: int, now: int, turn_id: int | None = None) -> None:
+        """Moves a group that became a supergroup to its new id, and what of `turn_id` is being sent there."""
+        await self._call("regroup", bot_id=bot_id, before=before, now=now, turn_id=turn_id)
+
+    async def known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> tuple[set[int], int, list[int]]:
+        """The recorded message ids in (above, above + limit], the highest known one, and unrecorded ones near those
+        of the chat itself."""
         result = await self._call("known_ids", bot_id=bot_id, chat_id=chat_id, above=above, limit=limit)
-        return set(result["known"]), int(result["highest"])
+        return set(result["known"]), int(result["highest"]), list(result["near"])
 
     async def posted(self, bot_id: int, chat_id: int, telegram_message_id: int) -> None:
         """Takes down a notice of ours that is no part of an answer."""
@@ -199,8 +222,13 @@ class Store:
         found: Json | None = await self._call("memory", space=space.as_json(), memory_id=memory_id)
         return found
 
+    async def edit_target(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int | None:
+        """The memory that an edit prompt of ours asks about; None when the message is no edit prompt."""
+        found = await self._call("edit_target", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
+        return None if found is None else int(found)
+
     async def changes(self, turn_id: int, user_id: int, admin: bool) -> list[Json] | None:
-        """What a turn changed in memory, for a person who may decide about it; None for anybody else."""
+        """What a turn changed in memory, for a person who may decide about some of it; None for anybody else."""
         found: list[Json] | None = await self._call("changes", turn_id=turn_id, user_id=user_id, admin=admin)
         return found
 
@@ -209,7 +237,10 @@ class Store:
         return int(await self._call("turn_of_change", change_id=change_id) or 0)
 
     async def decide_change(self, change_id: int, user_id: int, admin: bool, decision: str) -> list[Json] | None:
-        """undo, keep or discard. Returns the turn's changes after it; None when this person may not."""
+        """undo, keep or discard. Returns the turn's changes after it; None when this person may not.
+
+        A change whose memory was changed again since is not undone: it stays applied.
+        """
         found: list[Json] | None = await self._call(
             "decide_change", change_id=change_id, user_id=user_id, admin=admin, decision=decision
         )

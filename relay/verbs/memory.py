@@ -64,7 +64,8 @@ async def forget(call: Call) -> Told:
             "What shall I forget? Write its number from /memory (/forget #12), "
             f"or at least {FORGET_LETTERS} letters of it."
         )
-    done = await call.store.change_memory(call.turn, call.space, [{"action": "forget", "content": words[:500]}])
+    action = {"action": "forget", "content": words[:500]} | ({"admin": True} if call.admin else {})
+    done = await call.store.change_memory(call.turn, call.space, [action])
     return Told("", done["changes"], done["failed"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,9 +45,10 @@ async def ended(house: House) -> tuple[int, str]:
 
 async def relay(folder: Path, *words: str, **settings: str) -> tuple[int, str]:
     """One run of the command line: its exit code and what it printed."""
-    ours = {name: value for name, value in settings.items() if value}
+    prefixes = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "relay", *words, cwd=folder, env={"PATH": "/usr/bin:/bin", **ours},
+        sys.executable, "-m", "relay", *words, cwd=folder, env=inherited | settings,
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     async with asyncio.timeout(60):

@@ -33,11 +33,11 @@ async def busy(tg: Child, seconds: float, **watched: int) -> tuple[float, float,
     """Turns a second with 50 people talking; the median latency; the CPU time that each process used for one turn."""
     await tg.post("/_bench/start", people=50)
     await asyncio.sleep(min(5.0, seconds))
-    before, used = await tg.post("/_bench/count"), {name: cpu(pid) for name, pid in watched.items()}
+    before, used = await tg.post("/_bench/count"), {name: cpu(pid, name == "postgres") for name, pid in watched.items()}
     await asyncio.sleep(seconds)
     after = await tg.post("/_bench/count")
     turns = max(1, after["answers"] - before["answers"])
-    shares = {name: (cpu(pid) - used[name]) / turns * 1000 for name, pid in watched.items()}
+    shares = {name: (cpu(pid, name == "postgres") - used[name]) / turns * 1000 for name, pid in watched.items()}
     await tg.post("/_bench/hush")
     told = ", ".join(f"{name} {share:.1f}" for name, share in shares.items())
     return turns / (after["now"] - before["now"]), median(after["latencies"][-turns:]), told

@@ -67,7 +67,7 @@ class Crowd(TelegramStandIn):
     async def _speak(self, chat_id: int) -> None:
         self.said += 1
         words = self.random.choices(WORDS, ODDS, k=12)
-        await self.say(chat_id, chat_id, f"Tell me about {' '.join(words)}, please?")
+        await self.say(chat_id, chat_id, f"{' '.join(words)}?")
         self.asked[chat_id] = next(reversed(self.queue.known))
 
     async def do_people(self, count: int) -> int:

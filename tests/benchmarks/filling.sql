@@ -77,6 +77,6 @@ insert into memory (space_id, subject_id, subject, content, thread_id, turn_id, 
     select case when f %% 2 = 0 then 1 else 1 + f / 2 %% %(spaces)s end, 2000, 'Ada', 'The user likes ' || s.text, 1, 1, 5
     from generate_series(1, %(facts)s) as f join sentence s on s.n = 1 + f %% 19999;
 
-create index message_words on message using gin (space_id, words);
+create index message_words on message using gin (words_of_space(space_id, words)) with (fastupdate = off);
 select setval(pg_get_serial_sequence('relay.turn', 'id'), (select max(id) from turn));
 select setval(pg_get_serial_sequence('relay.message', 'id'), (select max(id) from message));

@@ -136,17 +136,24 @@ async def lab(folder: Path) -> AsyncIterator[Lab]:
 
 async def polling(tg: Child, bot: Child) -> float:
     """Waits for a bot's first poll. Returns the seconds since its start."""
-    return float(await tg.post("/_bench/first", method="getUpdates", after=bot.started)) - bot.started
+    first = asyncio.create_task(tg.post("/_bench/first", method="getUpdates", after=bot.started))
+    ended = asyncio.create_task(bot.process.wait())
+    await asyncio.wait({first, ended}, return_when=asyncio.FIRST_COMPLETED)
+    ended.cancel()
+    if not first.done():
+        first.cancel()
+        raise RuntimeError("the bot ended before its first poll: see its output with --keep")
+    return float(first.result()) - bot.started
 
 
-def cpu(pid: int) -> float:
-    """Seconds of CPU that a process and its children have used."""
+def cpu(pid: int, children: bool = False) -> float:
+    """Seconds of CPU that a process has used, if wanted with its children, those that ended too."""
     used = 0.0
     with contextlib.suppress(OSError):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        used = sum(map(int, fields[11:15])) / TICKS
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            used += sum(cpu(int(child)) for child in (task / "children").read_text().split())
+        used = sum(map(int, fields[11 : 15 if children else 13])) / TICKS
+        for task in Path(f"/proc/{pid}/task").iterdir() if children else ():
+            used += sum(cpu(int(child), True) for child in (task / "children").read_text().split())
     return used
 
 

@@ -133,9 +133,9 @@ async def test_known_ids_are_those_of_the_same_counter(store: Store) -> None:
     for chat, number in ((ADA, 101), (BEN, 102), (-4242, 103), (GROUP, 104), (ADA, 300)):
         await store.posted(BOT.id, chat, number)
     await store.posted(BOT.id + 1, ADA, 105)
-    assert await store.known_ids(BOT.id, ADA, 100, 50) == ({101, 102, 103}, 300)
-    assert await store.known_ids(BOT.id, GROUP, 100, 50) == ({104}, 104)
-    assert await store.known_ids(BOT.id, -1009999999999, 0, 50) == (set(), 0)
+    assert await store.known_ids(BOT.id, ADA, 100, 50) == ({101, 102, 103}, 300, [])
+    assert await store.known_ids(BOT.id, GROUP, 100, 50) == ({104}, 104, [])
+    assert await store.known_ids(BOT.id, -1009999999999, 0, 50) == (set(), 0, [])
 
 
 async def test_posting_twice_counts_once(store: Store, sql: Sql) -> None:

@@ -265,6 +265,43 @@ async def test_undo_of_an_edit(house: House, store: Store) -> None:
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
+async def test_a_change_is_undone_only_while_it_is_the_last(house: House, store: Store) -> None:
+    (learned,) = await house.teach(ADA, "likes tea")
+    edits = []
+    for words in ("likes green tea", "likes black tea"):
+        turn = await house.turn(ADA, words)
+        edit = {"action": "edit", "memory_id": learned["memory_id"], "content": words}
+        edits.append((await store.change_memory(turn, private(ADA), [edit]))["changes"][0]["id"])
+        await house.close(turn)
+    for early in (learned["id"], edits[0]):
+        after = await store.decide_change(early, ADA, False, "undo")
+        assert after is not None
+        assert after[0]["status"] == "applied"
+    assert await house.known(private(ADA)) == ["likes black tea"]
+    for change, left in ((edits[1], ["likes green tea"]), (edits[0], ["likes tea"]), (learned["id"], [])):
+        await store.decide_change(change, ADA, False, "undo")
+        assert await house.known(private(ADA)) == left
+
+
+async def test_a_fact_that_was_only_said_again_can_be_undone(house: House, store: Store) -> None:
+    (learned,) = await house.teach(ADA, "likes tea")
+    await house.teach(ADA, "likes tea")
+    await store.decide_change(learned["id"], ADA, False, "undo")
+    assert await house.known(private(ADA)) == []
+
+
+async def test_undo_of_a_kept_forget_keeps_what_was_edited_before_the_tap(house: House, store: Store) -> None:
+    (learned,) = await house.teach(ADA, "likes tea")
+    (asked,) = (await forgetting(house, "likes tea", tainted=True))["changes"]
+    turn = await house.turn(ADA, "coffee")
+    edit = {"action": "edit", "memory_id": learned["memory_id"], "content": "likes coffee"}
+    await store.change_memory(turn, private(ADA), [edit])
+    await house.close(turn)
+    for decision, left in (("keep", []), ("undo", ["likes coffee"])):
+        await store.decide_change(asked["id"], ADA, False, decision)
+        assert await house.known(private(ADA)) == left
+
+
 async def test_undo_of_a_refresh_does_not_bring_a_forgotten_fact_back(house: House, store: Store) -> None:
     await house.teach(ADA, "likes tea")
     (change,) = await house.teach(ADA, "Likes tea!")
@@ -362,6 +399,30 @@ async def test_a_group_obeys_who_taught_it_and_admins(house: House, store: Store
     assert await store.decide_change(changes[0], BEN, False, "undo") is not None
     assert await store.decide_change(changes[1], ADA, True, "undo") is not None
     assert await house.known(group()) == ["likes water"]
+
+
+async def test_in_a_group_a_fact_obeys_whom_it_is_about(house: House, store: Store) -> None:
+    await house.exchange(BEN, "I like tea", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
+    turn = await house.turn(ADA, "/forget tea", GROUP)
+    (change,) = (await store.change_memory(turn, group(), [forget("likes tea") | {"admin": True}]))["changes"]
+    await house.close(turn)
+    assert await house.known(group()) == []
+    assert await store.changes(turn.turn_id, EVE, False) is None
+    assert await store.decide_change(change["id"], EVE, False, "undo") is None
+    assert await store.changes(turn.turn_id, BEN, False) is not None
+    assert await store.decide_change(change["id"], BEN, False, "undo") is not None
+    assert await house.known(group()) == ["likes tea"]
+
+
+async def test_in_a_group_only_an_admins_command_forgets_what_is_about_another(house: House, store: Store) -> None:
+    await house.exchange(BEN, "I like tea", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
+    by_tag = await house.exchange(ADA, "forget it", chat_id=GROUP, actions=[forget("likes tea")])
+    assert by_tag.told["failed"][0]["failed"] == "nothing matches"
+    for admin, left in ((False, ["likes tea"]), (True, [])):
+        turn = await house.turn(ADA, "/forget tea", GROUP)
+        await store.change_memory(turn, group(), [forget("likes tea") | {"admin": admin}])
+        await house.close(turn)
+        assert await house.known(group()) == left
 
 
 async def test_a_memory_is_shown_in_its_space_only(house: House, store: Store) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
+from relay.bot.updates import sort_update
 from relay.errors import TurnLost
+from relay.jobs import tidy
 from relay.memory.store import Store
 from relay.models import Claimed
 from relay.ports import Database
@@ -63,6 +65,13 @@ async def test_an_ignored_update_leaves_only_its_number(house: House, store: Sto
     assert turns == []
     assert await sql("select status, payload, lane_id from inbox") == [("ignored", None, None)]
     assert await sql("select kind, payload from event") == [("ignored", None)]
+
+
+async def test_of_a_stranger_no_event_and_no_name_is_kept(store: Store, sql: Sql) -> None:
+    update = message(EVE, "let me in")
+    await store.intake(BOT.id, [sort_update(update, BOT, frozenset([ADA]), True)], 10)
+    assert await sql("select status, user_id, payload from inbox") == [("ignored", None, None)]
+    assert await sql("select count(*) from event") == [(0,)]
 
 
 async def test_what_waits_together_becomes_one_turn(house: House) -> None:
@@ -459,6 +468,16 @@ async def test_tidying_drops_only_what_is_done_and_old(house: House, store: Stor
     await sql("update inbox set received_at = received_at - interval '15 days'")
     assert await store.tidy(14, 100) == 1
     assert await sql("select status from inbox order by status") == [("failed",), ("pending",)]
+
+
+async def test_tidying_drops_what_is_left_of_ignored_updates(house: House, store: Store, sql: Sql) -> None:
+    ignored = [{"update_id": number, "kind": "ignored", "user_id": ADA, "event": "ignored"} for number in (-3, -2, -1)]
+    await store.intake(BOT.id, [*ignored, row(message(ADA, "hello"))], 10)
+    await sql("update event set at = at - interval '15 days'")
+    await sql("update inbox set received_at = received_at - interval '15 days' where update_id < -1")
+    assert await tidy(store, 14, 1) == 5
+    assert await sql("select kind from event") == [("update",)]
+    assert await sql("select count(*) from inbox") == [(2,)]
 
 
 async def test_a_payload_is_kept_only_as_long_as_its_turn(house: House, sql: Sql) -> None:

@@ -10,11 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
-from relay.clients.supabase import Supabase, check_key, error_of
+from relay.clients.supabase import Supabase, error_of
+from relay.clients.supabase_keys import check_key
 from relay.errors import (
     AccessRefused,
     DatabaseError,
     DatabaseUnavailable,
+    DataRefused,
     SchemaError,
     SettingsError,
     TurnLost,
@@ -78,10 +80,11 @@ async def test_a_function_that_is_not_there_is_a_wrong_schema(client: Supabase) 
 
 
 async def test_what_postgres_refuses_is_told_without_a_retry(client: Supabase, project: SupabaseProject) -> None:
-    with pytest.raises(DatabaseError, match="refused a call") as raised:
+    with pytest.raises(DataRefused, match="cannot hold a value"):
         await client.call("memory", space={"kind": "private", "owner_id": "x"}, memory_id=1)
-    assert not isinstance(raised.value, DatabaseUnavailable)
-    assert len(project.calls("memory")) == 1
+    with pytest.raises(DataRefused, match="cannot hold a value"):
+        await client.call("memory", space={"kind": "private", "owner_id": "1\x00"}, memory_id=1)
+    assert len(project.calls("memory")) == 2
 
 
 @pytest.mark.parametrize(

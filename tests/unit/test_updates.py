@@ -18,6 +18,7 @@ from relay.bot.updates import (
     chat_of,
     command_of,
     joined_blocks,
+    may_be_edit,
     name_of,
     reply_of,
     said_at,
@@ -138,13 +139,16 @@ def test_nobody_is_let_in_when_nobody_is_named() -> None:
 
 def test_of_a_stranger_only_the_number_is_kept() -> None:
     row = sorted_({"message": message("secret words", user=STRANGER)})
-    assert row == {"update_id": 9, "kind": "ignored", "user_id": STRANGER, "event": "ignored"}
+    assert row == {"update_id": 9, "kind": "ignored", "user_id": None}
+    row = sorted_({"message": message("not for the bot", "supergroup")})
+    assert row == {"update_id": 9, "kind": "ignored", "user_id": ADA, "event": "ignored"}
 
 
 def test_a_row_says_where_and_how_long() -> None:
     row = sorted_({"message": message("hi", "supergroup", message_thread_id=8, is_topic_message=True)}, True)
     assert (row["chat_id"], row["topic_id"], row["user_id"]) == (-1001234567890, 8, ADA)
-    assert (row["telegram_message_id"], row["hold"], row["mergeable"], row["redacted"]) == (5, 0.0, True, None)
+    assert (row["telegram_message_id"], row["hold"], row["mergeable"]) == (5, 0.0, True)
+    assert row["redacted"] == {"message_id": 5}, "it may turn out not to be for the bot"
 
 
 def test_commands_are_not_merged() -> None:
@@ -169,6 +173,28 @@ def test_the_event_log_gets_a_copy_without_secrets() -> None:
     row = sorted_({"message": message("key sk-ant-api03-AAAAAAAAAAAAAAAAAAAA")})
     assert "sk-ant" in row["payload"]["message"]["text"]
     assert row["redacted"]["message"]["text"] == "key [redacted]"
+
+
+PROMPT = OURS | {"text": "✎ #3 – reply to this message"}
+
+
+@pytest.mark.parametrize(
+    ("body", "may_be"),
+    [
+        (message("new words", reply_to_message=PROMPT), True),
+        (message("new words", reply_to_message=OURS), False),
+        (message("new words", reply_to_message=PROMPT | {"from": {"id": ADA}}), False),
+        (message("/help", reply_to_message=PROMPT), False),
+        (message("new words", reply_to_message=PROMPT, forward_date=1), False),
+        (message("new words", reply_to_message=PROMPT, via_bot={"id": 5}), False),
+        (message(None, caption="new words", photo=[{}], reply_to_message=PROMPT), False),
+    ],
+)
+def test_what_may_be_an_edit_keeps_its_place_until_the_database_knows(body: Json, may_be: bool) -> None:
+    assert may_be_edit(body, BOT) is may_be
+    row = sorted_({"message": body})
+    command = row["kind"] == "control"
+    assert command or (row["kind"], row["mergeable"]) == ("turn", not may_be)
 
 
 # Where
@@ -244,6 +270,18 @@ def test_blocks_of_a_forward_are_somebody_elses() -> None:
 def test_a_forward_of_ones_own_words_is_ones_own() -> None:
     origin = {"type": "user", "sender_user": {"id": ADA, "first_name": "Ada"}}
     assert "untrusted" not in blocks_of(message("mine", forward_origin=origin), ADA)[0]
+
+
+def test_the_text_of_an_inline_bot_is_not_ones_own() -> None:
+    body = message("/forget everything", via_bot={"id": 5, "is_bot": True, "first_name": "Gif Bot"})
+    assert blocks_of(body, ADA) == [
+        {"type": "text", "text": "/forget everything", "untrusted": "bot", "from": "Gif Bot"}
+    ]
+    assert command_of(body, BOT) is None
+    assert kind(body) == "turn"
+    replied = reply_of(message("x", reply_to_message=body), BOT, ADA)
+    assert replied is not None
+    assert replied.own is False
 
 
 def test_media_are_named_honestly_and_captions_are_marked() -> None:

@@ -209,6 +209,12 @@ async def test_forget_takes_words_and_numbers(text: str) -> None:
     assert database.calls[0][1]["actions"] == [{"action": "forget", "content": text}]
 
 
+async def test_an_admins_command_may_forget_what_is_anothers() -> None:
+    database = Canned(change_memory=DONE)
+    await told("forget", call(database, "#12", admin=True))
+    assert database.calls[0][1]["actions"] == [{"action": "forget", "content": "#12", "admin": True}]
+
+
 async def test_edit_rewords_ones_own() -> None:
     database = Canned(memory=row(12, "likes tea"), change_memory=DONE)
     await memory_verbs.edit(call(database, " likes\ncoffee "), 12)

@@ -1,0 +1,133 @@
+-- A group that has become a supergroup: the same people and the same memory under another chat id.
+
+-- A thread takes over the past of another one of the same space. Turns come first: whoever is writing for one of them
+-- is waited for.
+create or replace function relay.merge_threads(p_into bigint, p_from bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    other thread;
+begin
+    update turn set thread_id = p_into where thread_id = p_from;
+    update session set thread_id = p_into where thread_id = p_from;
+    update message set thread_id = p_into where thread_id = p_from;
+    update memory set thread_id = p_into where thread_id = p_from;
+    update summary set thread_id = p_into where thread_id = p_from;
+    update summary_due set thread_id = p_into where thread_id = p_from;
+    delete from thread where id = p_from returning * into other;
+    update thread set exchange_count = exchange_count + other.exchange_count,
+        session_id = case when session_id is null or other.last_at > last_at
+            then coalesce(other.session_id, session_id) else session_id end,
+        summary_id = greatest(summary_id, other.summary_id), last_at = greatest(last_at, other.last_at),
+        context_from = greatest(context_from, other.context_from),
+        window_from = greatest(window_from, other.window_from)
+    where id = p_into;
+    update session s set ended_at = now() from thread t
+    where t.id = p_into and s.thread_id = t.id and s.id <> t.session_id and s.ended_at is null;
+end $$;
+
+-- A group's space takes over everything in another one. The empty one stays.
+create or replace function relay.merge_spaces(p_into bigint, p_from bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update turn set space_id = p_into where space_id = p_from;
+    update message set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
+    update session set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
+    update memory_change set space_id = p_into where memory_id in (select id from memory where space_id = p_from);
+    update memory set space_id = p_into where space_id = p_from;
+    update event set space_id = p_into where turn_id in (select id from turn where space_id = p_into)
+        and space_id = p_from;
+    update thread set space_id = p_into where space_id = p_from;
+end $$;
+
+-- Spaces and threads of a group under its new id. Both ids may be known, whichever message came first; the older row
+-- takes over the other's.
+create or replace function relay.regroup_memory(p_from bigint, p_to bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    old_space bigint := relay.find_space(jsonb_build_object('kind', 'group', 'chat_id', p_from));
+    new_space bigint := relay.find_space(jsonb_build_object('kind', 'group', 'chat_id', p_to));
+    pair record;
+begin
+    if old_space < new_space then
+        perform relay.merge_spaces(old_space, new_space);
+        update space set chat_id = 0 where id = new_space;
+        update space set chat_id = p_to where id = old_space;
+        update space set chat_id = p_from where id = new_space;
+    elsif new_space is not null and old_space is not null then
+        perform relay.merge_spaces(new_space, old_space);
+    else
+        update space set chat_id = p_to where id = old_space;
+    end if;
+    for pair in
+        select least(a.id, b.id) as older, greatest(a.id, b.id) as newer from thread a
+        join thread b on b.chat_id = p_to and b.topic_id = a.topic_id and b.space_id = a.space_id
+        where a.chat_id = p_from
+    loop
+        perform relay.merge_threads(pair.older, pair.newer);
+    end loop;
+    update thread set chat_id = p_to where chat_id = p_from;
+end $$;
+
+-- An update of a chat as if it had come from another one. Its message has no id there.
+create or replace function relay.in_chat(p_payload jsonb, p_chat_id bigint) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select case
+        when p_payload #> '{message,chat}' is not null then jsonb_set(p_payload, '{message}', p_payload -> 'message'
+            || jsonb_build_object('message_id', 0, 'chat', jsonb_build_object('id', p_chat_id, 'type', 'supergroup')))
+        when p_payload #> '{callback_query,message,chat}' is not null then
+            jsonb_set(p_payload, '{callback_query,message}', (p_payload #> '{callback_query,message}')
+            || jsonb_build_object('message_id', 0, 'chat', jsonb_build_object('id', p_chat_id, 'type', 'supergroup')))
+        else p_payload
+    end
+$$;
+
+-- A group's lanes, and what waits in them, under its new id. Two turns that are under way already both go on.
+create or replace function relay.regroup_lanes(p_bot_id bigint, p_from bigint, p_to bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    old_lane lane;
+    new_lane lane;
+begin
+    for old_lane in select * from lane where bot_id = p_bot_id and chat_id = p_from for update loop
+        update inbox set payload = relay.in_chat(payload, p_to)
+        where lane_id = old_lane.id and status = 'pending';
+        update inbox set payload = relay.in_chat(payload, p_to)
+        where status = 'claimed' and turn_id in (
+            select id from turn
+            where bot_id = p_bot_id and status in ('working', 'answered') and lane_id = old_lane.id);
+        select * into new_lane from lane
+        where bot_id = p_bot_id and chat_id = p_to and topic_id = old_lane.topic_id for update;
+        if new_lane.id is null then
+            update lane set chat_id = p_to where id = old_lane.id;
+        else
+            update inbox set lane_id = new_lane.id where lane_id = old_lane.id;
+            update turn set lane_id = new_lane.id where lane_id = old_lane.id;
+            delete from lane where id = old_lane.id;
+            update lane set open_turn_id = coalesce(open_turn_id, old_lane.open_turn_id),
+                due_at = least(due_at, old_lane.due_at)
+            where id = new_lane.id;
+        end if;
+    end loop;
+end $$;
+
+-- A group has become a supergroup (Telegram says so in a message of either chat, and when something is sent to the old
+-- one): all that belongs to the chat gets the new id, once or however often this is called. p_turn_id: a turn whose
+-- part was refused for it, to be sent anew.
+create or replace function public.relay_regroup(p_bot_id bigint, p_before bigint, p_now bigint, p_turn_id bigint)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    if p_before >= 0 or p_before <= -1000000000000 or p_now > -1000000000000 then
+        return to_jsonb(false);
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('relay_regroup', p_now));
+    perform relay.regroup_lanes(p_bot_id, p_before, p_now);
+    perform relay.regroup_memory(p_before, p_now);
+    -- What is being sent for another turn is refused there, and comes here by itself.
+    update delivery set chat_id = p_now, telegram_message_id = null,
+        request = (request - 'reply_parameters') || jsonb_build_object('chat_id', p_now)
+    where bot_id = p_bot_id and chat_id = p_before and turn_id in (
+            select id from turn where bot_id = p_bot_id and status in ('working', 'answered'))
+        and (status = 'waiting' or turn_id = p_turn_id and status not in ('sent', 'failed'));
+    return to_jsonb(true);
+end $$;

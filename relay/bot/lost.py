@@ -1,0 +1,97 @@
+"""Parts whose response was lost: they may be in the chat, so they are looked for before they are sent again.
+
+A bot cannot read a chat. But an edit of an id's buttons tells apart an id that is absent, one that is somebody else's
+and one of ours, and returns ours with its text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import structlog
+
+from relay.bot.insist import insist
+from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerRefused
+from relay.memory.store import Store
+from relay.ports import Messenger
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+RANGE = 100
+"""How many message ids above the floor a lost part is looked for in."""
+BEYOND = 24
+"""How many ids above the highest known one: others may have been sent at the same time and not been recorded."""
+PROBE = {"inline_keyboard": [[{"text": "…", "callback_data": "n"}]]}
+NOT_OURS = ("not found", "can't be edited", "message_id_invalid", "message_author_required")
+"""How Telegram says that there is no message of ours at an id."""
+
+
+class Search:
+    """Looks for lost parts."""
+
+    def __init__(self, store: Store, messenger: Messenger, bot_id: int) -> None:
+        self._store = store
+        self._messenger = messenger
+        self._bot_id = bot_id
+
+    async def find(self, row: Json) -> int | None:
+        """The id of a part that is in the chat; it has a button of ours then, until it gets its final edit.
+
+        None when it is not found; the log says whether it certainly is not there. Raises `ChatMigrated`.
+        """
+        candidates, certain = await self._candidates(row)
+        for message_id in candidates:
+            try:
+                if await self._is_part(row, message_id):
+                    log.info("lost part found", delivery=row["id"], message_id=message_id)
+                    return message_id
+            except ChatMigrated:
+                raise
+            except MessengerError as error:
+                certain = False
+                log.info("a look for a lost part told nothing", delivery=row["id"], error=str(error))
+                if isinstance(error, ChatGone) or not isinstance(error, MessengerRefused):
+                    break  # the next look would tell nothing either
+        log.warning("part sent again", delivery=row["id"], conclusive=certain)
+        return None
+
+    async def _candidates(self, row: Json) -> tuple[list[int], bool]:
+        """The ids that may be the part's, and whether it can be no other.
+
+        Private chats share one counter of ids; but some servers count in each chat for itself, and there the part is
+        near what is known of its own chat.
+        """
+        chat_id, floor = row["request"]["chat_id"], row["floor_message_id"]
+        known, highest, near = await self._store.known_ids(self._bot_id, chat_id, floor, RANGE)
+        last = max(highest, floor) + BEYOND
+        above = [number for number in range(floor + 1, min(floor + RANGE, last) + 1) if number not in known]
+        return above + near, last <= floor + RANGE
+
+    async def _is_part(self, row: Json, message_id: int) -> bool:
+        """Whether a message is the part. Raises when the answer does not tell."""
+        at = {"chat_id": row["request"]["chat_id"], "message_id": message_id}
+        try:
+            found = await self._touched(at)
+        except MessengerRefused as error:
+            if not isinstance(error, ChatGone) and any(words in error.reason.lower() for words in NOT_OURS):
+                return False
+            raise
+        if not isinstance(found, dict):
+            raise MessengerError("an edit was accepted, but it returned no message")
+        if str(found.get("text")).strip() == str(row["sending_text"]).strip():
+            return True
+        with contextlib.suppress(MessengerRefused):
+            await insist(self._messenger, "editMessageReplyMarkup", **at)
+        return False
+
+    async def _touched(self, at: Json) -> Any:
+        """What an edit of a message's buttons returns."""
+        try:
+            return await insist(self._messenger, "editMessageReplyMarkup", **at, reply_markup=PROBE)
+        except MessengerRefused as error:
+            if "not modified" not in error.reason.lower():
+                raise
+        # An earlier look was broken off and left its button there.
+        return await insist(self._messenger, "editMessageReplyMarkup", **at)

@@ -1,0 +1,158 @@
+"""Buttons and replies to our questions: what they do is decided by what is stored, not by what a message looks like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from relay.bot.controls import Controls
+from relay.bot.groups import Groups
+from relay.bot.running import Runs
+from relay.bot.understand import Understood, understand
+from relay.bot.updates import sort_update
+from relay.models import Claimed
+from relay.testing import FakeMessenger
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, incoming_of, message, private, reply
+
+Json = dict[str, Any]
+AGAIN = [[{"text": "↻ Retry", "callback_data": "r:1"}]]
+
+
+class Desk:
+    """Takes presses and replies through intake to what they do."""
+
+    def __init__(self, house: House) -> None:
+        self.house, self.store = house, house.store
+        self.messenger = FakeMessenger()
+        self.groups = Groups(self.messenger)
+        self.controls = Controls(self.store, self.messenger, BOT, self.groups, frozenset(), {}, Runs())
+
+    async def take(self, update: Json, user_id: int = ADA) -> Claimed:
+        """The turn that an update becomes."""
+        turns, _ = await self.store.intake(BOT.id, [sort_update(update, BOT, frozenset([user_id]), True)], 64)
+        return next(turn for turn in turns if update in turn.updates)
+
+    async def press(self, data: str, under: int, user_id: int = ADA, **more: Any) -> Claimed:
+        update = message(user_id, "x", **more)
+        shown = update["message"] | {"message_id": under, "date": more.get("date", 5)}
+        query = {"id": "7", "from": update["message"]["from"], "data": data, "message": shown}
+        return await self.take({"update_id": update["update_id"], "callback_query": query}, user_id)
+
+    async def post(self, turn: Claimed, parts: list[Json], message_id: int) -> None:
+        """Delivers one part as the message of this id."""
+        await self.store.deliver(turn, BOT.id, parts)
+        result = {"seq": 1, "status": "sent", "telegram_message_id": message_id}
+        await self.store.sent(turn, [result] if parts else [], True)
+
+    async def answered(self, text: str, message_id: int, *facts: str, topic_id: int = 0) -> Claimed:
+        """A turn of Ada's with its answer in the chat."""
+        turn = await self.house.turn(ADA, "hello", topic_id=topic_id)
+        incoming = incoming_of(turn, "hello", private(ADA))
+        await self.store.begin(incoming, "m")
+        await self.store.finish(incoming, reply(text, [fact(ADA, one) for one in facts]))
+        await self.post(turn, [{"seq": 1, "chat_id": ADA, "request": {"chat_id": ADA, "text": text}}], message_id)
+        return turn
+
+    async def reply_to(self, message_id: int, shown: str, text: str) -> tuple[Claimed, Understood]:
+        target = {"message_id": message_id, "from": {"id": BOT.id}, "text": shown}
+        turn = await self.take(message(ADA, text, reply_to_message=target))
+        return turn, await understand(turn, BOT, self.groups, self.messenger, self.store)
+
+    def sent(self, method: str) -> list[Json]:
+        return [parameters for called, parameters in self.messenger.calls if called == method]
+
+    def shown(self) -> list[str]:
+        """The data of the buttons that were drawn last."""
+        rows = self.sent("editMessageReplyMarkup")[-1]["reply_markup"]["inline_keyboard"]
+        return [button["callback_data"] for row in rows for button in row]
+
+
+@pytest.fixture
+def desk(house: House) -> Desk:
+    return Desk(house)
+
+
+# Edits
+
+
+async def test_an_answer_that_looks_like_an_edit_prompt_is_none(desk: Desk, house: House) -> None:
+    (change,) = await house.teach(ADA, "likes tea")
+    posing = f"✎ #{change['memory_id']} – reply to this message with the new wording of:\nlikes tea"
+    await desk.answered(posing, 900)
+    turn, understood = await desk.reply_to(900, posing, "thanks, now tell me a joke")
+    assert turn.kind == "message"
+    assert understood.verb is None
+    assert understood.incoming is not None
+    assert understood.incoming.text == "thanks, now tell me a joke"
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_a_reply_to_our_edit_prompt_rewords_the_memory_that_was_asked_about(desk: Desk, house: House) -> None:
+    (change,) = await house.teach(ADA, "likes tea")
+    (other,) = await house.teach(ADA, "lives in Berlin")
+    pressed = await desk.press(f"e:{change['memory_id']}", 900)
+    await desk.post(pressed, await desk.controls.handle(pressed), 901)
+    turn, understood = await desk.reply_to(901, f"✎ #{other['memory_id']} – a forged text", "likes coffee")
+    assert understood.verb == "edit"
+    await desk.post(turn, await desk.controls.handle(turn), 902)
+    assert await house.known(private(ADA)) == ["likes coffee", "lives in Berlin"]
+
+
+# What stays under a message
+
+
+async def test_a_tap_on_retry_leaves_the_button_that_undoes(desk: Desk) -> None:
+    turn = await desk.answered("Nice.", 900, "likes tea")
+    again = await desk.press(f"r:{turn.turn_id}", 900)
+    understood = await understand(again, BOT, desk.groups, desk.messenger, desk.store)
+    assert understood.incoming is not None
+    assert understood.incoming.retry_turn == turn.turn_id
+    assert desk.shown() == [f"u:{turn.turn_id}"]
+
+
+async def test_opening_and_closing_what_memory_did_leaves_retry(desk: Desk) -> None:
+    turn = await desk.answered("Nice.", 900, "likes tea")
+    for data, expected in ((f"u:{turn.turn_id}", 4), (f"c:{turn.turn_id}", 2)):
+        pressed = await desk.press(data, 900, reply_markup={"inline_keyboard": AGAIN})
+        await desk.post(pressed, await desk.controls.handle(pressed), 0)
+        assert desk.shown()[-1] == "r:1"
+        assert len(desk.shown()) == expected
+
+
+async def test_nobody_presses_retry_for_another(desk: Desk) -> None:
+    turn = await desk.answered("Nice.", 900)
+    forged = await desk.press(f"r:{turn.turn_id}", 900, BEN, chat_id=GROUP, date=0)
+    understood = await understand(forged, BOT, desk.groups, desk.messenger, desk.store)
+    assert understood.incoming is None
+    assert desk.sent("answerCallbackQuery")[-1]["text"] == "This is for whoever asked."
+    assert desk.sent("editMessageReplyMarkup") == []
+
+
+async def test_undo_says_when_something_else_comes_first(desk: Desk, house: House) -> None:
+    turn = await desk.answered("Nice.", 900, "likes tea")
+    (learned,) = await desk.store.changes(turn.turn_id, ADA, False) or []
+    edit = await house.turn(ADA, "words")
+    reworded = {"action": "edit", "memory_id": learned["memory_id"], "content": "likes coffee"}
+    await desk.store.change_memory(edit, private(ADA), [reworded])
+    await house.close(edit)
+    pressed = await desk.press(f"d:{learned['id']}:u", 900)
+    await desk.post(pressed, await desk.controls.handle(pressed), 0)
+    assert "changed again since" in desk.sent("answerCallbackQuery")[-1]["text"]
+    assert await house.known(private(ADA)) == ["likes coffee"]
+
+
+# Old messages, of which Telegram tells only the number
+
+
+async def test_a_button_under_an_old_message_is_pressed_in_its_topic(desk: Desk, house: House) -> None:
+    turn = await desk.answered("Nice.", 900, "likes tea", topic_id=5)
+    again = await desk.press(f"r:{turn.turn_id}", 900, date=0)
+    understood = await understand(again, BOT, desk.groups, desk.messenger, desk.store)
+    assert understood.incoming is not None
+    assert (understood.place.topic_id, understood.incoming.topic_id) == (5, 5)
+    await house.close(again)
+    (change,) = await desk.store.changes(turn.turn_id, ADA, False) or []
+    edit = await desk.press(f"e:{change['memory_id']}", 900, date=0)
+    (part,) = await desk.controls.handle(edit)
+    assert part["request"]["message_thread_id"] == 5

@@ -1,0 +1,380 @@
+"""Delivery against a messenger that misbehaves: nothing is lost, nothing comes twice, and nothing hangs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from relay.bot import delivery, insist
+from relay.bot.delivery import Delivered, Delivery, plainer
+from relay.bot.lost import PROBE
+from relay.errors import (
+    ChatGone,
+    ChatMigrated,
+    DeliveryUncertain,
+    MessengerRefused,
+    MessengerThrottled,
+    PollConflict,
+    TokenRefused,
+)
+from relay.memory.store import Store
+from relay.models import Claimed
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BOT, GROUP, House, incoming_of, message, private, reply
+
+Json = dict[str, Any]
+SMALL = -4242
+BOLD = [{"type": "bold", "offset": 0, "length": 3}]
+LOST = object()
+"""A fault: carried out, but its response is lost."""
+NO_MESSAGE = MessengerRefused("Bad Request: message to edit not found")
+
+
+class Server:
+    """A Telegram that keeps messages, and answers as `faults` of a method say, one after the other."""
+
+    def __init__(self, first_id: int = 20_000) -> None:
+        self.faults: dict[str, list[Any]] = {}
+        self.calls: list[tuple[str, Json]] = []
+        self.messages: dict[tuple[int, int], Json] = {}
+        self.migrated: dict[int, int] = {}
+        self.strict = False
+        """Takes nothing but plain texts."""
+        self.stops: dict[str, asyncio.Event] = {}
+        """What is set soon after a text is sent."""
+        self._next_id = first_id
+
+    async def call(self, method: str, **given: Any) -> Any:
+        """See `ports.Messenger.call`."""
+        await asyncio.sleep(0)
+        self.calls.append((method, given))
+        if given.get("text") in self.stops:
+            asyncio.get_running_loop().call_soon(self.stops[given["text"]].set)
+        orders = self.faults.get(method, [])
+        fault = orders.pop(0) if orders else None
+        if isinstance(fault, Exception):
+            raise fault
+        if fault is not None and fault is not LOST:
+            return fault
+        if given["chat_id"] in self.migrated:
+            raise ChatMigrated(self.migrated[given["chat_id"]])
+        result = self._carry_out(method, given)
+        if fault is LOST:
+            raise DeliveryUncertain
+        return result
+
+    def _carry_out(self, method: str, given: Json) -> Any:
+        if self.strict and set(given) - {"chat_id", "message_id", "message_thread_id", "text"}:
+            raise MessengerRefused("Bad Request: something is wrong with it")
+        if method == "sendMessage":
+            self._next_id += 1
+            self.messages[given["chat_id"], self._next_id] = {"message_id": self._next_id, **given}
+            return self.messages[given["chat_id"], self._next_id]
+        found = self.messages.get((given["chat_id"], given["message_id"]))
+        if found is None:
+            raise NO_MESSAGE
+        if method == "deleteMessage":
+            return bool(self.messages.pop((given["chat_id"], given["message_id"])))
+        given.setdefault("reply_markup", None)  # an edit without buttons takes them away
+        if all(found.get(key) == value for key, value in given.items()):
+            raise MessengerRefused("Bad Request: message is not modified")
+        found.update(given)
+        return found
+
+    def texts(self, chat_id: int = ADA) -> list[str]:
+        return [sent["text"] for (chat, _), sent in self.messages.items() if chat == chat_id]
+
+    def made(self, method: str) -> list[Json]:
+        return [given for name, given in self.calls if name == method]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery, "SETTLE_SECONDS", 0.01)
+    monkeypatch.setattr(insist, "REFUSED_SECONDS", 0.01)
+    monkeypatch.setattr(insist, "LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(insist.random, "uniform", lambda low, high: -high)
+
+
+@pytest.fixture
+def tg() -> Server:
+    return Server()
+
+
+def parts(*texts: str, chat_id: int = ADA, **more: Any) -> list[Json]:
+    request = {"chat_id": chat_id, "entities": BOLD, "disable_notification": True, **more}
+    return [{"seq": seq, "chat_id": chat_id, "request": {**request, "text": text}} for seq, text in enumerate(texts, 1)]
+
+
+async def answered(house: House, chat_id: int | None = None) -> Claimed:
+    done = await house.exchange(ADA, "hello", "Hi!", chat_id=chat_id, close=False)
+    return done.turn
+
+
+async def deliver(
+    store: Store, tg: Server, turn: Claimed, given: Sequence[Json], stop: asyncio.Event | None = None
+) -> Delivered:
+    async with asyncio.timeout(10):
+        return await Delivery(store, tg, BOT.id).deliver(turn, list(given), stop)
+
+
+async def states(sql: Sql) -> list[tuple[str, str | None]]:
+    return [(row[0], row[1]) for row in await sql("select status, error from delivery order by seq")]
+
+
+async def retaken(house: House, store: Store) -> Claimed:
+    """The turn as a successor of a worker that died gets it."""
+    await store.release()
+    (taken,) = await house.claim()
+    return taken
+
+
+@pytest.mark.parametrize("error", [TokenRefused(), TokenRefused(absent=True), PollConflict()])
+async def test_a_token_that_is_refused_for_a_while_costs_no_answer(
+    house: House, store: Store, sql: Sql, tg: Server, error: Exception
+) -> None:
+    tg.faults["sendMessage"] = [error, error]
+    assert (await deliver(store, tg, await answered(house), parts("one", "two"))).refused == ""
+    assert tg.texts() == ["one", "two"]
+    assert await states(sql) == [("sent", None)] * 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        TokenRefused(absent=True),
+        True,
+        MessengerRefused("Bad Request: what is that?"),
+        ChatGone("Forbidden: no"),
+        {"message_id": 1},
+    ],
+)
+async def test_a_look_that_tells_nothing_is_no_find(house: House, store: Store, tg: Server, answer: Any) -> None:
+    tg.faults["sendMessage"] = [DeliveryUncertain()]
+    tg.faults["editMessageReplyMarkup"] = tg.faults["editMessageText"] = [answer] * 200
+    await deliver(store, tg, await answered(house), parts("one"))
+    assert tg.texts() == ["one"]
+
+
+async def test_a_part_whose_response_was_lost_is_found_by_its_text(house: House, store: Store, tg: Server) -> None:
+    tg.faults["sendMessage"] = [LOST]
+    turn = await answered(house)
+    tg._next_id = 10_000 + int(turn.updates[0]["update_id"])
+    tg.messages[ADA, tg._next_id + 2] = {"message_id": tg._next_id + 2, "text": "another of ours"}
+    await deliver(store, tg, turn, parts("one"))
+    assert sorted(tg.texts()) == ["another of ours", "one"]
+    assert not any(sent.get("reply_markup") for sent in tg.messages.values())
+
+
+async def test_a_look_that_was_broken_off_is_no_find_by_itself(house: House, store: Store, tg: Server) -> None:
+    """Our button on a message says that we looked there, not that it is the part."""
+    turn = await answered(house)
+    number = 10_001 + int(turn.updates[0]["update_id"])
+    tg.messages[ADA, number] = {
+        "chat_id": ADA,
+        "message_id": number,
+        "text": "another of ours",
+        "reply_markup": PROBE,
+    }
+    tg.faults["sendMessage"] = [DeliveryUncertain()]
+    await deliver(store, tg, turn, parts("one"))
+    assert tg.texts() == ["another of ours", "one"]
+
+
+async def test_a_server_that_counts_in_each_chat_for_itself(house: House, store: Store, tg: Server) -> None:
+    turn = await answered(house)
+    own = 10_000 + int(turn.updates[0]["update_id"])
+    await store.posted(BOT.id, 1002, own + 50_000)
+    tg._next_id = own
+    tg.faults["sendMessage"] = [LOST]
+    await deliver(store, tg, turn, parts("one"))
+    assert tg.texts() == ["one"]
+    assert own not in {given["message_id"] for given in tg.made("editMessageReplyMarkup")}, "a recorded id"
+
+
+async def test_what_is_refused_with_its_trimmings_is_sent_plain(
+    house: House, store: Store, sql: Sql, tg: Server
+) -> None:
+    tg.strict = True
+    turn = await answered(house)
+    await deliver(store, tg, turn, parts("one", message_thread_id=7, reply_markup={"inline_keyboard": []}))
+    assert tg.made("sendMessage")[-1] == {"chat_id": ADA, "text": "one", "message_thread_id": 7}
+    assert await states(sql) == [("sent", None)]
+
+
+async def test_what_is_refused_for_good_ends_the_answer_there(house: House, store: Store, sql: Sql, tg: Server) -> None:
+    tg.faults["sendMessage"] = [None, *[MessengerRefused("Bad Request: no such luck")] * 3]
+    done = await deliver(store, tg, await answered(house), parts("one", "two", "three"))
+    assert "no such luck" in done.refused
+    assert tg.texts() == ["one"]
+    assert [status for status, _ in await states(sql)] == ["sent", "failed", "failed"]
+    assert await sql("select status from turn") == [("done",)]
+
+
+async def test_a_chat_that_is_gone_is_asked_once_and_nobody_is_troubled(house: House, store: Store, tg: Server) -> None:
+    tg.faults["sendMessage"] = [ChatGone("Forbidden: bot was blocked by the user")] * 9
+    assert (await deliver(store, tg, await answered(house), parts("one", "two", "three"))).refused == ""
+    assert len(tg.made("sendMessage")) == 1
+
+
+def test_what_was_said_in_a_topic_of_a_group_stays_in_it() -> None:
+    for reason in ("Bad Request: message thread not found", "Bad Request: TOPIC_DELETED"):
+        here = {"message_thread_id": 7, "text": "x", "entities": BOLD}
+        assert plainer({"chat_id": GROUP, **here}, reason) is None
+        assert plainer({"chat_id": ADA, **here}, reason) == {"chat_id": ADA, "text": "x", "entities": BOLD}
+        assert plainer({"chat_id": ADA, "text": "x"}, reason) is None
+
+
+async def previewed(house: House, store: Store, tg: Server) -> Claimed:
+    """A turn in a group whose growing answer is in the chat already."""
+    turn = await house.turn(ADA, "hello", GROUP)
+    incoming = incoming_of(turn, "hello", private(ADA))
+    await store.begin(incoming, "m")
+    request = {"chat_id": GROUP, "text": "H…"}
+    await store.preview(turn, BOT.id, GROUP, request)
+    posted = await tg.call("sendMessage", **request)
+    shown = {"seq": 1, "status": "preview", "telegram_message_id": posted["message_id"]}
+    await store.sent(turn, [shown], False)
+    await store.finish(incoming, reply("Hi!"))
+    return turn
+
+
+@pytest.mark.parametrize(
+    ("refusals", "shown"),
+    [
+        ([], ["Hi!", "more"]),
+        ([MessengerRefused("Bad Request: can't parse entities")], ["Hi!", "more"]),
+        ([MessengerRefused("Bad Request: odd")] * 3, ["Hi!", "more"]),
+        ([TokenRefused(absent=True)], ["Hi!", "more"]),
+        ([NO_MESSAGE], ["H…", "Hi!", "more"]),
+    ],
+)
+async def test_a_preview_that_cannot_be_edited_makes_way_for_a_new_message(
+    house: House, store: Store, sql: Sql, tg: Server, refusals: list[Exception], shown: list[str]
+) -> None:
+    turn = await previewed(house, store, tg)
+    tg.faults["editMessageText"] = list(refusals)
+    done = await deliver(store, tg, turn, parts("Hi!", "more", chat_id=GROUP))
+    assert done.refused == ""
+    assert tg.texts(GROUP) == shown
+    kept = {number for (_, number), sent in tg.messages.items() if sent["text"] != "H…"}
+    assert {row[0] for row in await sql("select telegram_message_id from delivery")} == kept
+
+
+async def test_a_new_message_in_place_of_a_preview_is_found_when_its_response_is_lost(
+    house: House, store: Store, tg: Server
+) -> None:
+    turn = await previewed(house, store, tg)
+    tg.faults["editMessageText"] = [MessengerRefused("Bad Request: odd")] * 3
+    tg.faults["sendMessage"] = [LOST]
+    await deliver(store, tg, turn, parts("Hi!", chat_id=GROUP))
+    assert tg.texts(GROUP) == ["Hi!"]
+
+
+async def test_a_preview_is_stored_as_often_as_it_likes(house: House, store: Store, sql: Sql) -> None:
+    turn = await house.turn(ADA, "hello", GROUP)
+    for text in ("H…", "H…"):
+        await store.preview(turn, BOT.id, GROUP, {"chat_id": GROUP, "text": text})
+    assert await sql("select status, sending_text, preview from delivery") == [("sending", "H…", True)]
+
+
+async def test_a_turn_that_is_set_aside_leaves_nothing_being_sent(house: House, store: Store, sql: Sql) -> None:
+    turn = await answered(house)
+    for _ in range(3):
+        await store.deliver(turn, BOT.id, parts("one", "two"))
+        await store.fail(turn, "the roof fell in", 0)
+        await sql("update turn set not_before = null")
+        turn = next(iter(await house.claim()), turn)
+    assert await states(sql) == [("failed", "the roof fell in")] * 2
+
+
+# /stop
+
+
+async def test_stop_ends_a_long_answer_between_its_parts(house: House, store: Store, sql: Sql, tg: Server) -> None:
+    stop = tg.stops["two"] = asyncio.Event()
+    turn = await answered(house)
+    done = await deliver(store, tg, turn, parts("one", "two", "three", "four", message_thread_id=7), stop)
+    assert done.refused == ""
+    assert tg.texts() == ["one", "two", "Stopped."]
+    assert tg.made("sendMessage")[-1]["disable_notification"] is True
+    assert tg.made("sendMessage")[-1]["message_thread_id"] == 7
+    failed = ("failed", "stopped")
+    assert await states(sql) == [("sent", None), ("sent", None), failed, failed, ("sent", None)]
+    assert await sql("select status from message where role = 'assistant'") == [("stopped",)]
+    assert await sql("select status from turn") == [("done",)]
+
+
+async def test_stop_ends_the_wait_that_telegram_asked_for(house: House, store: Store, tg: Server) -> None:
+    stop = tg.stops["two"] = asyncio.Event()
+    tg.faults["sendMessage"] = [None, MessengerThrottled(600)]
+    await deliver(store, tg, await answered(house), parts("one", "two"), stop)
+    assert tg.texts() == ["one", "Stopped."]
+
+
+async def test_a_stop_that_was_cut_short_is_finished_by_the_successor(house: House, store: Store, tg: Server) -> None:
+    turn = await answered(house)
+    await store.deliver(turn, BOT.id, parts("one", "two"))
+    await store.stop_delivery(turn, [], {"chat_id": ADA, "text": "Stopped."})
+    await store.stop_delivery(turn, [], {"chat_id": ADA, "text": "Stopped."})
+    await deliver(store, tg, await retaken(house, store), parts("one", "two"))
+    assert tg.texts() == ["Stopped."]
+
+
+# A group that becomes a supergroup
+
+
+async def test_an_answer_follows_its_group_and_the_groups_memory_does_too(
+    house: House, store: Store, sql: Sql, tg: Server
+) -> None:
+    await house.teach(ADA, "likes tea", chat_id=SMALL)
+    turn = await answered(house, SMALL)
+    tg.migrated[SMALL] = GROUP
+    given = parts("one", "two", chat_id=SMALL, reply_parameters={"message_id": 3})
+    assert (await deliver(store, tg, turn, given)).refused == ""
+    assert tg.texts(GROUP) == ["one", "two"]
+    assert "reply_parameters" not in tg.made("sendMessage")[-1]
+    done = await house.exchange(ADA, "and now?", chat_id=GROUP)
+    assert [memory["content"] for memory in done.context.memories] == ["likes tea"]
+    assert [said["text"] for said in done.context.recent][-2:] == ["hello", "Hi!"]
+    assert await sql("select chat_id from lane") == [(GROUP,)]
+
+
+async def test_a_part_in_flight_and_a_preview_follow_their_group(house: House, store: Store, tg: Server) -> None:
+    turn = await answered(house, SMALL)
+    await store.deliver(turn, BOT.id, parts("one", "two", chat_id=SMALL))
+    tg.migrated[SMALL] = GROUP
+    await store.regroup(BOT.id, SMALL, GROUP)
+    await deliver(store, tg, await retaken(house, store), [])
+    assert tg.texts(GROUP) == ["one", "two"]
+
+
+@pytest.mark.parametrize("times", [1, 3])
+async def test_both_chats_are_one_when_the_new_one_spoke_first(
+    house: House, store: Store, sql: Sql, times: int
+) -> None:
+    await house.teach(ADA, "likes tea", chat_id=SMALL)
+    await house.teach(ADA, "likes cake", chat_id=GROUP)
+    (waiting,) = await house.say(message(ADA, "in the old one", SMALL))
+    await house.say(message(ADA, "and another", SMALL))
+    for _ in range(times):
+        await store.regroup(BOT.id, SMALL, GROUP)
+    await house.close(waiting)
+    (turn,) = await house.claim()
+    assert turn.updates[0]["message"]["chat"] == {"id": GROUP, "type": "supergroup"}
+    await house.close(turn)
+    done = await house.exchange(ADA, "and now?", chat_id=GROUP)
+    assert {memory["content"] for memory in done.context.memories} == {"likes tea", "likes cake"}
+    assert [said["text"] for said in done.context.recent] == ["Listen.", "I see."] * 2
+    assert await sql("select chat_id, exchange_count from thread") == [(GROUP, 3)]
+    assert await sql("select count(*) from session where ended_at is null") == [(1,)]
+
+
+async def test_only_a_group_that_became_a_supergroup_is_moved(house: House, store: Store, sql: Sql) -> None:
+    await house.teach(ADA, "likes tea", chat_id=GROUP)
+    for before, now in ((GROUP, GROUP - 1), (ADA, GROUP), (SMALL, -4343)):
+        await store.regroup(BOT.id, before, now)
+    assert await sql("select chat_id from thread") == [(GROUP,)]

@@ -1,0 +1,47 @@
+"""What people and the database are told when a message fails for good: what kind of error, never anybody's words."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from relay.bot.groups import Groups
+from relay.bot.updates import Bot
+from relay.bot.worker import Worker
+from relay.errors import DatabaseError
+from relay.models import Claimed
+from relay.testing import FakeMessenger
+
+KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"
+UPDATE = {"message": {"message_id": 5, "chat": {"id": 1001, "type": "private"}, "text": "my words"}}
+
+
+class Queue:
+    """A queue that sets everything aside."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+
+    async def fail(self, turn: Claimed, error: str, retry_seconds: float) -> bool:
+        self.errors.append(error)
+        return True
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("invalid literal: 'my words'"), "ValueError"),
+        (DatabaseError(f"The database refused {KEY}."), "DatabaseError: The database refused [redacted]."),
+    ],
+)
+async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: str) -> None:
+    messenger, queue = FakeMessenger(), Queue()
+    engine: Any = SimpleNamespace(store=queue)
+    worker = Worker(engine, messenger, Bot(77, "relay_bot"), Groups(messenger), frozenset([9]), 4, {}, lambda: None)
+    await worker._failed(Claimed(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
+    assert queue.errors == [told]
+    report = messenger.calls[-1][1]
+    assert report["chat_id"] == 9
+    assert report["text"].endswith(f": {told}")

@@ -1,0 +1,36 @@
+"""What counts as a summary of what the small model wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay.errors import EmptyAnswer, ModelRefused
+from relay.jobs import summary_of
+from relay.models import Step
+
+
+def step(text: str, reason: str) -> Step:
+    return Step([{"type": "text", "text": text}], reason, {}, "small")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Ada likes tea. She lives in", "Ada likes tea."),
+        ("She asked “why?” and left. Then sh", "She asked “why?” and left."),
+        ("It cost 3.5 euros! Nobody knew that 4.", "It cost 3.5 euros! Nobody knew that 4."),
+        ("エイダはお茶が好き。彼女は", "エイダはお茶が好き。"),
+        ("- likes tea\n- lives in Berlin\n- works a", "- likes tea\n- lives in Berlin"),
+    ],
+)
+def test_a_summary_that_was_cut_ends_with_a_whole_sentence(text: str, kept: str) -> None:
+    assert summary_of(step(text, "max_tokens")) == kept
+    assert summary_of(step(text, "end_turn")) == text
+
+
+def test_what_is_no_summary() -> None:
+    with pytest.raises(ModelRefused):
+        summary_of(step("I cannot help with that.", "refusal"))
+    for text, reason in (("Ada likes", "max_tokens"), ("[LEARN: x]", "end_turn"), ("", "end_turn")):
+        with pytest.raises(EmptyAnswer):
+            summary_of(step(text, reason))

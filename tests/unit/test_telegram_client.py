@@ -1,0 +1,81 @@
+"""Telegram's answers as our errors: what may be repeated, what has to be looked for, and what is refused for good."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from relay.clients.telegram import Telegram
+from relay.clients.transport import AiohttpRequest
+from relay.errors import (
+    ChatGone,
+    ChatMigrated,
+    DeliveryUncertain,
+    MessengerError,
+    MessengerRefused,
+    MessengerThrottled,
+    PollConflict,
+    TokenRefused,
+)
+
+
+def refusal(code: int, description: str, **parameters: Any) -> bytes:
+    body = {"ok": False, "error_code": code, "description": description}
+    return json.dumps(body | ({"parameters": parameters} if parameters else {})).encode()
+
+
+async def called(monkeypatch: pytest.MonkeyPatch, status: int, body: bytes) -> Any:
+    """What a call gives when the server answers with this; the error it raises."""
+
+    async def do_request(self: AiohttpRequest, *_: Any, **__: Any) -> tuple[int, bytes]:
+        return status, body
+
+    monkeypatch.setattr(AiohttpRequest, "do_request", do_request)
+    try:
+        return await Telegram("12345:TEST", "http://127.0.0.1:1").call("sendMessage", chat_id=1, text="x")
+    except MessengerError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (200, b"<html>a proxy's page</html>", DeliveryUncertain),
+        (200, b"\xff\xfe", DeliveryUncertain),
+        (200, b"", DeliveryUncertain),
+        (200, b"[]", DeliveryUncertain),
+        (200, b"null", DeliveryUncertain),
+        (200, b'{"ok": true}', DeliveryUncertain),
+        (500, b"[]", DeliveryUncertain),
+        (502, b"<html>", DeliveryUncertain),
+        (400, refusal(400, "Bad Request: message is too long"), MessengerRefused),
+        (400, refusal(400, "Bad Request: chat not found"), ChatGone),
+        (403, refusal(403, "Forbidden: bot was blocked by the user"), ChatGone),
+        (409, refusal(409, "Conflict: terminated by other getUpdates request"), PollConflict),
+        (429, refusal(429, "Too Many Requests: retry after 3", retry_after=3), MessengerThrottled),
+    ],
+)
+async def test_each_answer_is_an_error_of_ours(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int, body: bytes, kind: type
+) -> None:
+    assert type(await called(monkeypatch, status, body)) is kind
+    assert "proxy's page" not in caplog.text
+
+
+async def test_a_group_that_moved_says_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = refusal(400, "Bad Request: group chat was upgraded to a supergroup chat", migrate_to_chat_id=-1001)
+    error = await called(monkeypatch, 400, moved)
+    assert isinstance(error, ChatMigrated)
+    assert error.new_chat_id == -1001
+
+
+@pytest.mark.parametrize(("status", "absent"), [(401, False), (404, True)])
+async def test_a_refused_token_and_an_unknown_method(
+    monkeypatch: pytest.MonkeyPatch, status: int, absent: bool
+) -> None:
+    error = await called(monkeypatch, status, refusal(status, "Not Found" if absent else "Unauthorized"))
+    assert isinstance(error, TokenRefused)
+    assert error.absent is absent
+    assert "BotFather" in str(error)
