@@ -31,6 +31,7 @@ from relay.clients.postgres import Postgres
 from relay.memory.store import Store
 from relay.ports import Database
 from tests.integration.house import House
+from tests.standins.supabase import SupabaseBackend, SupabaseServer, supabase_server
 
 OWNER = "relay"
 TEMPLATE = "relay_test_template"
@@ -113,7 +114,7 @@ def memory_directory() -> str | None:
     return str(shared) if shared.is_dir() and shutil.disk_usage(shared).free > 2**30 else None
 
 
-BACKENDS = ["embedded", *(["url"] if os.environ.get("RELAY_TEST_DATABASE_URL") else [])]
+BACKENDS = ["embedded", *(["url"] if os.environ.get("RELAY_TEST_DATABASE_URL") else []), "supabase"]
 
 
 @pytest.fixture(scope="session")
@@ -172,11 +173,30 @@ def make_template(server: Server) -> None:
     asyncio.run(run())
 
 
+@pytest.fixture(scope="session")
+def supabase() -> Iterator[SupabaseServer]:
+    """A Supabase project: the supabase package, a gateway, a real PostgREST, a Postgres prepared like theirs."""
+    with supabase_server() as server:
+        yield server
+
+
 @pytest.fixture(scope="session", params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> Direct:
+def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
     """A place where databases come from."""
+    if request.param == "supabase":
+        return SupabaseBackend(request.getfixturevalue("supabase"))
     fixtures = {"embedded": "embedded", "url": "url_server"}
     return Direct(request.getfixturevalue(fixtures[request.param]))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is about servers with several databases, and not about the port, is no matter of Supabase."""
+    items[:] = [
+        item
+        for item in items
+        if "supabase" not in getattr(getattr(item, "callspec", None), "params", {}).values()
+        or not item.path.stem.endswith(("test_access", "test_migrate", "test_move"))
+    ]
 
 
 @pytest.fixture(scope="session")
