@@ -101,7 +101,7 @@ class World:
             if not waiter.done():
                 waiter.set_result(None)
 
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 10) -> T:
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 30) -> T:
         """The predicate's first true value; ``TimeoutError`` after ``timeout`` seconds."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout
@@ -120,7 +120,7 @@ class World:
         return value
 
     async def wait_reply(
-        self, chat: Chat | int, after: int | StoredMessage = 0, topic: int | None = None, timeout: float = 10
+        self, chat: Chat | int, after: int | StoredMessage = 0, topic: int | None = None, timeout: float = 30
     ) -> StoredMessage:
         """The bot's first message in that chat (and topic) with an id above ``after``."""
         known = number(after)
@@ -139,7 +139,7 @@ class World:
         assert result is not None
         return result
 
-    async def wait_calls(self, method: str, count: int = 1, timeout: float = 10) -> list[Record]:
+    async def wait_calls(self, method: str, count: int = 1, timeout: float = 30) -> list[Record]:
         """The requests for a method that were carried out, once there are ``count`` of them."""
 
         def enough() -> list[Record] | None:
@@ -150,7 +150,7 @@ class World:
         assert result is not None
         return result
 
-    async def wait_polling(self, timeout: float = 10) -> None:
+    async def wait_polling(self, timeout: float = 30) -> None:
         """Wait until the bot waits in getUpdates (or has set a webhook)."""
         await self.wait_for(lambda: self.queue.polling or bool(self.queue.webhook.get("url")), timeout)
 
