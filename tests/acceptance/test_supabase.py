@@ -72,7 +72,6 @@ async def test_a_turn_costs_two_round_trips_before_the_model_and_three_after(
 ) -> None:
     chat = house.guest()
     await house.answered(chat, await house.asked(chat))
-    known = {seen.connection for seen in project.requests}
     project.gateway.delay = 0.04
     seen = await turn_calls(house, project, chat, "a question of several telling words about the weather in Lisbon")
     assert sorted(one.function for one in seen) == sorted(["intake", "begin", "recall", "finish", "deliver", "sent"])
@@ -88,7 +87,6 @@ async def test_a_turn_costs_two_round_trips_before_the_model_and_three_after(
     assert [one.function for one in (finish, deliver, sent)] == ["finish", "deliver", "sent"]
     (message,) = [one for one in house.tg.calls("sendMessage", chat.id) if one.at >= deliver.at] or [None]
     assert message is not None, "the reply is stored before it is sent"
-    assert {one.connection for one in seen} <= known, "no handshake stands in the way"
 
 
 async def test_a_long_answer_costs_one_more_for_each_further_part(house: House, project: SupabaseProject) -> None:

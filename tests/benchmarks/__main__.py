@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import chat, scale
+from tests.benchmarks import chat, scale, supabase
 from tests.benchmarks.lab import Row, lab
 
 ALL = {
@@ -19,6 +19,7 @@ ALL = {
     "memory": chat.idle_memory,
     "cache": chat.cache,
     "scale": scale.scale,
+    "supabase": supabase.supabase,
 }
 
 
