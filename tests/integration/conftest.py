@@ -1,8 +1,8 @@
 """Databases for tests: a real Postgres, one migrated template, a fresh copy of it for each test.
 
-`database` is parametrised with the backends that are present: the embedded server always, and the server that
-RELAY_TEST_DATABASE_URL names (as a superuser) when it is set. A backend of another kind (Supabase through PostgREST)
-joins by one more class with `open`, and one more line in `BACKENDS`; the tests see only the port and raw SQL.
+`database` is parametrised with three backends: the embedded server; a server reached as DATABASE_URL is, through a
+client that may meet a pooler (a second one of ours, or the one that RELAY_TEST_DATABASE_URL names as a superuser); and
+Supabase through PostgREST. The tests see only the port and raw SQL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,10 +97,11 @@ class Direct:
     """The backend that speaks to Postgres itself."""
 
     server: Server
+    pooled: bool
 
     @asynccontextmanager
     async def open(self, name: str) -> AsyncIterator[Database]:
-        client = Postgres(self.server.url(name), most=10)
+        client = Postgres(self.server.url(name), pooled=self.pooled, most=10)
         await client.open()
         try:
             yield client
@@ -114,12 +115,12 @@ def memory_directory() -> str | None:
     return str(shared) if shared.is_dir() and shutil.disk_usage(shared).free > 2**30 else None
 
 
-BACKENDS = ["embedded", *(["url"] if os.environ.get("RELAY_TEST_DATABASE_URL") else []), "supabase"]
+BACKENDS = ["embedded", "url", "supabase"]
 
 
-@pytest.fixture(scope="session")
-def embedded() -> Iterator[Server]:
-    """The embedded server in a directory of its own; it need not survive a power cut."""
+@contextmanager
+def server_of_ours() -> Iterator[Server]:
+    """A server in a directory of its own, with the template; it need not survive a power cut."""
     folder = Path(tempfile.mkdtemp(prefix="relay-it-", dir=memory_directory()))
     process = EmbeddedPostgres(folder / "data")
     try:
@@ -140,9 +141,20 @@ def embedded() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
+def embedded() -> Iterator[Server]:
+    """The embedded server."""
+    with server_of_ours() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
 def url_server() -> Iterator[Server]:
-    """The server of RELAY_TEST_DATABASE_URL, with a role of ours on it that is no superuser."""
-    address = os.environ["RELAY_TEST_DATABASE_URL"]
+    """A separate server: that of RELAY_TEST_DATABASE_URL (with a role on it that is no superuser), or one of ours."""
+    address = os.environ.get("RELAY_TEST_DATABASE_URL")
+    if not address:
+        with server_of_ours() as server:
+            yield server
+        return
     password = uuid.uuid4().hex
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2]
@@ -186,7 +198,7 @@ def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
     if request.param == "supabase":
         return SupabaseBackend(request.getfixturevalue("supabase"))
     fixtures = {"embedded": "embedded", "url": "url_server"}
-    return Direct(request.getfixturevalue(fixtures[request.param]))
+    return Direct(request.getfixturevalue(fixtures[request.param]), pooled=request.param == "url")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
