@@ -12,8 +12,9 @@ from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.render import answer_buttons, changes_keyboard, memory_line, message_parts
 from relay.bot.running import Runs
+from relay.bot.said import name_of, text_of
 from relay.bot.understand import edited_memory, lane_of, topic_pressed
-from relay.bot.updates import EDIT_PROMPT, IN_LANE_BUTTONS, Bot, Command, command_of, name_of, text_of
+from relay.bot.updates import EDIT_PROMPT, IN_LANE_BUTTONS, Bot, Command, command_of
 from relay.errors import MessengerError
 from relay.memory.store import Store
 from relay.models import Answer, Claimed, Space

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import structlog
 
 from relay.bot.place import Place
-from relay.bot.updates import ALLOWED_UPDATES, chat_of, is_forward, sort_update, topic_of
+from relay.bot.said import is_forward
+from relay.bot.updates import ALLOWED_UPDATES, chat_of, sort_update, topic_of
 from relay.bot.worker import Worker
 from relay.errors import (
     DatabaseError,

@@ -11,20 +11,8 @@ from typing import Any
 from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.render import changes_keyboard
-from relay.bot.updates import (
-    Bot,
-    addressed,
-    chat_of,
-    command_of,
-    joined_blocks,
-    may_be_edit,
-    media_of,
-    name_of,
-    reply_of,
-    said_at,
-    text_of,
-    topic_of,
-)
+from relay.bot.said import joined_blocks, media_of, name_of, reply_of, said_at, text_of
+from relay.bot.updates import Bot, addressed, chat_of, command_of, may_be_edit, topic_of
 from relay.errors import MessengerError
 from relay.memory.store import Store
 from relay.models import Claimed, Incoming, Space
@@ -86,7 +74,7 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         untrusted=any(block.get("untrusted") for block in blocks),
         telegram_message_ids=[message["message_id"] for message in messages],
         at=said_at(messages[-1]),
-        reply_to=next((found for message in messages if (found := reply_of(message, bot, turn.user_id))), None),
+        reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
         retry=command is not None and command.name == "retry",
     )
     return Understood(place, incoming)

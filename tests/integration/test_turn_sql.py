@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from relay.errors import TurnLost
-from relay.memory.store import RECENT_CHARACTERS, Store
+from relay.memory.calls.turn import RECENT_CHARACTERS
+from relay.memory.store import Store
 from relay.models import Space
 from tests.integration.conftest import Sql
 from tests.integration.house import (

@@ -8,20 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay.bot.said import blocks_of, joined_blocks, name_of, reply_of, said_at
 from relay.bot.updates import (
     ALBUM_SECONDS,
     PASTE_SECONDS,
     Bot,
     Command,
     addressed,
-    blocks_of,
     chat_of,
     command_of,
-    joined_blocks,
     may_be_edit,
-    name_of,
-    reply_of,
-    said_at,
     sender_of,
     sort_update,
     topic_of,
@@ -279,7 +275,7 @@ def test_the_text_of_an_inline_bot_is_not_ones_own() -> None:
     ]
     assert command_of(body, BOT) is None
     assert kind(body) == "turn"
-    replied = reply_of(message("x", reply_to_message=body), BOT, ADA)
+    replied = reply_of(message("x", reply_to_message=body), BOT.id, ADA)
     assert replied is not None
     assert replied.own is False
 
@@ -312,21 +308,21 @@ def test_other_messages_stay_apart() -> None:
     ],
 )
 def test_replies_know_whose_words_they_answer(target: Json, own: bool, by: str) -> None:
-    reply = reply_of(message("x", reply_to_message=target), BOT, ADA)
+    reply = reply_of(message("x", reply_to_message=target), BOT.id, ADA)
     assert reply is not None
     assert (reply.own, reply.by, reply.text) == (own, by, "said")
 
 
 def test_replies_that_are_none() -> None:
-    assert reply_of(message("x"), BOT, ADA) is None
+    assert reply_of(message("x"), BOT.id, ADA) is None
     created = {"message_id": 3, "forum_topic_created": {"name": "t"}}
-    assert reply_of(message("x", reply_to_message=created), BOT, ADA) is None
+    assert reply_of(message("x", reply_to_message=created), BOT.id, ADA) is None
 
 
 def test_only_a_quote_by_hand_counts() -> None:
     target = {"message_id": 3, "from": {"id": BOT.id}, "text": "one two"}
-    manual = reply_of(message("x", reply_to_message=target, quote={"text": "two", "is_manual": True}), BOT, ADA)
-    auto = reply_of(message("x", reply_to_message=target, quote={"text": "two"}), BOT, ADA)
+    manual = reply_of(message("x", reply_to_message=target, quote={"text": "two", "is_manual": True}), BOT.id, ADA)
+    auto = reply_of(message("x", reply_to_message=target, quote={"text": "two"}), BOT.id, ADA)
     assert manual is not None
     assert auto is not None
     assert (manual.quote, auto.quote) == ("two", "")

@@ -1,0 +1,1 @@
+"""The SQL functions as methods, by subject."""

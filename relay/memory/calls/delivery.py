@@ -1,0 +1,55 @@
+"""Replies on their way."""
+
+from __future__ import annotations
+
+from relay.memory.calls.base import Calls, Json
+from relay.models import Claimed
+
+
+class DeliveryCalls(Calls):
+    """The parts of a reply, each marked as it goes."""
+
+    async def deliver(self, turn: Claimed, bot_id: int, parts: list[Json]) -> list[Json]:
+        """Stores a reply's parts (once) and marks the first as being sent. Returns all of them."""
+        return list(await self._call("deliver", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, parts=parts))
+
+    async def preview(self, turn: Claimed, bot_id: int, chat_id: int, request: Json) -> Json:
+        """Stores a streaming preview that is a real message, as part 1, marked as being sent."""
+        result: Json = await self._call(
+            "preview", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, chat_id=chat_id, request=request
+        )
+        return result
+
+    async def sending(self, turn: Claimed, results: list[Json], seq: int) -> Json:
+        """Marks parts by their results and the next one, `seq`, as being sent. Returns that one."""
+        result: Json = await self._call("sending", turn_id=turn.turn_id, fence=turn.fence, results=results, seq=seq)
+        return result
+
+    async def sent(self, turn: Claimed, results: list[Json], done: bool) -> tuple[bool, bool]:
+        """Marks parts by their results; closes the turn when `done`.
+
+        Returns whether the lane has more to do and whether a summary is due.
+        """
+        result = await self._call("sent", turn_id=turn.turn_id, fence=turn.fence, results=results, done=done)
+        return bool(result["more"]), bool(result["summary"])
+
+    async def stop_delivery(self, turn: Claimed, results: list[Json], request: Json) -> Json:
+        """Gives up the parts that were not sent; `request` becomes the last, marked as being sent. Returns that one."""
+        result: Json = await self._call(
+            "stop_delivery", turn_id=turn.turn_id, fence=turn.fence, results=results, request=request
+        )
+        return result
+
+    async def regroup(self, bot_id: int, before: int, now: int, turn_id: int | None = None) -> None:
+        """Moves a group that became a supergroup to its new id, and what of `turn_id` is being sent there."""
+        await self._call("regroup", bot_id=bot_id, before=before, now=now, turn_id=turn_id)
+
+    async def known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> tuple[set[int], int, list[int]]:
+        """The recorded message ids in (above, above + limit], the highest known one, and unrecorded ones near those
+        of the chat itself."""
+        result = await self._call("known_ids", bot_id=bot_id, chat_id=chat_id, above=above, limit=limit)
+        return set(result["known"]), int(result["highest"]), list(result["near"])
+
+    async def posted(self, bot_id: int, chat_id: int, telegram_message_id: int) -> None:
+        """Takes down a notice of ours that is no part of an answer."""
+        await self._call("posted", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)

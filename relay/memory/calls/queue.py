@@ -1,0 +1,69 @@
+"""The queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.memory.calls.base import Calls, Json
+from relay.models import Claimed
+
+LEASE_SECONDS = 60
+FAILURES = 3
+"""A turn that failed this often is set aside."""
+
+
+class QueueCalls(Calls):
+    """Updates in, turns out."""
+
+    async def intake(
+        self, bot_id: int, updates: list[Json], limit: int, running: Sequence[int] = ()
+    ) -> tuple[list[Claimed], float | None]:
+        """Stores updates (each once) and claims up to `limit` due turns. Returns them and the seconds until more."""
+        result = await self._call(
+            "intake",
+            bot_id=bot_id,
+            worker=self._worker,
+            updates=updates,
+            limit=limit,
+            lease_seconds=LEASE_SECONDS,
+            running=list(running),
+        )
+        return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
+
+    async def claim(self, bot_id: int, limit: int, running: Sequence[int] = ()) -> tuple[list[Claimed], float | None]:
+        """Claims up to `limit` turns beside those that are `running` here.
+
+        Returns them and the seconds until more may be due (None: nothing known).
+        """
+        result = await self._call(
+            "claim",
+            bot_id=bot_id,
+            worker=self._worker,
+            limit=limit,
+            lease_seconds=LEASE_SECONDS,
+            running=list(running),
+        )
+        return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
+
+    async def absorb(self, turn: Claimed) -> Claimed:
+        """Lets what its user said meanwhile join a turn that has not answered yet."""
+        return Claimed.from_json(await self._call("absorb", turn_id=turn.turn_id, fence=turn.fence))
+
+    async def release(self) -> int:
+        """Frees everything this worker's name holds. Returns how many turns that was."""
+        return int(await self._call("release", worker=self._worker))
+
+    async def renew(self, turn_ids: Sequence[int]) -> list[int]:
+        """Prolongs leases. Returns the turns that are no longer this worker's."""
+        return list(await self._call("renew", worker=self._worker, turns=list(turn_ids), lease_seconds=LEASE_SECONDS))
+
+    async def fail(self, turn: Claimed, error: str, retry_seconds: float) -> bool:
+        """Gives a turn up for now. Returns whether it was set aside for good."""
+        result = await self._call(
+            "fail", turn_id=turn.turn_id, fence=turn.fence, error=error, retry_seconds=retry_seconds, most=FAILURES
+        )
+        return bool(result["set_aside"])
+
+    async def tidy(self, days: int, limit: int) -> int:
+        """Drops what only served to recognise repeated updates. Returns how many rows went."""
+        return int(await self._call("tidy", days=days, limit=limit))

@@ -1,0 +1,78 @@
+"""A turn: begin, recall, finish."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from relay.memory.calls.base import Calls, Json
+from relay.models import Context, Incoming
+
+IDLE_HOURS = 12
+"""A session ends after this much silence."""
+MEMORY_CHARACTERS = 24_000
+RECENT_CHARACTERS = 400_000
+RECALLED = 5
+
+
+class TurnCalls(Calls):
+    """What one turn loads and saves."""
+
+    async def begin(self, incoming: Incoming, model: str) -> Context:
+        """Saves what the user said and loads what the prompt is made of."""
+        result = await self._call(
+            "begin",
+            turn_id=incoming.turn_id,
+            fence=incoming.fence,
+            input={
+                "bot_id": incoming.bot_id,
+                "space": incoming.space.as_json(),
+                "chat_id": incoming.chat_id,
+                "topic_id": incoming.topic_id,
+                "user_id": incoming.user_id,
+                "name": incoming.name,
+                "text": incoming.text,
+                "blocks": incoming.blocks,
+                "untrusted": incoming.untrusted,
+                "telegram_message_ids": incoming.telegram_message_ids,
+                "reply_to": asdict(incoming.reply_to) if incoming.reply_to else None,
+                "retry": incoming.retry,
+                "retry_turn": incoming.retry_turn,
+                "model": model,
+                "idle_hours": IDLE_HOURS,
+                "memory_budget": MEMORY_CHARACTERS,
+                "recent_budget": RECENT_CHARACTERS,
+            },
+        )
+        return Context(
+            space_id=result["space_id"],
+            thread_id=result["thread_id"],
+            message_id=result["message_id"],
+            soul=result["soul"] or {"version": 0, "text": ""},
+            memories=result["memories"],
+            summary=result["summary"],
+            recent=result["recent"],
+            message=result["message"],
+            reply_to=result["reply_to"],
+        )
+
+    async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:
+        """The topic in which a message of ours stands; 0 when that is not known."""
+        found = await self._call("topic_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
+        return int(found or 0)
+
+    async def recall(self, incoming: Incoming) -> list[Json]:
+        """What was said elsewhere or earlier in this space that bears on the message, best first."""
+        result = await self._call(
+            "recall",
+            space=incoming.space.as_json(),
+            chat_id=incoming.chat_id,
+            topic_id=incoming.topic_id,
+            query=incoming.text[:2000],
+            limit=RECALLED,
+        )
+        return list(result["messages"])
+
+    async def finish(self, incoming: Incoming, reply: Json) -> Json:
+        """Saves the answer with all that it did. Returns what is told about it, with the memory changes."""
+        result: Json = await self._call("finish", turn_id=incoming.turn_id, fence=incoming.fence, reply=reply)
+        return result
