@@ -114,18 +114,24 @@ def make_worker(
     """A worker on an open Relay."""
     from relay.bot.groups import Groups
     from relay.bot.worker import Worker
+    from relay.jobs import Summariser
     from relay.turn import Engine
+    from relay.verbs.registry import House
 
     settings = relay.settings
-    about = {
-        "version": version(),
-        "model": settings.model,
-        "small_model": settings.small_model,
-        "storage": relay.storage,
-    }
-    engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone_of(settings), settings.web_search)
-    groups = Groups(messenger)
-    return Worker(engine, messenger, bot, groups, admins, settings.concurrency, about, on_summary)
+    zone = zone_of(settings)
+    house = House(
+        store=relay.memory,
+        messenger=messenger,
+        summariser=Summariser(relay.memory, model, settings.small_model),
+        zone=zone,
+        version=version(),
+        model=settings.model,
+        small_model=settings.small_model,
+        storage=relay.storage,
+    )
+    engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search)
+    return Worker(engine, messenger, bot, Groups(messenger), admins, settings.concurrency, house, on_summary)
 
 
 async def identify(telegram: Telegram) -> Bot:

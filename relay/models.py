@@ -35,6 +35,10 @@ class Claimed:
     updates: tuple[dict[str, Any], ...]
     parts: tuple[dict[str, Any], ...]
     answer: dict[str, Any] | None = None
+    answers: str | None = None
+    """What is answered in its group's topic: all, addressed or off; None where nobody said."""
+    linked_to: int | None = None
+    """Whose memory its group was lent."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Claimed:
@@ -48,6 +52,8 @@ class Claimed:
             updates=tuple(row["updates"]),
             parts=tuple(row["parts"]),
             answer=row.get("answer"),
+            answers=row.get("answers"),
+            linked_to=row.get("linked_to"),
         )
 
 
@@ -81,6 +87,8 @@ class Incoming:
     telegram_message_ids: list[int]
     at: datetime
     reply_to: ReplyTo | None = None
+    lent: Space | None = None
+    """The speaker's own space, when they lent its memory to the group they speak in."""
     retry: bool = False
     """Answer an earlier message again: that of `retry_turn`, else the thread's last."""
     retry_turn: int | None = None
@@ -96,7 +104,13 @@ class Context:
     thread_id: int
     message_id: int | None
     soul: dict[str, Any]
+    persona: dict[str, Any] | None
+    """What the soul is besides in this chat and topic: `{id, text}`, an empty text for nothing."""
+    choices: dict[str, Any]
+    """The speaker's own choices."""
     memories: list[dict[str, Any]]
+    lent: list[dict[str, Any]]
+    """Memories of the speaker's own space, lent to the group."""
     summary: dict[str, Any] | None
     recent: list[dict[str, Any]]
     message: dict[str, Any] | None
@@ -111,6 +125,15 @@ class Prompt:
     messages: list[dict[str, Any]]
     tainted: bool
     record: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """Something to send that is no text: a document, or a picture (PNG)."""
+
+    name: str
+    content: bytes
+    picture: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from relay.blocks import paired
 from relay.models import Block, Context, Incoming, Prompt, ReplyTo
 
 SOUL_TOKENS = 4_000
+PERSONA_TOKENS = 1_000
 MEMORY_TOKENS = 6_000
 SUMMARY_TOKENS = 1_500
 RECENT_TOKENS = 60_000
@@ -90,7 +91,8 @@ def build_prompt(
     then the present message with everything that changes every turn.
     """
     group = incoming.space.kind == "group"
-    memory, memory_record = memory_block(context.memories, group)
+    memory, memory_record = memory_block([*context.memories, *context.lent], group)
+    persona = persona_block(context.persona)
     recent, dropped = within_budget(context.recent, int(RECENT_TOKENS * share))
     found = list(recall_within(recalled, RECALL_TOKENS))
     summary = context.summary
@@ -110,10 +112,13 @@ def build_prompt(
         or any(row["untrusted"] or (group and row["user_id"] != incoming.user_id) for row in found)
     )
     system = [text_block(f"{fits(context.soul['text'], SOUL_TOKENS)}\n\n{TAGS}", cached=True)]
+    if persona:
+        system.append(text_block(persona, cached=not memory))
     if memory:
         system.append(text_block(memory, cached=True))
     record = {
         "soul": context.soul["version"],
+        "persona": context.persona["id"] if context.persona and persona else None,
         **memory_record,
         "summary": summary["id"] if summary else None,
         "recent": [recent[0]["id"], recent[-1]["id"]] if recent else [],
@@ -121,6 +126,7 @@ def build_prompt(
         "recalled": [row["id"] for row in found],
         "tokens": {
             "soul": estimate_tokens(system[0]["text"]),
+            "persona": estimate_tokens(persona),
             "memory": estimate_tokens(memory),
             "summary": estimate_tokens(summary["text"]) if summary else 0,
             "recent": sum(weight(row) for row in recent),
@@ -133,6 +139,13 @@ def build_prompt(
 
 def text_block(text: str, cached: bool = False) -> Block:
     return {"type": "text", "text": text, "cache_control": CACHE} if cached else {"type": "text", "text": text}
+
+
+def persona_block(persona: dict[str, Any] | None) -> str:
+    """What the soul is besides in this conversation; empty for nothing."""
+    if not persona or not persona["text"]:
+        return ""
+    return f"# IN THIS CONVERSATION\n{fits(persona['text'], PERSONA_TOKENS)}"
 
 
 def memory_block(memories: Sequence[dict[str, Any]], group: bool) -> tuple[str, dict[str, Any]]:

@@ -245,12 +245,12 @@ begin
     return relay.changes_of(change.turn_id);
 end $$;
 
--- The memory that an edit prompt of ours asks about, by the message that it is in the chat; null for any other
--- message. A prompt is what a button sent and forces a reply: an answer is none, whatever its text looks like.
-create or replace function public.relay_edit_target(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
+-- What a message of ours asks for, by the message that it is in the chat: the text of the question; null for any other
+-- message. A question is what a control sent and forces a reply: an answer is none, whatever its text looks like.
+create or replace function public.relay_asked(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb((regexp_match(d.request ->> 'text', '#(\d{1,18})'))[1]::bigint)
+    select d.request -> 'text'
     from posted p
     join turn t on t.id = p.turn_id and t.kind = 'control'
     join delivery d on d.turn_id = t.id and d.telegram_message_id = p.telegram_message_id

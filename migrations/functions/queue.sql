@@ -13,12 +13,34 @@ begin
     return held;
 end $$;
 
+-- What is answered in a group's topic: all, addressed or off, by the topic's word, else the whole group's; null where
+-- nothing was said about it.
+create or replace function relay.answers_in(p_chat_id bigint, p_topic_id bigint) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select answers from place
+    where p_chat_id < 0 and chat_id = p_chat_id and topic_id in (p_topic_id, -1)
+    order by topic_id desc limit 1
+$$;
+
+-- What a message in a group comes to, where p_answers is answered: a turn or nothing. overheard: it is not for the bot,
+-- unless all is.
+create or replace function relay.kind_in(p_kind text, p_answers text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select case
+        when p_answers = 'off' then 'ignored'
+        when p_kind = 'overheard' then case when p_answers = 'all' then 'turn' else 'ignored' end
+        else p_kind
+    end
+$$;
+
 -- A claimed turn as the worker gets it: its updates, and what of its reply is already stored.
 create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
         'turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
         'failures', p_turn.failures, 'user_id', p_turn.user_id, 'space_id', p_turn.space_id,
+        'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
+        'linked_to', (select k.owner_id from lane l join link k on k.chat_id = l.chat_id where l.id = p_turn.lane_id),
         'answer', case when p_turn.told is not null then p_turn.told
             || jsonb_build_object('changes', relay.changes_of(p_turn.id)) end,
         'updates', coalesce((
@@ -124,10 +146,18 @@ declare
 begin
     for one in
         select * from jsonb_to_recordset(p_updates) as u (
-            update_id bigint, kind text, chat_id bigint, topic_id bigint, user_id bigint, hold real,
+            update_id bigint, kind text, said boolean, chat_id bigint, topic_id bigint, user_id bigint, hold real,
             mergeable boolean, telegram_message_id bigint, payload jsonb, event text, redacted jsonb)
     loop
         lane_of := null;
+        if one.said and one.chat_id < 0 then
+            one.kind := relay.kind_in(one.kind, relay.answers_in(one.chat_id, one.topic_id));
+            if one.kind = 'ignored' then
+                one.event := 'ignored';
+                one.redacted := null;
+                one.telegram_message_id := null;
+            end if;
+        end if;
         if one.kind in ('turn', 'control') then
             select id into lane_of from lane
             where bot_id = p_bot_id and chat_id = one.chat_id and topic_id = one.topic_id;

@@ -23,7 +23,7 @@ begin
         select * into previous from summary
         where thread_id = due.thread_id and through_message_id >= due.context_from
             and through_message_id < due.through_message_id
-        order by through_message_id desc limit 1;
+        order by through_message_id desc, id desc limit 1;
         select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') into messages from (
             select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
             where thread_id = due.thread_id and status <> 'replaced' and id <= due.through_message_id
@@ -55,7 +55,7 @@ begin
     values (due.thread_id, due.session_id, (p_summary ->> 'previous_id')::bigint, p_summary ->> 'text',
         (p_summary ->> 'from_message_id')::bigint, due.through_message_id, (p_summary ->> 'message_count')::integer,
         p_summary ->> 'model', p_summary -> 'settings', p_summary -> 'usage', (p_summary ->> 'tainted')::boolean)
-    on conflict (thread_id, through_message_id) do nothing
+    on conflict (thread_id, through_message_id) where author_id is null do nothing
     returning id into made;
     update summary_due set status = 'done', lease_owner = null where id = due.id;
     select min(id) into window_start from (

@@ -149,7 +149,13 @@ begin
     return jsonb_build_object(
         'space_id', own.space_id, 'thread_id', own.id, 'session_id', own.session_id, 'message_id', said,
         'soul', (select jsonb_build_object('version', version, 'text', text) from soul where active),
+        'persona', (select jsonb_build_object('id', id, 'text', text) from persona
+            where chat_id = own.chat_id and topic_id = own.topic_id order by id desc limit 1),
+        'choices', coalesce((
+            select choices from choice where user_id = (p_input ->> 'user_id')::bigint), '{}'),
         'memories', relay.memories_for_prompt(own.space_id, (p_input ->> 'memory_budget')::integer),
+        'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
+            relay.find_space(p_input -> 'lent'), (p_input ->> 'memory_budget')::integer) else '[]' end,
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
             from summary where id = own.summary_id),
         'recent', relay.recent_messages(own, coalesce(said, 0), (p_input ->> 'recent_budget')::integer),

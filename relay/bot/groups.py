@@ -64,3 +64,14 @@ class Groups:
         if chat.get("type") == "private" or await self.only_human(chat):
             return Space("private", owner_id=user_id), True
         return Space("group", chat_id=chat["id"]), False
+
+    async def sees(self, space: Space, user_id: int) -> bool:
+        """Whether a person may see what a space holds: their own, or that of a group in which they are."""
+        if space.kind == "private":
+            return space.owner_id == user_id
+        try:
+            member = await self._messenger.call("getChatMember", chat_id=space.chat_id, user_id=user_id)
+        except MessengerError:
+            return False
+        status = member.get("status")
+        return status in ("creator", "administrator", "member") or bool(member.get("is_member"))

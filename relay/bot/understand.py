@@ -10,13 +10,13 @@ from typing import Any
 
 from relay.bot.groups import Groups
 from relay.bot.place import Place
-from relay.bot.render import changes_keyboard
 from relay.bot.said import joined_blocks, media_of, name_of, reply_of, said_at, text_of
-from relay.bot.updates import Bot, addressed, chat_of, command_of, may_be_edit, topic_of
+from relay.bot.updates import Bot, addressed, body_of, chat_of, command_of, may_answer, topic_of
 from relay.errors import MessengerError
 from relay.memory.store import Store
 from relay.models import Claimed, Incoming, Space
 from relay.ports import Messenger
+from relay.verbs.changes import changes_keyboard
 
 LONGEST = 400_000
 """Characters of one input; Telegram's merged pastes stay far below."""
@@ -37,11 +37,10 @@ class Understood:
 def lane_of(updates: Sequence[Json]) -> tuple[Json, int, int | None]:
     """The chat, the topic and the last message of a turn's updates."""
     last = updates[-1]
-    chat = chat_of(last) or {"id": 0, "type": "private"}
+    chat, body = chat_of(last) or {"id": 0, "type": "private"}, body_of(last)
     if "stopped_message_generation" in last:
-        return chat, last["stopped_message_generation"].get("message_thread_id") or 0, None
-    message = last.get("message") or (last.get("callback_query") or {}).get("message") or {}
-    return chat, topic_of(message), message.get("message_id")
+        return chat, body.get("message_thread_id") or 0, None
+    return chat, topic_of(body), body.get("message_id")
 
 
 async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
@@ -52,7 +51,7 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
     private = chat.get("type") == "private"
     messages = [update["message"] for update in turn.updates]
     space, everything = await groups.space_of(chat, turn.user_id)
-    if not everything:
+    if not everything and turn.answers != "all":
         messages = [message for message in messages if addressed(message, bot)]
     reply_to = messages[-1]["message_id"] if messages and (not private or len(messages) > 1) else None
     place = Place(chat["id"], topic_id, private, reply_to)
@@ -61,8 +60,8 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
     command = command_of(messages[0], bot)
     if command is not None and command.name == "new":
         return Understood(place, verb="new")
-    if await edited_memory(messages[0], bot, store) is not None:
-        return Understood(place, verb="edit")
+    if await asked(messages[0], bot, store):
+        return Understood(place, verb="reply")
     blocks = joined_blocks(messages, turn.user_id)
     text = "\n".join(text_of(message) for message in messages).strip()[:LONGEST]
     if not text and command is None:
@@ -80,11 +79,11 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
     return Understood(place, incoming)
 
 
-async def edited_memory(message: Json, bot: Bot, store: Store) -> int | None:
-    """The memory that a message rewords: it replies to an edit prompt that is stored as one, however it looks."""
-    if not may_be_edit(message, bot):
-        return None
-    return await store.edit_target(bot.id, message["chat"]["id"], message["reply_to_message"]["message_id"])
+async def asked(message: Json, bot: Bot, store: Store) -> str:
+    """The question of ours that a message answers: it replies to one that is stored as such, however it looks."""
+    if not may_answer(message, bot):
+        return ""
+    return await store.asked(bot.id, message["chat"]["id"], message["reply_to_message"]["message_id"])
 
 
 async def topic_pressed(query: Json, bot: Bot, store: Store) -> int:
@@ -132,6 +131,9 @@ def unsaid(turn: Claimed, bot: Bot, place: Place, space: Space, sender: Json) ->
         chat_id=place.chat_id,
         topic_id=place.topic_id,
         space=space,
+        lent=Space("private", owner_id=turn.user_id)
+        if space.kind == "group" and turn.linked_to == turn.user_id
+        else None,
         user_id=turn.user_id,
         name=name_of(sender),
         text="",

@@ -9,7 +9,17 @@ from typing import Any
 from relay.bot.said import PASTE_LENGTH, is_foreign, media_of, text_of
 from relay.memory.redact import redacted
 
-ALLOWED_UPDATES = ("message", "callback_query", "my_chat_member", "stopped_message_generation")
+ALLOWED_UPDATES = (
+    "message",
+    "edited_message",
+    "message_reaction",
+    "callback_query",
+    "my_chat_member",
+    "stopped_message_generation",
+)
+NOTED = ("edited_message", "message_reaction", "my_chat_member")
+"""Updates that tell of something and say nothing themselves."""
+TOPIC_EVENTS = ("forum_topic_created", "forum_topic_edited")
 
 ALBUM_SECONDS = 0.5
 PASTE_SECONDS = 1.0
@@ -18,9 +28,9 @@ IN_LANE = frozenset({"new", "retry"})
 """Commands that keep their place among the messages; all others act at once."""
 IN_LANE_BUTTONS = ("r:", "w:")
 
+ASKED = re.compile(r"^✎ ([a-z]*) ?(?:#(\d{1,18}))?")
+"""How a question of ours begins: what it asks for, and about which one."""
 COMMAND = re.compile(r"^/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+(.*))?$", re.DOTALL)
-EDIT_PROMPT = "✎ #"
-"""How our question for a new wording begins."""
 Json = dict[str, Any]
 
 
@@ -40,15 +50,21 @@ class Command:
     rest: str
 
 
-def chat_of(update: Json) -> Json | None:
-    """The chat that an update of a kind we handle belongs to."""
-    for kind in ("message", "stopped_message_generation", "my_chat_member"):
+def body_of(update: Json) -> Json:
+    """The object that an update of a kind we handle is about: of a button, the message it hangs under."""
+    for kind in ("message", *NOTED, "stopped_message_generation"):
         if isinstance(update.get(kind), dict):
-            chat = update[kind].get("chat")
-            return chat if isinstance(chat, dict) and isinstance(chat.get("id"), int) else None
+            body: Json = update[kind]
+            return body
     query = update.get("callback_query")
     message = query.get("message") if isinstance(query, dict) else None
-    return message["chat"] if isinstance(message, dict) and isinstance(message.get("chat"), dict) else None
+    return message if isinstance(message, dict) else {}
+
+
+def chat_of(update: Json) -> Json | None:
+    """The chat that an update of a kind we handle belongs to."""
+    chat = body_of(update).get("chat")
+    return chat if isinstance(chat, dict) and isinstance(chat.get("id"), int) else None
 
 
 def topic_of(message: Json) -> int:
@@ -63,13 +79,14 @@ def topic_of(message: Json) -> int:
 
 def sender_of(update: Json) -> int:
     """The user who caused an update; 0 when nobody known did."""
-    for kind in ("message", "callback_query", "my_chat_member"):
-        if isinstance(update.get(kind), dict):
-            sender = update[kind].get("from")
-            return sender["id"] if isinstance(sender, dict) and isinstance(sender.get("id"), int) else 0
-    stopped = update.get("stopped_message_generation")
-    chat = stopped.get("chat") if isinstance(stopped, dict) else None
-    return chat["id"] if isinstance(chat, dict) and chat.get("type") == "private" else 0
+    body = body_of(update)
+    if "stopped_message_generation" in update:
+        chat = chat_of(update) or {}
+        return int(chat["id"]) if chat.get("type") == "private" else 0
+    query = update.get("callback_query")
+    acting = query if isinstance(query, dict) else body
+    sender = acting.get("user" if "message_reaction" in update else "from")
+    return sender["id"] if isinstance(sender, dict) and isinstance(sender.get("id"), int) else 0
 
 
 def command_of(message: Json, bot: Bot) -> Command | None:
@@ -82,12 +99,12 @@ def command_of(message: Json, bot: Bot) -> Command | None:
     return Command(match[1].lower(), (match[3] or "").strip())
 
 
-def may_be_edit(message: Json, bot: Bot) -> bool:
-    """Whether a message may reword a memory: it replies to what looks like our edit prompt. The database knows."""
+def may_answer(message: Json, bot: Bot) -> bool:
+    """Whether a message may answer a question of ours: it replies to what looks like one. The database knows."""
     target = message.get("reply_to_message") or {}
-    if "text" not in message or is_foreign(message) or command_of(message, bot):
+    if not ("text" in message or "document" in message) or is_foreign(message) or command_of(message, bot):
         return False
-    return (target.get("from") or {}).get("id") == bot.id and text_of(target).startswith(EDIT_PROMPT)
+    return (target.get("from") or {}).get("id") == bot.id and bool(ASKED.match(text_of(target)))
 
 
 def addressed(message: Json, bot: Bot) -> bool:
@@ -110,7 +127,7 @@ def hold_of(message: Json) -> float:
 
 
 def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: bool) -> Json:
-    """An update as the queue takes it: its kind (turn, control or ignored), lane, user and how long it waits.
+    """An update as the queue takes it: its kind (see `kind_of`), lane, user and how long it waits.
 
     `group_open`: every message of its group may be for the bot; whether it is shows later, so the event log gets none
     of its text. Of a stranger's update nothing is kept but its number, and no event tells of it.
@@ -121,25 +138,24 @@ def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: boo
     kind = kind_of(update, chat, user_id, bot, allowed, group_open)
     if kind == "ignored" or chat is None:
         return row | ({"event": "ignored"} if known else {})
-    message = update.get("message") or (update.get("callback_query") or {}).get("message") or {}
-    if "stopped_message_generation" in update:
-        topic = update["stopped_message_generation"].get("message_thread_id") or 0
-    else:
-        topic = topic_of(message)
+    body = body_of(update)
+    stopped = "stopped_message_generation" in update
+    topic = body.get("message_thread_id") or 0 if stopped else topic_of(body)
     row |= {"kind": kind, "chat_id": chat["id"], "topic_id": topic, "payload": update, "redacted": redacted(update)}
     if "message" in update:
         row |= {
-            "telegram_message_id": message.get("message_id"),
-            "hold": hold_of(message),
-            "mergeable": kind == "turn" and command_of(message, bot) is None and not may_be_edit(message, bot),
+            "said": kind != "control" and command_of(body, bot) is None,
+            "telegram_message_id": body.get("message_id"),
+            "hold": hold_of(body),
+            "mergeable": kind != "control" and command_of(body, bot) is None and not may_answer(body, bot),
         }
-        if chat["type"] != "private" and not addressed(message, bot):
-            row["redacted"] = {"message_id": message.get("message_id")}
+    if chat["type"] != "private" and update.keys() & {"message", "edited_message"} and not addressed(body, bot):
+        row["redacted"] = {"message_id": body.get("message_id")}
     return row
 
 
 def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: frozenset[int], group_open: bool) -> str:
-    """turn, control or ignored."""
+    """turn, control, overheard (in a group, and for the bot only where all is) or ignored."""
     if chat is None or user_id not in allowed or chat.get("type") not in ("private", "group", "supergroup"):
         return "ignored"
     if "stopped_message_generation" in update:
@@ -147,13 +163,27 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: fr
     if "callback_query" in update:
         data = update["callback_query"].get("data")
         return "turn" if isinstance(data, str) and data.startswith(IN_LANE_BUTTONS) else "control"
-    message = update.get("message")
-    if not isinstance(message, dict) or not (text_of(message).strip() or media_of(message)):
+    body = body_of(update)
+    if any(kind in update for kind in NOTED) or any(event in body for event in TOPIC_EVENTS):
+        return "control" if is_noted(update, chat) else "ignored"
+    if "message" not in update or not (text_of(body).strip() or media_of(body)):
         return "ignored"
-    if (message.get("from") or {}).get("is_bot"):
+    if (body.get("from") or {}).get("is_bot"):
         return "ignored"
-    if "text" in message and (match := COMMAND.match(text_of(message))) and not is_foreign(message):
+    if "text" in body and (match := COMMAND.match(text_of(body))) and not is_foreign(body):
         if match[2] and match[2].lower() != bot.username.lower():
             return "ignored"
         return "turn" if match[1].lower() in IN_LANE else "control"
-    return "turn" if chat["type"] == "private" or group_open or addressed(message, bot) else "ignored"
+    return "turn" if chat["type"] == "private" or group_open or addressed(body, bot) else "overheard"
+
+
+def is_noted(update: Json, chat: Json) -> bool:
+    """Whether an update that says nothing itself is worth a look: the bot came into a group, or got other rights there;
+    a message was edited, a reaction given, a topic named."""
+    if "my_chat_member" in update:
+        status = (update["my_chat_member"].get("new_chat_member") or {}).get("status")
+        return chat["type"] != "private" and status in ("member", "administrator", "restricted")
+    if "edited_message" in update:
+        body = update["edited_message"]
+        return bool(text_of(body).strip()) and not COMMAND.match(text_of(body))
+    return True

@@ -25,6 +25,7 @@ from relay.memory.store import Store
 from relay.models import Answer, Claimed, Incoming
 from relay.ports import Messenger
 from relay.turn import Engine, answer, answer_from
+from relay.verbs.registry import House
 
 log = structlog.get_logger()
 
@@ -45,7 +46,7 @@ class Worker:
         groups: Groups,
         admins: frozenset[int],
         concurrency: int,
-        about: dict[str, str],
+        house: House,
         on_summary: Callable[[], None],
     ) -> None:
         self.engine = engine
@@ -56,7 +57,7 @@ class Worker:
         self.runs = Runs()
         self._admins = admins
         self._delivery = Delivery(engine.store, messenger, bot.id)
-        self._controls = Controls(engine.store, messenger, bot, groups, admins, about, self.runs)
+        self._controls = Controls(house, bot, groups, admins, self.runs)
         self._concurrency = concurrency
         self._on_summary = on_summary
         self._tasks: dict[int, asyncio.Task[None]] = {}

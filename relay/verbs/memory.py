@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from relay.models import Space
-from relay.verbs.registry import Call, Told, verb
+from relay.verbs.changes import changes_keyboard
+from relay.verbs.registry import (
+    NOT_YOURS,
+    Call,
+    Json,
+    Pressed,
+    Told,
+    answers,
+    literal,
+    number_in,
+    pressed,
+    question,
+    verb,
+)
 
 PAGE = 25
 FACT_LENGTH = 500
 FORGET_LETTERS = 4
+DECISIONS = {"u": ("undo", "Undone."), "k": ("keep", "Done."), "x": ("discard", "Discarded.")}
+CHANGED_SINCE = "This has changed again since. Undo that first."
+OURS = ("u:", "c:", "d:", "e:", "n")
+"""How the data of the buttons about changes begin."""
 
 
 @verb("memory", usage="[page]", help="what I know about you")
@@ -69,8 +84,9 @@ async def forget(call: Call) -> Told:
     return Told("", done["changes"], done["failed"])
 
 
+@answers("")
 async def edit(call: Call, memory_id: int) -> Told:
-    """Puts the person's wording in place of a memory's (reached by the Edit button)."""
+    """Puts the person's wording in place of a memory's (the reply to what the Edit button asks)."""
     row = await call.store.memory(call.space, memory_id)
     if row is not None and not may_edit(row, call.space, call.user_id, call.admin):
         return Told("That is not yours to change.")
@@ -80,12 +96,53 @@ async def edit(call: Call, memory_id: int) -> Told:
     return Told("", done["changes"], done["failed"])
 
 
-def may_edit(row: dict[str, Any], space: Space, user_id: int, admin: bool) -> bool:
+@pressed("e")
+async def ask_edit(call: Call, memory_id: str) -> Pressed:
+    """Asks for the new wording of a memory."""
+    row = await call.store.memory(call.space, number_in(memory_id) or 0)
+    if row is None or not may_edit(row, call.space, call.user_id, call.admin):
+        return Pressed("This is not yours to change, or it is gone.")
+    text = f"{question('', row['id'])} – reply to this message with the new wording of:\n{literal(row['content'])}"
+    return Pressed(says=Told(text, asks="New wording"))
+
+
+@pressed("u")
+async def open_changes(call: Call, turn_id: str) -> Pressed:
+    """Shows what can be decided about each change of a turn."""
+    return await redrawn(call, number_in(turn_id) or 0, opened=True)
+
+
+@pressed("c")
+async def close_changes(call: Call, turn_id: str) -> Pressed:
+    """Folds that together again."""
+    return await redrawn(call, number_in(turn_id) or 0, opened=False)
+
+
+@pressed("d")
+async def decide(call: Call, change_id: str, decision: str) -> Pressed:
+    """Undoes, keeps or discards a change."""
+    change, (decided, done) = number_in(change_id) or 0, DECISIONS.get(decision, ("", ""))
+    changes = await call.store.decide_change(change, call.user_id, call.admin, decided)
+    if changes is None:
+        return NOT_YOURS
+    rows = keyboard(call, changes, await call.store.turn_of_change(change), opened=True)
+    stays = any(one["id"] == change and one["status"] == "applied" for one in changes)
+    return Pressed(CHANGED_SINCE if decided == "undo" and stays else done, rows=rows)
+
+
+async def redrawn(call: Call, turn_id: int, opened: bool) -> Pressed:
+    """A turn's changes as buttons."""
+    changes = await call.store.changes(turn_id, call.user_id, call.admin)
+    return NOT_YOURS if changes is None else Pressed(rows=keyboard(call, changes, turn_id, opened))
+
+
+def keyboard(call: Call, changes: list[Json], turn_id: int, opened: bool) -> list[list[Json]]:
+    """A turn's changes as buttons, above those under the same message that are about something else."""
+    present = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
+    others = [row for row in present if not any(str(one.get("callback_data"))[:2] in OURS for one in row)]
+    return [*changes_keyboard(changes, turn_id, opened), *others]
+
+
+def may_edit(row: Json, space: Space, user_id: int, admin: bool) -> bool:
     """In a group a memory is reworded by whom it is about, or by an admin; in a private space by its owner."""
     return space.kind == "private" or admin or row["subject_id"] == user_id
-
-
-def literal(text: str) -> str:
-    """A text as Markdown that shows just it."""
-    # As character references: a backslash before a bracket would begin a formula.
-    return "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in " ".join(text.split()))

@@ -1,32 +1,65 @@
-"""A verb is one typed async function that declares its doors: where people reach it."""
+"""A verb is one typed async function that declares its doors: where people reach it. Its buttons, and the answers to
+its questions, are declared beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from typing import Any
 
+from relay.jobs import Summariser
 from relay.memory.store import Store
-from relay.models import Claimed, Space
+from relay.models import Claimed, File, Space
+from relay.ports import Messenger
+
+Json = dict[str, Any]
+Rows = Sequence[Sequence[Json]]
+"""Rows of inline buttons in the Bot API's shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The installation, as far as verbs may use it."""
+
+    store: Store
+    messenger: Messenger
+    summariser: Summariser
+    zone: tzinfo
+    version: str
+    model: str
+    small_model: str
+    storage: str
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who asks what, where. `text` is what stands after the command."""
+    """Who asks what, where."""
 
-    store: Store
+    house: House
     turn: Claimed
+    bot_id: int
     space: Space
     chat_id: int
     topic_id: int
+    private: bool
+    """Asked in a private chat."""
     user_id: int
     name: str
     admin: bool
     text: str
+    """What stands after the command; of an answer to a question, all of it."""
+    message: Json
+    """The Telegram message that asks, or under which the button hangs."""
     stop: Callable[[], bool]
     """Ends the answer that is running here; returns whether there was one."""
-    about: dict[str, str]
-    """What the installation is: version, model and such, to be told in /status."""
+    sees: Callable[[Space], Awaitable[bool]]
+    """Whether this person may see what a space holds: their own, or that of a group in which they are."""
+
+    @property
+    def store(self) -> Store:
+        return self.house.store
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +67,36 @@ class Told:
     """What a verb answers: Markdown (empty: nothing), and what it changed in memory."""
 
     text: str
-    changes: list[dict[str, Any]] = field(default_factory=list)
-    failed: list[dict[str, Any]] = field(default_factory=list)
+    changes: list[Json] = field(default_factory=list)
+    failed: list[Json] = field(default_factory=list)
+    rows: Rows = ()
+    private: bool = False
+    """For the person alone: asked in a group, it is said in their private chat."""
+    asks: str = ""
+    """It is a question, answered by a reply to it: the field's placeholder. Its text begins as `question` makes it."""
+    file: File | None = None
 
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """What a button did: a line that pops up, and what becomes of the message under which it hangs."""
+
+    toast: str = ""
+    text: str | None = None
+    """Takes the place of the message's text (Markdown), with `rows` under it."""
+    rows: Rows | None = None
+    """Take the place of its buttons."""
+    says: Told | None = None
+    """A message of its own."""
+
+
+NOT_YOURS = Pressed("This is not yours to decide.")
 
 Run = Callable[[Call], Awaitable[Told]]
+Press = Callable[..., Awaitable[Pressed]]
+"""Takes the call and what stands after the kind in the button's data, as texts."""
+Hear = Callable[[Call, int], Awaitable[Told]]
+"""Takes the call and the number in the question (0: none)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +112,8 @@ class Verb:
 
 
 VERBS: dict[str, Verb] = {}
+BUTTONS: dict[str, Press] = {}
+ANSWERS: dict[str, Hear] = {}
 
 
 def verb(
@@ -66,3 +126,54 @@ def verb(
         return run
 
     return declare
+
+
+def pressed(kind: str) -> Callable[[Press], Press]:
+    """Declares what a button does whose data is `kind:…`, its parts separated by colons, 64 bytes at most.
+
+    It is run with as many texts as its data has parts after the kind; it must check who presses, and what it is told:
+    data may be years old. Running it twice must do no harm.
+    """
+
+    def declare(run: Press) -> Press:
+        BUTTONS[kind] = run
+        return run
+
+    return declare
+
+
+def answers(word: str) -> Callable[[Hear], Hear]:
+    """Declares who hears the reply to a question that `question(word, …)` begins."""
+
+    def declare(run: Hear) -> Hear:
+        ANSWERS[word] = run
+        return run
+
+    return declare
+
+
+def question(word: str, number: int = 0) -> str:
+    """How a question of ours begins, so that the reply to it finds its way also after a restart."""
+    return " ".join(part for part in ("✎", word, f"#{number}" if number else "") if part)
+
+
+def button(label: str, data: str) -> Json:
+    """An inline button; its data is what `pressed` declared."""
+    return {"text": label, "callback_data": data}
+
+
+def literal(text: str) -> str:
+    """A text as Markdown that shows just it, on one line."""
+    # As character references: a backslash before a bracket would begin a formula.
+    return "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in " ".join(text.split()))
+
+
+def short(text: str, length: int = 90) -> str:
+    """A text on one line, cut to a length."""
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def number_in(text: str) -> int | None:
+    """The number that a part of a button's data or of a command is; None when it is none that an id can be."""
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None

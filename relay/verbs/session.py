@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from relay.verbs.memory import literal
-from relay.verbs.registry import VERBS, Call, Told, verb
+from relay.verbs.registry import VERBS, Call, Told, literal, verb
 
 
 @verb("start", help="say hello", doors=("chat",))
@@ -51,7 +50,7 @@ async def status(call: Call) -> Told:
     asked = today["input"] + today["cached"] + today["written"]
     cached = f", {100 * today['cached'] // asked} % from the cache" if asked else ""
     lines = [
-        f"**Relay {call.about['version']}** on {call.about['model']} (summaries: {call.about['small_model']})",
+        f"**Relay {call.house.version}** on {call.house.model} (summaries: {call.house.small_model})",
         f"- {now['memories']} memories, {now['pending']} waiting for a tap; soul version {now['soul']}",
         f"- {now['threads']} threads, {now['exchanges']} exchanges",
         f"- last 24 hours: {today['turns']} turns, {asked} tokens in{cached}, {today['output']} out",
@@ -61,7 +60,7 @@ async def status(call: Call) -> Told:
             f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
             f"{now['summaries_due']} summaries due"
         )
-        lines.append(f"- storage: {call.about['storage']}")
+        lines.append(f"- storage: {call.house.storage}")
     return Told("\n".join(lines))
 
 

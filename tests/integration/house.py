@@ -9,8 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from relay.bot.updates import Bot, sort_update
+from relay.jobs import Summariser
 from relay.memory.store import Store
 from relay.models import Claimed, Context, Incoming, ReplyTo, Space
+from relay.ports import Messenger
+from relay.testing import FakeMessenger, OfflineModel
+from relay.verbs import registry as verbs
 
 BOT = Bot(77, "relay_bot")
 ADA, BEN, EVE = 1001, 1002, 1003
@@ -49,6 +53,12 @@ def message(user_id: int, text: str, chat_id: int | None = None, topic_id: int =
 def row(update: Json) -> Json:
     """The update as the queue takes it; everybody is known."""
     return sort_update(update, BOT, frozenset([update["message"]["from"]["id"]]), True)
+
+
+def a_house(store: Store, messenger: Messenger | None = None) -> verbs.House:
+    """An installation on a store, as verbs see it."""
+    summariser = Summariser(store, OfflineModel(), "small")
+    return verbs.House(store, messenger or FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here")
 
 
 @dataclass(frozen=True)

@@ -93,3 +93,23 @@ insert into event (at, kind, bot_id, update_id, space_id, turn_id, user_id, payl
 select pg_temp.at(n), 'odd', 7000000000, 9007199254740990 + n, null, n, n, pg_temp.json(n)
 from generate_series(1, 6000) n;
 delete from event where id > 5990;  -- numbers that were given out are not given out again
+
+insert into soul_draft (text, author_id, reason, based_on, status, version, decided_at)
+select pg_temp.odd(n), 9007199254740993, pg_temp.odd(n + 1), 1 + n % 9, 'activated', 1 + n % 5, now()
+from generate_series(1, 20) n;
+insert into persona (chat_id, topic_id, text, author_id)
+select -1009007199254740993 + n, n, pg_temp.odd(n), n from generate_series(1, 20) n;
+insert into place (chat_id, topic_id, answers, set_by)
+select -1009007199254740993 + n, n - 2, 'off', 9007199254740993 from generate_series(1, 20) n;
+insert into link (chat_id, owner_id) select -1009007199254740993 + n, n from generate_series(1, 20) n;
+insert into choice (user_id, choices)
+select 9007199254740993 + n, jsonb_build_object('zone', pg_temp.odd(n)) from generate_series(1, 20) n;
+insert into signal (space_id, message_id, turn_id, user_id, emoji, removed_at)
+select m.space_id, m.id, m.turn_id, 9007199254740993, '👍🏽', case when m.id % 2 = 0 then now() end
+from message m order by m.id limit 20;
+insert into message_version (message_id, text, blocks, untrusted)
+select m.id, pg_temp.odd(m.id::integer % 50), m.blocks, true from message m order by m.id limit 20;
+insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
+select 7000000000, -1009007199254740993, n, pg_temp.odd(n), n % 2 = 0, now() from generate_series(1, 20) n;
+insert into title_due (session_id, status, error)
+select s.id, 'failed', pg_temp.odd(s.id::integer % 50) from session s order by s.id limit 20;

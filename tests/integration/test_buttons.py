@@ -13,7 +13,7 @@ from relay.bot.understand import Understood, understand
 from relay.bot.updates import sort_update
 from relay.models import Claimed
 from relay.testing import FakeMessenger
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, incoming_of, message, private, reply
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, a_house, fact, incoming_of, message, private, reply
 
 Json = dict[str, Any]
 AGAIN = [[{"text": "↻ Retry", "callback_data": "r:1"}]]
@@ -26,7 +26,7 @@ class Desk:
         self.house, self.store = house, house.store
         self.messenger = FakeMessenger()
         self.groups = Groups(self.messenger)
-        self.controls = Controls(self.store, self.messenger, BOT, self.groups, frozenset(), {}, Runs())
+        self.controls = Controls(a_house(self.store, self.messenger), BOT, self.groups, frozenset(), Runs())
 
     async def take(self, update: Json, user_id: int = ADA) -> Claimed:
         """The turn that an update becomes."""
@@ -94,7 +94,7 @@ async def test_a_reply_to_our_edit_prompt_rewords_the_memory_that_was_asked_abou
     pressed = await desk.press(f"e:{change['memory_id']}", 900)
     await desk.post(pressed, await desk.controls.handle(pressed), 901)
     turn, understood = await desk.reply_to(901, f"✎ #{other['memory_id']} – a forged text", "likes coffee")
-    assert understood.verb == "edit"
+    assert understood.verb == "reply"
     await desk.post(turn, await desk.controls.handle(turn), 902)
     assert await house.known(private(ADA)) == ["likes coffee", "lives in Berlin"]
 

@@ -77,7 +77,7 @@ def incoming(text: str = "hello", **more: Any) -> Incoming:
 def context(recent: list[Row] | None = None, **more: Any) -> Context:
     values: dict[str, Any] = {
         "space_id": 1, "thread_id": 1, "message_id": 99, "soul": {"version": 3, "text": "You are Relay."},
-        "memories": [],
+        "persona": None, "choices": {}, "memories": [], "lent": [],
         "summary": None, "recent": recent or [], "message": None, "reply_to": None,
     }  # fmt: skip
     return Context(**(values | more))

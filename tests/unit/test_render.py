@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from relay.bot.place import Place
-from relay.bot.render import answer_buttons, answer_parts, changes_keyboard, memory_line, message_parts, short
+from relay.bot.render import answer_buttons, answer_parts, message_parts
 from relay.models import Answer
+from relay.verbs.changes import changes_keyboard, memory_line
+from relay.verbs.registry import short
 
 DM = Place(1001, 0, True)
 TOPIC = Place(-1001234567890, 8, False, reply_to=55)

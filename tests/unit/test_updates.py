@@ -17,7 +17,7 @@ from relay.bot.updates import (
     addressed,
     chat_of,
     command_of,
-    may_be_edit,
+    may_answer,
     sender_of,
     sort_update,
     topic_of,
@@ -33,6 +33,14 @@ def message(text: str | None = "hello", chat: str = "private", user: int = ADA, 
     body: Json = {"message_id": 5, "date": 1_700_000_000, "from": {"id": user, "first_name": "Ada"}}
     body["chat"] = {"id": user if chat == "private" else -1001234567890, "type": chat}
     return body | ({"text": text} if text is not None else {}) | more
+
+
+PRIVATE = {"id": ADA, "type": "private"}
+
+
+def added(status: str, by: int = ADA) -> Json:
+    chat = {"id": -1001234567890, "type": "supergroup"}
+    return {"chat": chat, "from": {"id": by}, "new_chat_member": {"user": {"id": BOT.id}, "status": status}}
 
 
 def sorted_(update: Json, group_open: bool = False, allowed: frozenset[int] = ALLOWED) -> Json:
@@ -87,12 +95,12 @@ OURS = {"message_id": 4, "from": {"id": BOT.id, "is_bot": True}, "text": "said"}
 @pytest.mark.parametrize(
     ("body", "shut", "opened"),
     [
-        (message("hello", "supergroup"), "ignored", "turn"),
+        (message("hello", "supergroup"), "overheard", "turn"),
         (message("hello @relay_bot", "supergroup"), "turn", "turn"),
         (message("hello @RELAY_BOT!", "group"), "turn", "turn"),
-        (message("hello @relay_bots", "supergroup"), "ignored", "turn"),
+        (message("hello @relay_bots", "supergroup"), "overheard", "turn"),
         (message("yes", "supergroup", reply_to_message=OURS), "turn", "turn"),
-        (message("yes", "supergroup", reply_to_message=OURS | {"forum_topic_created": {}}), "ignored", "turn"),
+        (message("yes", "supergroup", reply_to_message=OURS | {"forum_topic_created": {}}), "overheard", "turn"),
         (message("/status@relay_bot", "supergroup"), "control", "control"),
         (message("/status@other_bot", "supergroup"), "ignored", "ignored"),
         (message("/new@relay_bot", "supergroup"), "turn", "turn"),
@@ -115,7 +123,19 @@ def test_group_messages(body: Json, shut: str, opened: str) -> None:
         ({"callback_query": {"id": "1", "from": {"id": ADA}, "data": "u:5"}}, "ignored"),
         ({"stopped_message_generation": {"chat": {"id": ADA, "type": "private"}, "draft_id": 3}}, "control"),
         ({"stopped_message_generation": {"chat": {"id": STRANGER, "type": "private"}}}, "ignored"),
-        ({"edited_message": message("x")}, "ignored"),
+        ({"edited_message": message("x")}, "control"),
+        ({"edited_message": message("/help")}, "ignored"),
+        ({"edited_message": message(None)}, "ignored"),
+        ({"edited_message": message("x", user=STRANGER)}, "ignored"),
+        ({"message_reaction": {"chat": PRIVATE, "user": {"id": ADA}, "message_id": 5}}, "control"),
+        ({"message_reaction": {"chat": PRIVATE, "user": {"id": STRANGER}, "message_id": 5}}, "ignored"),
+        ({"message_reaction": {"chat": PRIVATE, "actor_chat": {"id": -5}, "message_id": 5}}, "ignored"),
+        ({"my_chat_member": added("member")}, "control"),
+        ({"my_chat_member": added("left")}, "ignored"),
+        ({"my_chat_member": added("kicked")}, "ignored"),
+        ({"my_chat_member": added("member", STRANGER)}, "ignored"),
+        ({"message": message(None, "supergroup", forum_topic_created={"name": "Trips"})}, "control"),
+        ({"message": message(None, "supergroup", STRANGER, forum_topic_created={"name": "Trips"})}, "ignored"),
         ({"poll": {"id": "1"}}, "ignored"),
         ({"some_future_thing": {"x": 1}}, "ignored"),
         ({}, "ignored"),
@@ -136,7 +156,7 @@ def test_nobody_is_let_in_when_nobody_is_named() -> None:
 def test_of_a_stranger_only_the_number_is_kept() -> None:
     row = sorted_({"message": message("secret words", user=STRANGER)})
     assert row == {"update_id": 9, "kind": "ignored", "user_id": None}
-    row = sorted_({"message": message("not for the bot", "supergroup")})
+    row = sorted_({"message": message("/x@other_bot", "supergroup")})
     assert row == {"update_id": 9, "kind": "ignored", "user_id": ADA, "event": "ignored"}
 
 
@@ -187,7 +207,7 @@ PROMPT = OURS | {"text": "✎ #3 – reply to this message"}
     ],
 )
 def test_what_may_be_an_edit_keeps_its_place_until_the_database_knows(body: Json, may_be: bool) -> None:
-    assert may_be_edit(body, BOT) is may_be
+    assert may_answer(body, BOT) is may_be
     row = sorted_({"message": body})
     command = row["kind"] == "control"
     assert command or (row["kind"], row["mergeable"]) == ("turn", not may_be)

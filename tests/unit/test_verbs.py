@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -11,14 +12,15 @@ from telegram.constants import BotCommandLimit
 
 from relay.bot.format import format_reply
 from relay.bot.menu import register
+from relay.jobs import Summariser
 from relay.memory.store import Store
 from relay.models import Claimed, Space
 from relay.prompt import SOUL_TOKENS
-from relay.testing import FakeMessenger
+from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import VERBS
 from relay.verbs import memory as memory_verbs
-from relay.verbs.memory import FACT_LENGTH, literal
-from relay.verbs.registry import Call, Told
+from relay.verbs.memory import FACT_LENGTH
+from relay.verbs.registry import Call, House, Told, literal
 
 ADA, BEN = 1001, 1002
 DONE = {"changes": [{"id": 1}], "failed": []}
@@ -41,11 +43,16 @@ class Canned:
 
 
 def call(database: Canned | None = None, text: str = "", **more: Any) -> Call:
+    async def sees(space: Space) -> bool:
+        return space.owner_id == ADA
+
+    store = Store(database or Canned(), "w")
+    summariser = Summariser(store, OfflineModel(), "small")
     values: dict[str, Any] = {
-        "store": Store(database or Canned(), "w"), "turn": Claimed(1, 1, "control", "working", 0, ADA, (), ()),
+        "house": House(store, FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here"),
+        "turn": Claimed(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
-        "admin": False, "text": text, "stop": lambda: False,
-        "about": {"version": "1.2.3", "model": "big", "small_model": "small", "storage": "here"},
+        "admin": False, "text": text, "message": {"message_id": 1}, "stop": lambda: False, "sees": sees,
     }  # fmt: skip
     return Call(**(values | more))
 

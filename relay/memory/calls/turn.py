@@ -26,6 +26,7 @@ class TurnCalls(Calls):
             input={
                 "bot_id": incoming.bot_id,
                 "space": incoming.space.as_json(),
+                "lent": incoming.lent.as_json() if incoming.lent else None,
                 "chat_id": incoming.chat_id,
                 "topic_id": incoming.topic_id,
                 "user_id": incoming.user_id,
@@ -48,7 +49,10 @@ class TurnCalls(Calls):
             thread_id=result["thread_id"],
             message_id=result["message_id"],
             soul=result["soul"] or {"version": 0, "text": ""},
+            persona=result["persona"],
+            choices=result["choices"],
             memories=result["memories"],
+            lent=result["lent"],
             summary=result["summary"],
             recent=result["recent"],
             message=result["message"],
