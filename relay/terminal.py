@@ -120,12 +120,11 @@ class Desk:
                 update["message"]["reply_to_message"] = {**asking, "from": {"id": ME.id}, "chat": chat}
         row = sort_update(update, ME, frozenset({self._user_id}), True)
         self._worker.accept(*await self._store.intake(ME.id, [row], self._worker.free))
-        while not self._worker.idle:
-            try:
-                await asyncio.sleep(0.02)
-            except asyncio.CancelledError:
-                self._worker.runs.stop(0, 0)
-                raise
+        try:
+            await self._worker.settled()
+        except asyncio.CancelledError:
+            self._worker.runs.stop(0, 0)
+            raise
 
 
 @contextlib.asynccontextmanager
