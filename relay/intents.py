@@ -93,12 +93,8 @@ def without_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
 
 def without_known(intents: Intents, lent: Iterable[str]) -> Intents:
     """The intents without those that would keep what was only lent (the contents of somebody's own memories)."""
-    known = [plain for text in lent if (plain := _plain(text))]
-    kept = (
-        action
-        for action in intents.actions
-        if isinstance(action, Forget) or not any(plain in _key(action)[1] for plain in known)
-    )
+    known = set(map(_plain, lent))
+    kept = (action for action in intents.actions if isinstance(action, Forget) or _key(action)[1] not in known)
     return replace(intents, actions=tuple(kept))
 
 

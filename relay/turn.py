@@ -14,7 +14,7 @@ from relay.intents import Forget, Intents, Learn, Remember, process_intents, wit
 from relay.memory.store import Store
 from relay.models import Answer, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.ports import Model, Sink
-from relay.prompt import CACHE, build_prompt
+from relay.prompt import CACHE, build_prompt, text_block
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
@@ -191,7 +191,7 @@ async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Repl
         incoming,
         {
             "text": intents.text,
-            "blocks": reply.steps,
+            "blocks": kept_steps(incoming, reply, intents),
             "status": reply.status,
             "tainted": reply.tainted,
             "model": reply.model,
@@ -202,6 +202,14 @@ async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Repl
         },
     )
     return answer_from(stored)
+
+
+def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[dict[str, Any]]:
+    """What later turns read of an answer. Where somebody's memory was lent for it, they are turns of others too: just
+    what the answer said to all."""
+    if incoming.lent is None or not reply.steps:
+        return reply.steps
+    return [{"role": "assistant", "content": [text_block(intents.text or "👌")]}]
 
 
 def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, Any]:
