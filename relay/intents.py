@@ -91,6 +91,13 @@ def without_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
     return replace(intents, actions=kept, rejected=(*intents.rejected, *echoes))
 
 
+def without_known(intents: Intents, lent: Iterable[str]) -> Intents:
+    """The intents without those that would keep what was only lent (the contents of somebody's own memories)."""
+    known = set(map(_plain, lent))
+    kept = (action for action in intents.actions if isinstance(action, Forget) or _key(action)[1] not in known)
+    return replace(intents, actions=tuple(kept))
+
+
 def _tags_in(text: str) -> Iterable[tuple[str, str]]:
     """The tags in a text, also those in code and quotes, where they do nothing until somebody repeats them."""
     scanner = Scanner(_CODE_AND_QUOTES.sub("", text), growing=False)

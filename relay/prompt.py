@@ -91,7 +91,8 @@ def build_prompt(
     then the present message with everything that changes every turn.
     """
     group = incoming.space.kind == "group"
-    memory, memory_record = memory_block([*context.memories, *context.lent], group)
+    lent = [{**row, "subject": incoming.name} if row["kind"] == "fact" else row for row in context.lent]
+    memory, memory_record = memory_block([*context.memories, *lent], group)
     persona = persona_block(context.persona)
     recent, dropped = within_budget(context.recent, int(RECENT_TOKENS * share))
     found = list(recall_within(recalled, RECALL_TOKENS))
@@ -124,6 +125,7 @@ def build_prompt(
         "recent": [recent[0]["id"], recent[-1]["id"]] if recent else [],
         "dropped_recent": dropped,
         "recalled": [row["id"] for row in found],
+        **({"lent": True} if incoming.lent else {}),
         "tokens": {
             "soul": estimate_tokens(system[0]["text"]),
             "persona": estimate_tokens(persona),
@@ -281,6 +283,7 @@ def passage(row: dict[str, Any], zone: tzinfo) -> str:
     """One recalled message: when, by whom, and the words around what matched."""
     when = datetime.fromisoformat(row["at"]).astimezone(zone)
     who = "you" if row["role"] == "assistant" else plain_name(row.get("name") or "the user")
+    who += ", in private" if row.get("lent") else ""
     text = untrusted(row["snippet"], "recalled") if row["untrusted"] else harmless(row["snippet"])
     return f"[{when:%Y-%m-%d %H:%M}] {who}: {text}"
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from relay.dialogue import ToolRun, Tools, as_json, converse
 from relay.errors import ContextTooLong, ModelError
-from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes
+from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes, without_known
 from relay.memory.store import Store
 from relay.models import Answer, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.ports import Model, Sink
-from relay.prompt import CACHE, build_prompt
+from relay.prompt import CACHE, build_prompt, text_block
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
@@ -67,6 +67,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     if not reply.steps:
         return await finish_without(engine, incoming, reply.note or "Stopped.", retry=True)
     intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
+    intents = without_known(intents, [row["content"] for row in context.lent])
     return await finish(engine, incoming, prompt, reply, intents)
 
 
@@ -77,15 +78,23 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     """
     if not incoming.retry:
         began = engine.store.begin(incoming, engine.model_name)
-        return incoming, *await asyncio.gather(began, engine.store.recall(incoming))
+        return incoming, *await asyncio.gather(began, recalled_for(engine, incoming))
     context = await engine.store.begin(incoming, engine.model_name)
     if context.message is None:
         return incoming, context, []
     replied = context.message["reply_to"]
     reply_to = ReplyTo(**replied) if replied else None
     incoming = replace(incoming, text=context.message["text"], reply_to=reply_to)
-    found = await engine.store.recall(incoming)
+    found = await recalled_for(engine, incoming)
     return incoming, context, [row for row in found if row["id"] != context.message_id]
+
+
+async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any]]:
+    """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
+    if incoming.lent is None:
+        return await engine.store.recall(incoming)
+    own, lent = await asyncio.gather(engine.store.recall(incoming), engine.store.recall(incoming, incoming.lent))
+    return [*own, *({**row, "lent": True} for row in lent)]
 
 
 def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
@@ -182,7 +191,7 @@ async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Repl
         incoming,
         {
             "text": intents.text,
-            "blocks": reply.steps,
+            "blocks": kept_steps(incoming, reply, intents),
             "status": reply.status,
             "tainted": reply.tainted,
             "model": reply.model,
@@ -193,6 +202,14 @@ async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Repl
         },
     )
     return answer_from(stored)
+
+
+def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[dict[str, Any]]:
+    """What later turns read of an answer. Where somebody's memory was lent for it, they are turns of others too: just
+    what the answer said to all."""
+    if incoming.lent is None or not reply.steps:
+        return reply.steps
+    return [{"role": "assistant", "content": [text_block(intents.text or "👌")]}]
 
 
 def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, Any]:

@@ -110,6 +110,29 @@ begin
     end loop;
 end $$;
 
+-- What was said about a group, under its new id. Where both ids were spoken of, the later word counts.
+create or replace function relay.regroup_rules(p_bot_id bigint, p_from bigint, p_to bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    insert into place (chat_id, topic_id, answers, set_by, set_at)
+    select p_to, topic_id, answers, set_by, set_at from place where chat_id = p_from
+    on conflict (chat_id, topic_id) do update
+        set answers = excluded.answers, set_by = excluded.set_by, set_at = excluded.set_at
+        where place.set_at < excluded.set_at;
+    delete from place where chat_id = p_from;
+    insert into link (chat_id, owner_id, linked_at)
+    select p_to, owner_id, linked_at from link where chat_id = p_from
+    on conflict (chat_id) do update set owner_id = excluded.owner_id, linked_at = excluded.linked_at
+        where link.linked_at < excluded.linked_at;
+    delete from link where chat_id = p_from;
+    update persona set chat_id = p_to where chat_id = p_from;
+    insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
+    select bot_id, p_to, topic_id, name, implicit, renamed_at from topic
+    where bot_id = p_bot_id and chat_id = p_from
+    on conflict do nothing;
+    delete from topic where bot_id = p_bot_id and chat_id = p_from;
+end $$;
+
 -- A group has become a supergroup (Telegram says so in a message of either chat, and when something is sent to the old
 -- one): all that belongs to the chat gets the new id, once or however often this is called. p_turn_id: a turn whose
 -- part was refused for it, to be sent anew.
@@ -123,6 +146,7 @@ begin
     perform pg_advisory_xact_lock(hashtextextended('relay_regroup', p_now));
     perform relay.regroup_lanes(p_bot_id, p_before, p_now);
     perform relay.regroup_memory(p_before, p_now);
+    perform relay.regroup_rules(p_bot_id, p_before, p_now);
     -- What is being sent for another turn is refused there, and comes here by itself.
     update delivery set chat_id = p_now, telegram_message_id = null,
         request = (request - 'reply_parameters') || jsonb_build_object('chat_id', p_now)

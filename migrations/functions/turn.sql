@@ -176,8 +176,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(coalesce(own.topic_id, l.topic_id))
     from posted p
     join turn t on t.id = p.turn_id
-    left join thread own on own.id = t.thread_id
-    left join lane l on l.id = t.lane_id
+    -- What was asked in a group may have been told in a private chat, where its topic means nothing.
+    left join thread own on own.id = t.thread_id and own.chat_id = p.chat_id
+    left join lane l on l.id = t.lane_id and l.chat_id = p.chat_id
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
 $$;
 

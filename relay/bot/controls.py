@@ -11,13 +11,14 @@ from weakref import WeakValueDictionary
 
 import structlog
 
+from relay.bot.arrival import Arrivals
 from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.render import answer_buttons, message_parts
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
 from relay.bot.understand import asked, lane_of, topic_pressed
-from relay.bot.updates import ASKED, Bot, Command, body_of, command_of
+from relay.bot.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, Command, body_of, command_of
 from relay.errors import ChatGone, MessengerError
 from relay.models import Answer, Claimed
 from relay.verbs import ANSWERS, BUTTONS, VERBS
@@ -38,6 +39,7 @@ class Controls:
         self._groups = groups
         self._admins = admins
         self._runs = runs
+        self._arrivals = Arrivals(house, bot, groups, admins)
         self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
     async def handle(self, turn: Claimed) -> list[Json]:
@@ -53,9 +55,13 @@ class Controls:
             # One tap after the other under each message, so that its buttons show how things stand in the end.
             async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
                 return await self._press(turn, update["callback_query"], place)
-        if "message" not in update:
+        if "my_chat_member" in update:
+            return await self._arrivals.told(turn)
+        message = update.get("message") or {}
+        if LEFT in message:
+            return await self._arrivals.left(turn)
+        if not message or any(event in message for event in TOPIC_EVENTS):
             return []
-        message = update["message"]
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = await self._call(turn, place, message, message.get("from") or {})
@@ -113,7 +119,7 @@ class Controls:
             await self._house.messenger.call("sendChatAction", chat_id=call.user_id, action="typing")
         except ChatGone:
             link = f"https://t.me/{self._bot.username}?start=hello"
-            line = "That is between us, and I cannot write to you yet. Open our chat, press Start, and ask again."
+            line = "That is between us, and I cannot write to you. Open our chat, press Start, and ask again."
             return message_parts(line, place, [[{"text": "Open our chat", "url": link}]], silent=True)
         except MessengerError as error:
             log.info("a private chat could not be asked for", error=str(error))

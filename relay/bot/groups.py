@@ -13,6 +13,8 @@ from relay.ports import Messenger
 LOOKS = 4
 OTHERS_SECONDS = 60.0
 """How long it is believed without a look that other people are in a group."""
+MOVED_SECONDS = 120.0
+"""How long after a group got another id Telegram may tell that we are in it."""
 
 
 class Groups:
@@ -21,6 +23,7 @@ class Groups:
     def __init__(self, messenger: Messenger) -> None:
         self._messenger = messenger
         self._others: dict[int, float] = {}
+        self._moved: dict[int, float] = {}
 
     def may_be_open(self, chat: dict[str, Any]) -> bool:
         """Whether every message may be for the bot, without asking: True unless others were seen just now."""
@@ -31,6 +34,14 @@ class Groups:
     def changed(self, chat_id: int) -> None:
         """Somebody joined or left."""
         self._others.pop(chat_id, None)
+
+    def moved(self, chat_id: int) -> None:
+        """A group we know has just become this supergroup."""
+        self._moved[chat_id] = time.monotonic() + MOVED_SECONDS
+
+    def just_moved(self, chat_id: int) -> bool:
+        """Whether a chat is a group that has just got this id, and not one that we came into."""
+        return self._moved.get(chat_id, 0) > time.monotonic()
 
     async def only_human(self, chat: dict[str, Any]) -> bool:
         """Whether the chat is a private group of just one person and the bot. In doubt it is not."""

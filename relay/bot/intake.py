@@ -150,6 +150,8 @@ class Intake:
             message = update.get("message") or {}
             if "my_chat_member" in update or "new_chat_members" in message or "left_chat_member" in message:
                 self._worker.groups.changed(chat.get("id", 0))
+            if pair := moved_group(update):
+                self._worker.groups.moved(pair[1])
             return sort_update(update, self._worker.bot, self._allowed, self._worker.groups.may_be_open(chat))
         except Exception as error:
             log.warning("unreadable update", update_id=update["update_id"], error=repr(error))

@@ -14,3 +14,12 @@ async def register(messenger: Messenger) -> None:
         if "chat" in verb.doors and not verb.admin
     ]
     await messenger.call("setMyCommands", commands=commands)
+
+
+async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
+    """Registers all commands for somebody who runs the bot, in a group in which they are."""
+    commands = [
+        {"command": verb.name, "description": verb.help[:256]} for verb in VERBS.values() if "chat" in verb.doors
+    ]
+    scope = {"type": "chat_member", "chat_id": chat_id, "user_id": user_id}
+    await messenger.call("setMyCommands", commands=commands, scope=scope)

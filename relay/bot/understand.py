@@ -51,7 +51,7 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
     private = chat.get("type") == "private"
     messages = [update["message"] for update in turn.updates]
     space, everything = await groups.space_of(chat, turn.user_id)
-    if not everything and turn.answers != "all":
+    if turn.answers == "addressed" or not (everything or turn.answers == "all"):
         messages = [message for message in messages if addressed(message, bot)]
     reply_to = messages[-1]["message_id"] if messages and (not private or len(messages) > 1) else None
     place = Place(chat["id"], topic_id, private, reply_to)
@@ -77,6 +77,16 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         retry=command is not None and command.name == "retry",
     )
     return Understood(place, incoming)
+
+
+def silenced(turn: Claimed, bot: Bot, admin: bool) -> bool:
+    """Whether nothing comes of a turn because nothing is answered where it was said: all that people say there, but
+    for what an admin commands. Buttons, and what Telegram tells of the group, go on."""
+    update = turn.updates[0]
+    if turn.answers != "off" or not update.keys() & {"message", "edited_message"}:
+        return False
+    body = body_of(update)
+    return bool(text_of(body) or media_of(body)) and not (admin and command_of(body, bot))
 
 
 async def asked(message: Json, bot: Bot, store: Store) -> str:
@@ -108,6 +118,8 @@ async def again(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger, s
     ours = place.private or asked.get("id") == turn.user_id
     changes = await store.changes(of_turn, turn.user_id, False) if ours else None
     refusal = "This is for whoever asked." if changes is None else None
+    if turn.answers == "off":
+        changes, refusal = None, "I am switched off here."
     with contextlib.suppress(MessengerError):
         await messenger.call("answerCallbackQuery", callback_query_id=query["id"], text=refusal)
     if changes is None:

@@ -20,6 +20,7 @@ ALLOWED_UPDATES = (
 NOTED = ("edited_message", "message_reaction", "my_chat_member")
 """Updates that tell of something and say nothing themselves."""
 TOPIC_EVENTS = ("forum_topic_created", "forum_topic_edited")
+LEFT = "left_chat_member"
 
 ALBUM_SECONDS = 0.5
 PASTE_SECONDS = 1.0
@@ -78,14 +79,14 @@ def topic_of(message: Json) -> int:
 
 
 def sender_of(update: Json) -> int:
-    """The user who caused an update; 0 when nobody known did."""
+    """The user who caused an update (who left a group, whoever sent them away); 0 when nobody known did."""
     body = body_of(update)
     if "stopped_message_generation" in update:
         chat = chat_of(update) or {}
         return int(chat["id"]) if chat.get("type") == "private" else 0
     query = update.get("callback_query")
     acting = query if isinstance(query, dict) else body
-    sender = acting.get("user" if "message_reaction" in update else "from")
+    sender = acting.get("user" if "message_reaction" in update else LEFT if LEFT in acting else "from")
     return sender["id"] if isinstance(sender, dict) and isinstance(sender.get("id"), int) else 0
 
 
@@ -164,7 +165,7 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: fr
         data = update["callback_query"].get("data")
         return "turn" if isinstance(data, str) and data.startswith(IN_LANE_BUTTONS) else "control"
     body = body_of(update)
-    if any(kind in update for kind in NOTED) or any(event in body for event in TOPIC_EVENTS):
+    if any(kind in update for kind in NOTED) or any(event in body for event in (*TOPIC_EVENTS, LEFT)):
         return "control" if is_noted(update, chat) else "ignored"
     if "message" not in update or not (text_of(body).strip() or media_of(body)):
         return "ignored"
@@ -179,7 +180,7 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: fr
 
 def is_noted(update: Json, chat: Json) -> bool:
     """Whether an update that says nothing itself is worth a look: the bot came into a group, or got other rights there;
-    a message was edited, a reaction given, a topic named."""
+    a message was edited, a reaction given, a topic named; somebody left."""
     if "my_chat_member" in update:
         status = (update["my_chat_member"].get("new_chat_member") or {}).get("status")
         return chat["type"] != "private" and status in ("member", "administrator", "restricted")

@@ -17,7 +17,7 @@ from relay.bot.place import Place
 from relay.bot.render import answer_parts, message_parts
 from relay.bot.running import Run, Runs
 from relay.bot.stream import Preview
-from relay.bot.understand import lane_of, understand
+from relay.bot.understand import lane_of, silenced, understand
 from relay.bot.updates import Bot
 from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost
 from relay.memory.redact import redact
@@ -153,6 +153,8 @@ class Worker:
         chat, topic_id, message_id = lane_of(turn.updates)
         structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
         place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
+        if turn.status != "answered" and silenced(turn, self.bot, turn.user_id in self._admins):
+            return await self._deliver(turn, [])
         if turn.kind == "control" and turn.status != "answered":
             return await self._deliver(turn, await self._controls.handle(turn))
         run = Run(turn, chat["id"], topic_id, message_id or 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from relay.memory.calls.base import Calls, Json
-from relay.models import Context, Incoming
+from relay.models import Context, Incoming, Space
 
 IDLE_HOURS = 12
 """A session ends after this much silence."""
@@ -64,11 +64,11 @@ class TurnCalls(Calls):
         found = await self._call("topic_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
         return int(found or 0)
 
-    async def recall(self, incoming: Incoming) -> list[Json]:
-        """What was said elsewhere or earlier in this space that bears on the message, best first."""
+    async def recall(self, incoming: Incoming, space: Space | None = None) -> list[Json]:
+        """What was said elsewhere or earlier in a space (its own) that bears on the message, best first."""
         result = await self._call(
             "recall",
-            space=incoming.space.as_json(),
+            space=(space or incoming.space).as_json(),
             chat_id=incoming.chat_id,
             topic_id=incoming.topic_id,
             query=incoming.text[:2000],

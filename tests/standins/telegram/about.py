@@ -71,6 +71,8 @@ def get_chat(world: World, params: Json, files: Files) -> Json:
             ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"), False
         ),
     }
+    if not chat.private:
+        result["permissions"] = {"can_send_messages": not chat.muted}
     if chat.description:
         result["description"] = chat.description
     if chat.pinned:

@@ -23,7 +23,10 @@ def find_chat(world: World, chat_id: Any) -> Chat:
 
 def writable_chat(world: World, params: Json) -> Chat:
     """The chat of the request, if the bot may write there."""
-    chat = find_chat(world, params.get("chat_id"))
+    chat_id = params.get("chat_id")
+    if chat_id in world.users and chat_id not in world.chats:
+        raise ApiError(403, "Forbidden: bot can't initiate conversation with a user")
+    chat = find_chat(world, chat_id)
     if chat.migrated_to is not None:
         raise ApiError(
             400,
@@ -39,6 +42,8 @@ def writable_chat(world: World, params: Json) -> Chat:
         raise ApiError(403, f"Forbidden: bot was kicked from the {chat.type} chat")
     if status not in MEMBER_STATUSES:
         raise ApiError(403, f"Forbidden: bot is not a member of the {chat.type} chat")
+    if status == "restricted" or (chat.muted and status == "member"):
+        raise bad_request("not enough rights to send text messages to the chat")
     return chat
 
 

@@ -82,6 +82,8 @@ class Chat:
     migrated_to: int | None = None
     last_message_id: int = 0
     description: str | None = None
+    muted: bool = False
+    """Only administrators may write."""
 
     @property
     def private(self) -> bool:

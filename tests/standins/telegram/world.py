@@ -236,6 +236,8 @@ class World:
         result: Json = {"status": status, "user": user.json()}
         if status == "administrator":
             result.update(dict.fromkeys(ADMIN_RIGHTS, True), is_anonymous=False, can_be_edited=False)
+        elif status == "restricted":
+            result.update(is_member=True, can_send_messages=False, until_date=0)
         elif status == "creator":
             result["is_anonymous"] = False
         elif status == "kicked":

@@ -1,0 +1,152 @@
+"""Coming into a group: one message that says how things work there, and what to change where they do not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+
+from relay.bot.groups import Groups
+from relay.bot.menu import register_admin
+from relay.bot.place import Place
+from relay.bot.render import message_parts
+from relay.bot.updates import LEFT, Bot, body_of, topic_of
+from relay.errors import MessengerError
+from relay.memory.calls.place import EVERYWHERE
+from relay.models import Claimed
+from relay.verbs.registry import House, literal
+from relay.verbs.standing import Standing, is_present, name_in, reads_all, standing, told
+
+Json = dict[str, Any]
+SETTLE_SECONDS = 1.0
+"""Who adds a bot gives it its rights in the next moment; and that a group only got another id is told beside it."""
+AGAIN_SECONDS = 60.0
+"""Added again so soon, nothing is said again."""
+
+
+class Arrivals:
+    """Greets groups, and tells what a change of its rights there means."""
+
+    def __init__(self, house: House, bot: Bot, groups: Groups, admins: frozenset[int]) -> None:
+        self._house = house
+        self._bot = bot
+        self._groups = groups
+        self._admins = admins
+        self._arriving: set[int] = set()
+        self._greeted: dict[int, tuple[float, bool | None]] = {}
+        """When a group was greeted last (monotonic), and whether all messages could be read then."""
+
+    async def told(self, turn: Claimed) -> list[Json]:
+        """What is said to a change of the bot's own membership, as parts of a reply."""
+        change = turn.updates[0]["my_chat_member"]
+        before, now = change.get("old_chat_member") or {}, change.get("new_chat_member") or {}
+        if is_present(before):
+            return await self._other_rights(change["chat"], before, now)
+        if change["chat"]["id"] in self._arriving:
+            return []
+        self._arriving.add(change["chat"]["id"])
+        try:
+            return await self._greeting(turn, change["chat"])
+        finally:
+            self._arriving.discard(change["chat"]["id"])
+
+    async def left(self, turn: Claimed) -> list[Json]:
+        """Somebody left a group: what they lent it is theirs alone again."""
+        message = body_of(turn.updates[0])
+        chat, gone = message["chat"], message[LEFT]
+        if not await self._house.store.unlink(chat["id"], gone["id"]):
+            return []
+        line = f"{literal(str(gone.get('first_name') or 'Somebody'))} has left, and their memory is not lent any more."
+        return message_parts(line, Place(chat["id"], topic_of(message), False), silent=True)
+
+    async def _greeting(self, turn: Claimed, chat: Json) -> list[Json]:
+        await asyncio.sleep(SETTLE_SECONDS)
+        await self._register(chat["id"])
+        said_at, _ = self._greeted.get(chat["id"], (-AGAIN_SECONDS, None))
+        now = await standing(self._house.messenger, self._bot.id, chat["id"])
+        if self._groups.just_moved(chat["id"]):
+            self._note(chat["id"], now.reads)
+            return []
+        if time.monotonic() - said_at < AGAIN_SECONDS:
+            return []
+        _, alone = await self._groups.space_of(chat, turn.user_id)
+        place = await self._house.store.place(chat["id"], EVERYWHERE)
+        lender = place["lender"]
+        name = await name_in(self._house.messenger, chat["id"], lender) if lender else ""
+        text = greeting(now, place["everywhere"], alone, name)
+        self._note(chat["id"], now.reads)
+        if now.writes is False:
+            title = literal(str(chat.get("title") or "the group"))
+            text = f"You added me to {title}, but I may not write there. This is what I would say:\n\n{text}"
+            return message_parts(text, Place(turn.user_id, 0, True))
+        return message_parts(text, Place(chat["id"], 0, False), silent=True)
+
+    async def _other_rights(self, chat: Json, before: Json, now: Json) -> list[Json]:
+        """A line when the bot now gets more, or fewer, messages than it did."""
+        if chat["id"] in self._arriving:
+            return []
+        me = await told(self._house.messenger, "getMe")
+        reads = reads_all(me, now)
+        _, said = self._greeted.get(chat["id"], (0.0, reads_all(me, before)))
+        if reads is None or reads == said:
+            return []
+        self._note(chat["id"], reads)
+        answers = (await self._house.store.place(chat["id"], EVERYWHERE))["everywhere"]
+        if answers == "off":
+            return []
+        if reads:
+            line = "I can read every message here now. I still answer only what is for me; /answer all changes that."
+            if answers == "all":
+                line = "I can read every message here now, and I answer them, as /answer all says."
+        else:
+            username = str(me.get("username") or self._bot.username)
+            line = f"From now on I only see what is addressed to me. {Standing(False, True, False, username).remedy}"
+        return message_parts(line, Place(chat["id"], 0, False), silent=True)
+
+    def _note(self, chat_id: int, reads: bool | None) -> None:
+        if len(self._greeted) > 10_000:
+            self._greeted.clear()
+        self._greeted[chat_id] = (time.monotonic(), reads)
+
+    async def _register(self, chat_id: int) -> None:
+        """Shows the commands of those who run the bot to those of them who are here."""
+        for admin in self._admins:
+            if is_present(await told(self._house.messenger, "getChatMember", chat_id=chat_id, user_id=admin)):
+                with contextlib.suppress(MessengerError):
+                    await register_admin(self._house.messenger, chat_id, admin)
+
+
+def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> str:
+    """The one message (Markdown). `alone`: with one person and nobody else; `lender`: who lends their memory."""
+    lines = [answered(now, answers, alone)]
+    if now.forum:
+        lines.append("Each topic is a conversation of its own.")
+    if alone:
+        lines.append("As long as you are alone here I use your own memory, as in our private chat.")
+    else:
+        lines.append(
+            "This group has a memory of its own: what I learn here stays here, and I read nothing of what anybody "
+            "tells me in private."
+        )
+    if lender:
+        lines.append(f"{literal(lender)} lends me their memory, for their own messages alone; /unlink takes it back.")
+    if now.reads is False:
+        lines.append(f"Telegram only shows me what is addressed to me{', so far' if alone else ''}. {now.remedy}")
+    return "Hello! This is how it works here:\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def answered(now: Standing, answers: str | None, alone: bool) -> str:
+    """What is answered here, and who can change it."""
+    addressed = f"mention me (@{now.username})" if now.username else "mention me"
+    addressed += ", reply to me, or use a command"
+    change = "The people who run me can change that with /answer"
+    topics = ", also for a single topic" if now.forum else ""
+    match answers:
+        case "off":
+            return "I am switched off: I answer nothing, until one of the people who run me says /answer addressed."
+        case "all":
+            return f"I answer every message of the people I know. {change}{topics}."
+        case None if alone:
+            return f"Nobody else is here, so I answer everything. When others join, I answer when you {addressed}."
+    return f"I answer the people I know when they {addressed}. {change} (all or off{topics})."

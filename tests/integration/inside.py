@@ -1,0 +1,164 @@
+"""A running Relay inside this process: real intake, worker, turns and Postgres, between a Telegram stand-in's world
+(without HTTP) and a model of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+
+import psycopg
+
+from relay.bot.groups import Groups
+from relay.bot.intake import Intake
+from relay.bot.updates import Bot
+from relay.bot.worker import Worker
+from relay.clients.postgres import Postgres
+from relay.clients.telegram import GONE
+from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerRefused
+from relay.jobs import Summariser
+from relay.memory.patience import Patient
+from relay.memory.store import Store
+from relay.models import File, ModelRequest, Step
+from relay.turn import Engine
+from relay.verbs.registry import House
+from tests.integration.conftest import TEMPLATE, Server
+from tests.standins.telegram.methods import METHODS
+from tests.standins.telegram.people import People
+from tests.standins.telegram.values import ApiError, Upload
+
+Json = dict[str, Any]
+Answers = Callable[[ModelRequest], list[Json]]
+"""What the model answers to a request, as content blocks."""
+
+
+class Wire:
+    """The `Messenger` port on a stand-in's world. `watch` sees every call before it is carried out."""
+
+    def __init__(self, tg: People) -> None:
+        self.tg = tg
+        self.watch: Callable[[str, Json], None] = lambda method, parameters: None
+
+    async def call(self, method: str, **given: Any) -> Any:
+        """See `ports.Messenger.call`."""
+        await asyncio.sleep(0)
+        parameters = {key: value for key, value in given.items() if value is not None}
+        if method == "getUpdates":
+            return copied(await self.tg.queue.poll(parameters))
+        files = {key: Upload(value.content, value.name) for key, value in parameters.items() if isinstance(value, File)}
+        plain = {key: f"attach://{key}" if key in files else value for key, value in parameters.items()}
+        self.watch(method, parameters)
+        try:
+            result = METHODS[method.lower()][1](self.tg, copied(plain), files)
+        except ApiError as error:
+            raise as_ours(error) from None
+        self.tg.changed()
+        return copied(result)
+
+    async def rebuild_polling(self) -> None:
+        """Nothing to rebuild."""
+
+
+def copied(value: Any) -> Any:
+    """A JSON value as it comes out of the wire at the other end."""
+    return json.loads(json.dumps(value))
+
+
+def as_ours(error: ApiError) -> MessengerError:
+    """A refusal as the client raises it."""
+    if "migrate_to_chat_id" in error.parameters:
+        return ChatMigrated(error.parameters["migrate_to_chat_id"])
+    if error.code == 403 or any(words in error.description.lower() for words in GONE):
+        return ChatGone(error.description)
+    return MessengerRefused(error.description)
+
+
+class Mind:
+    """The `Model` port on a function."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers = answers
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        """See `ports.Model.reply`."""
+        blocks = self.answers(request)
+        for block in blocks:
+            if block["type"] == "text":
+                on_text(block["text"])
+        await asyncio.sleep(0)
+        used = any(block["type"] == "tool_use" for block in blocks)
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        return Step(blocks, "tool_use" if used else "end_turn", usage, request.model)
+
+
+@dataclass
+class Inside:
+    """The Relay, its Telegram, and a look into its database."""
+
+    tg: People
+    wire: Wire
+    worker: Worker
+    store: Store
+    summariser: Summariser
+    connection: psycopg.AsyncConnection[Any]
+
+    async def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Runs a statement in Relay's schema; its rows."""
+        cursor = await self.connection.execute(statement.encode(), values or None)
+        return await cursor.fetchall() if cursor.description else []
+
+    async def settled(self, timeout: float = 60) -> None:
+        """Waits until all that people did is taken in, and everything that follows from it is done."""
+        async with asyncio.timeout(timeout):
+            while True:
+                stored = not self.tg.pending_updates and self.tg.queue.polling
+                if stored and self.worker.idle and not await self._open():
+                    return
+                await asyncio.sleep(0.003)
+
+    async def _open(self) -> bool:
+        ((waiting,),) = await self.sql(
+            "select exists (select from turn where status in ('working', 'answered'))"
+            " or exists (select from inbox where status = 'pending')"
+        )
+        return bool(waiting)
+
+
+@contextlib.asynccontextmanager
+async def inside(
+    server: Server, answers: Answers, admins: frozenset[int], users: frozenset[int]
+) -> AsyncIterator[Inside]:
+    """A Relay on a fresh database."""
+    name = server.create(TEMPLATE)
+    tg = People()
+    wire, bot = Wire(tg), Bot(tg.bot.id, str(tg.bot.username))
+    client = Postgres(server.url(name), most=10)
+    await client.open()
+    try:
+        async with await psycopg.AsyncConnection.connect(
+            server.url(name, superuser=True), autocommit=True, prepare_threshold=None
+        ) as connection:
+            store, model = Store(client, str(uuid.uuid4())), Mind(answers)
+            summariser = Summariser(store, model, "small")
+            house = House(store, wire, summariser, UTC, "1.2.3", "big", "small", "here")
+            engine = Engine(store, model, "big", 1000, UTC)
+            worker = Worker(engine, wire, bot, Groups(wire), admins, 16, house, lambda: None)
+            intake = Intake(store, Patient(client), wire, worker, admins | users)
+            running = [asyncio.create_task(intake.run()), asyncio.create_task(worker.run())]
+            relay = Inside(tg, wire, worker, store, summariser, connection)
+            await relay.sql("set search_path = relay, public, extensions")
+            try:
+                yield relay
+            finally:
+                for task in running:
+                    task.cancel()
+                await worker.close(5)
+                await asyncio.gather(*running, return_exceptions=True)
+    finally:
+        await client.close()
+        server.drop(name)

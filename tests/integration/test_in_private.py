@@ -1,0 +1,126 @@
+"""What is for one person alone, asked in a group, is told in their private chat."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from relay.models import ModelRequest
+from relay.verbs.registry import BUTTONS, VERBS, Call, Pressed, Told, button, pressed, verb
+from tests.integration.conftest import Server
+from tests.integration.house import ADA, BEN, EVE, GROUP
+from tests.integration.inside import Inside, Json, inside
+from tests.standins.telegram.values import Chat, StoredMessage, User
+
+BOT = "@relay_test_bot"
+
+
+@pytest.fixture(autouse=True)
+def _secret() -> Iterator[None]:
+    """A verb whose answer is for whoever asks alone."""
+    verbs, buttons = dict(VERBS), dict(BUTTONS)
+
+    @verb("secret", help="a secret")
+    async def secret(call: Call) -> Told:
+        return Told(f"{call.name} hides {call.space.kind} things", rows=[[button("More", "zz")]], private=True)
+
+    @pressed("zz")
+    async def more(call: Call) -> Pressed:
+        return Pressed(says=Told(f"More for {call.name} in {call.space.kind}, topic {call.topic_id}", private=True))
+
+    yield
+    VERBS.clear()
+    VERBS.update(verbs)
+    BUTTONS.clear()
+    BUTTONS.update(buttons)
+
+
+def speechless(request: ModelRequest) -> list[Json]:
+    raise AssertionError("no model is asked")
+
+
+@pytest.fixture
+async def relay(embedded: Server) -> AsyncIterator[Inside]:
+    async with inside(embedded, speechless, frozenset([EVE]), frozenset([ADA, BEN])) as opened:
+        yield opened
+
+
+async def said(relay: Inside, chat: Chat, user: User | None, text: str, **more: object) -> list[StoredMessage]:
+    """Somebody writes; what the bot has said in that chat after all is done."""
+    await relay.tg.say(chat, user, text, **more)
+    await relay.settled()
+    return spoken(relay, chat)
+
+
+def spoken(relay: Inside, chat: Chat) -> list[StoredMessage]:
+    return [message for message in relay.tg.messages(chat) if message.from_bot]
+
+
+async def test_the_group_gets_a_line_and_the_person_the_answer(relay: Inside) -> None:
+    ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
+    dm, group = relay.tg.dm(ada), relay.tg.group(GROUP, "Group", [ada, ben])
+    (line,) = await said(relay, group, ada, f"/secret{BOT}")
+    assert line.text == "I have answered in our private chat."
+    assert line.reply_to
+    (answer,) = spoken(relay, dm)
+    assert answer.text == "Ada hides group things"
+    relay.tg.press(dm, ada, answer, answer.buttons["More"])
+    await relay.settled()
+    assert [message.text for message in spoken(relay, dm)][1:] == ["More for Ada in private, topic 0"]
+    # in the private chat itself there is no line about it
+    assert [message.text for message in await said(relay, dm, ada, "/secret")][2:] == ["Ada hides private things"]
+
+
+async def test_a_button_told_in_private_knows_its_chat_also_when_it_is_old(relay: Inside) -> None:
+    ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
+    dm, forum = relay.tg.dm(ada), relay.tg.group(GROUP, "Forum", [ada, ben], forum=True)
+    topic = relay.tg.topic(forum, "Plans", ada)
+    (line,) = await said(relay, forum, ada, f"/secret{BOT}", topic=topic)
+    assert line.topic_id == topic
+    (answer,) = spoken(relay, dm)
+    query = {"id": "1", "from": ada.json(), "chat_instance": "1", "data": answer.buttons["More"]}
+    relay.tg.push(
+        {"callback_query": {**query, "message": {"chat": dm.json(), "message_id": answer.message_id, "date": 0}}}
+    )
+    await relay.settled()
+    assert [message.text for message in spoken(relay, dm)][1:] == ["More for Ada in private, topic 0"]
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+async def test_who_never_started_the_bot_or_blocked_it_is_shown_the_way(relay: Inside, blocked: bool) -> None:
+    ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
+    group = relay.tg.group(GROUP, "Group", [ada, ben])
+    if blocked:
+        relay.tg.dm(ada)
+        relay.tg.block(ada)
+    (line,) = await said(relay, group, ada, f"/secret{BOT}")
+    assert line.text == "That is between us, and I cannot write to you. Open our chat, press Start, and ask again."
+    assert line.reply_to
+    ((way,),) = (line.reply_markup or {})["inline_keyboard"]
+    assert way == {"text": "Open our chat", "url": "https://t.me/relay_test_bot?start=hello"}
+    assert "hides" not in str(relay.tg.messages(group))
+    if blocked:
+        relay.tg.unblock(ada)
+    dm = relay.tg.dm(ada)
+    (hello,) = await said(relay, dm, ada, "/start hello")
+    assert "Hello Ada!" in hello.text
+    assert [message.text for message in await said(relay, group, ada, f"/secret{BOT}")][1:] == [
+        "I have answered in our private chat."
+    ]
+    assert spoken(relay, dm)[1].text == "Ada hides group things"
+
+
+async def test_a_button_of_the_group_may_be_pressed_by_others_and_tells_each_in_their_own_chat(relay: Inside) -> None:
+    ada, ben, sam = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben"), relay.tg.user(6666, "Sam")
+    chats = [relay.tg.dm(person) for person in (ada, ben, sam)]
+    group = relay.tg.group(GROUP, "Group", [ada, ben, sam])
+    (help_text,) = await said(relay, group, ada, f"/help{BOT}")
+    for person in (ada, ben, sam):
+        relay.tg.press(group, person, help_text, "zz")
+        await relay.settled()
+    assert [[message.text for message in spoken(relay, chat)] for chat in chats] == [
+        ["More for Ada in group, topic 0"],
+        ["More for Ben in group, topic 0"],
+        [],
+    ]

@@ -1,0 +1,360 @@
+"""People who do random things in random chats, all day long."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from typing import Any
+
+from relay.jobs import summarise
+from relay.models import ModelRequest
+from relay.verbs import VERBS
+from tests.integration.apart import Act, Ledger, words_of
+from tests.integration.inside import Inside
+from tests.standins.telegram.values import Chat, StoredMessage, User
+from tests.standins.telegram.world import present
+
+Json = dict[str, Any]
+KNOWN = {1001: "Ada", 1002: "Ben", 1003: "Eve", 1004: "Dan"}
+ADMINS = frozenset([1001, 1002])
+STRANGER = 6666
+COMMON = ["garden", "piano", "tent", "salad", "recipe", "train", "holiday", "budget", "lantern", "violin", "meadow"]
+"""What everybody speaks of: so it is found, whoever looks for it."""
+FOR_ALL = {"soul", "persona"}
+"""Verbs whose text is meant for everybody."""
+ACTS = {
+    "say": 40, "command": 24, "press": 20, "lend": 5, "hear": 4, "edit": 3, "react": 2, "come": 5, "go": 7, "change": 3, "sum": 4,
+}  # fmt: skip
+
+
+class Walk:
+    """A seeded random walk, with the ledger of who may see what."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.count: Counter[str] = Counter()
+        self.diary: list[str] = []
+        self._number = 0
+        self._verbs: list[str] = []
+        self._buttons: list[tuple[Chat, int, str]] = []
+
+    def settle_in(self, relay: Inside) -> None:
+        """Everybody comes, and the groups begin."""
+        self.relay, self.tg, self.ledger = relay, relay.tg, Ledger(relay.tg)
+        relay.wire.watch = self.ledger.call
+        ada, ben, eve, dan = (self.tg.user(user_id, name) for user_id, name in KNOWN.items())
+        sam = self.tg.user(STRANGER, "Sam")
+        for user in (ada, ben, eve):  # Dan never starts the bot
+            self.tg.topic(self.tg.dm(user), "Mine", user)
+        self.tg.group(-1001, "Shared", [ada, ben, eve], type="supergroup")
+        self.tg.group(-1002, "Own", [ada], type="supergroup", bot_status="member")
+        forum = self.tg.group(-1003, "Forum", [ben], forum=True)
+        self.tg.topic(forum, "Plans", ben)
+        self.tg.group(-1004, "Public", [eve, sam], type="supergroup").username = "public_place"
+        self.tg.group(-4242, "Small", [dan, ada, ben])
+
+    # The model
+
+    def answers(self, request: ModelRequest) -> list[Json]:
+        """The model repeats, learns, keeps and forgets what it is shown; sometimes it keeps it to itself."""
+        self.ledger.prompt(request)
+        self.count["prompts"] += 1
+        shown = sorted(words_of(request.system, request.messages))
+        some = self.random.sample(shown, min(len(shown), 2))
+        kinds = ["tell", "quiet", "learn", "learn", "copy", "keep", "forget"] + ["look"] * (2 * self._may_look(request))
+        kind = self.random.choice(kinds)
+        if kind == "look":
+            query = " ".join(self.random.sample(COMMON, 3))
+            return [
+                {"type": "tool_use", "id": f"toolu_{self._next()}", "name": "search_history", "input": {"query": query}}
+            ]
+        learned = "\n".join(f"[LEARN: {self._phrase()} {word}]" for word in some)
+        kept = f'[REMEMBER] {{"content": "{self._phrase()} {" ".join(some)}", "category": "knowledge", "tags": []}}'
+        text = {
+            "tell": "I was shown " + " ".join(shown),
+            "quiet": "All right.",
+            "learn": f"Good.\n{learned}",
+            "copy": "Good.\n" + "\n".join(f"[LEARN: {fact}]" for fact in self._facts(request)),
+            "keep": f"Good.\n{kept}",
+            "forget": "Gone.\n" + "\n".join(f"[FORGET: {word}]" for word in some),
+        }[kind]
+        return [{"type": "text", "text": text}]
+
+    def _facts(self, request: ModelRequest) -> list[str]:
+        """Some of the facts that it was shown, as they are."""
+        facts = re.findall(
+            r"^- (?:\w+: )?(.*)$", "\n".join(block["text"] for block in request.system[1:]), re.MULTILINE
+        )
+        return self.random.sample(facts, min(len(facts), 2))
+
+    def _may_look(self, request: ModelRequest) -> bool:
+        return bool(request.tools) and request.messages[-1]["content"][-1]["type"] != "tool_result"
+
+    # Steps
+
+    async def steps(self, number: int) -> None:
+        """Does this many things, one after the other. Raises `Leak`."""
+        for _ in range(number):
+            name = self.random.choices(list(ACTS), list(ACTS.values()))[0]
+            self.count[name] += 1
+            try:
+                await getattr(self, name)()
+                await self.relay.settled()
+                self.ledger.end()
+            except BaseException:
+                print("\n".join(self.diary[-12:]))
+                raise
+            self._collect()
+
+    def _begin(self, act: Act) -> None:
+        self.diary.append(f"{len(self.diary)}: {act.what}")
+        self.ledger.begin(act)
+        if act.chat is not None and act.actor is not None:
+            self.ledger.said(act.typed, self._home(act.chat, act.actor))
+
+    async def say(self) -> None:
+        """Somebody says something somewhere, perhaps in reply, perhaps something that they heard elsewhere."""
+        user = self._somebody()
+        chat = self._chat(user)
+        text = f"{self._address(chat)}{self._phrase()} {' '.join(self._fresh())}{self._heard(user)}"
+        target = self._message(chat) if self.random.random() < 0.25 else None
+        more: Json = {"forward_from": self._somebody()} if self.random.random() < 0.08 else {}
+        await self._say(chat, user, text, target, turn=True, **more)
+
+    async def command(self) -> None:
+        """A verb, each in its turn, with something after it."""
+        self._verbs = self._verbs or sorted(name for name, verb in VERBS.items() if "chat" in verb.doors)
+        name = self._verbs.pop(self.random.randrange(len(self._verbs)))
+        self.count["/" + name] += 1
+        user = self._somebody()
+        if VERBS[name].admin and self.random.random() < 0.8:
+            user = self.tg.users[self.random.choice(sorted(ADMINS))]
+        chat = self._chat(user)
+        mention = "" if chat.private else f"@{self.tg.bot.username}"
+        target = self._message(chat) if self.random.random() < 0.4 else None
+        await self._say(
+            chat, user, f"/{name}{mention} {self._argument(name, user)}".strip(), target, True, name == "retry"
+        )
+        if name == "unlink" and user.id in ADMINS:
+            self.ledger.lenders.pop(chat.id, None)
+
+    async def _say(
+        self,
+        chat: Chat,
+        user: User,
+        text: str,
+        target: StoredMessage | None,
+        asks: bool = False,
+        turn: bool = False,
+        **more: Any,
+    ) -> None:
+        typed = words_of(text, target.raw if target else None)
+        where = f"{chat.title or 'DM'}{' alone' if self.ledger.alone(chat) else ''}"
+        self._begin(Act(f"{user.first_name} in {where}: {text}", chat, user, asks, turn, typed))
+        topics = [None, *(topic for topic in chat.topics if not chat.topics[topic].deleted)]
+        topic = target.topic_id if target else self.random.choice(topics)
+        await self.tg.say(chat, user, text, topic=topic, reply_to=target, **more)
+
+    async def press(self) -> None:
+        """Somebody presses a button that is or was shown, their own or another's."""
+        shown = [
+            (chat, message, data)
+            for chat in self._live()
+            for message in list(chat.messages.values())[-25:]
+            for data in message.buttons.values()
+            if data
+        ]
+        old = [(chat, chat.messages[number], data) for chat, number, data in self._buttons if chat.migrated_to is None]
+        pool = old if not shown or (old and self.random.random() < 0.15) else shown
+        if not pool:
+            return
+        chat, message, data = self.random.choice(pool)
+        people = [self.tg.users[user_id] for user_id in self._people(chat)]
+        if not people:
+            return
+        user = self.random.choice(people)
+        await self._press(chat, user, message, data)
+
+    async def _press(self, chat: Chat, user: User, message: StoredMessage, data: str) -> None:
+        self.count[f"press {data.split(':')[0]}"] += 1
+        turn = data.startswith(("r:", "w:"))
+        self._begin(Act(f"{user.first_name} presses {data} in {chat.title}", chat, user, True, turn))
+        self.tg.press(chat, user, message, data)
+        if data == f"gl:{user.id}:y" and user.id in ADMINS:
+            self.ledger.lenders.setdefault(chat.id, user.id)
+        if data == f"gu:{self.ledger.lenders.get(chat.id)}" and (user.id in ADMINS or data == f"gu:{user.id}"):
+            await self.relay.settled()
+            self.ledger.lenders.pop(chat.id)
+
+    async def lend(self) -> None:
+        """Somebody who may lends their memory to a group."""
+        user = self.tg.users[self.random.choice(sorted(ADMINS))]
+        chats = [chat for chat in self._groups() if user.id in present(chat) and not self.ledger.alone(chat)]
+        if not chats:
+            return
+        chat = self.random.choice(chats)
+        await self._say(chat, user, f"/link@{self.tg.bot.username}", None, True)
+        await self.relay.settled()
+        self.ledger.end()
+        for message in list(chat.messages.values())[-1:]:
+            for data in [data for data in message.buttons.values() if data.endswith(":y")]:
+                await self._press(chat, user, message, data)
+
+    async def hear(self) -> None:
+        """Somebody answers a question of the bot's. What about, the question knows: any space that they may see."""
+        asked = [m for chat in self._live() for m in chat.messages.values() if m.from_bot and m.text.startswith("✎")]
+        if not asked:
+            return
+        message = self.random.choice(asked[-5:])
+        chat = self.tg.chat(message.chat_id)
+        user = self.tg.users[self.random.choice(self._people(chat))]
+        fresh = self._fresh()
+        await self._say(chat, user, f"{self._phrase()} {' '.join(fresh)}", message, True, True)
+        if user.id in KNOWN:
+            for home in self.ledger.seen_by(user.id):
+                self.ledger.said(fresh, home)
+
+    async def edit(self) -> None:
+        """Somebody edits what they said."""
+        user = self._somebody()
+        chat = self._chat(user)
+        own = [m for m in chat.messages.values() if m.user_id == user.id and "text" in m.raw and "/" not in m.text]
+        if not own:
+            return
+        message = self.random.choice(own[-3:])
+        text = f"{self._address(chat)}{self._phrase()} {' '.join(self._fresh())}"
+        self._begin(
+            Act(
+                f"{user.first_name} edits {message.text} to {text}", chat, user, True, True, words_of(text, message.raw)
+            )
+        )
+        self.tg.edit(chat, message, text)
+
+    async def react(self) -> None:
+        """Somebody reacts to something."""
+        user = self._somebody()
+        chat = self._chat(user)
+        if message := self._message(chat):
+            self._begin(Act(f"{user.first_name} reacts in {chat.title}", chat, user, True))
+            self.tg.react(chat, user, message, self.random.choice(["👍", "👎", "🔥", None]))
+
+    async def come(self) -> None:
+        """Somebody joins a group."""
+        chat = self.random.choice(self._groups())
+        absent = [user for user in map(self.tg.person, [*KNOWN, STRANGER]) if user.id not in present(chat)]
+        if absent:
+            user = self.random.choice(absent)
+            self._begin(Act(f"{user.first_name} joins {chat.title}", chat))
+            self.tg.add_member(chat, user)
+
+    async def go(self) -> None:
+        """Somebody leaves a group, or is sent away; the last one that the bot knows stays."""
+        chat = self.random.choice(self._groups())
+        user = self.tg.users[self.random.choice(self._people(chat))]
+        if [user_id for user_id in self._people(chat) if user_id in KNOWN] == [user.id]:
+            return
+        self._begin(Act(f"{user.first_name} leaves {chat.title}", chat))
+        self.tg.remove_member(chat, user, by=self.random.choice([None, self.tg.person(STRANGER)]))
+        if self.ledger.lenders.get(chat.id) == user.id:
+            del self.ledger.lenders[chat.id]
+
+    async def change(self) -> None:
+        """The bot gets other rights, is sent away and asked back; a group becomes public, private, a supergroup."""
+        chat = self.random.choice(self._groups())
+        by = self.tg.users[next(user_id for user_id in self._people(chat) if user_id in KNOWN)]
+        self._begin(Act(f"{chat.title} changes", chat))
+        match self.random.choice(["rights", "again", "name", "large"]):
+            case "rights":
+                self.tg.set_member(chat, self.tg.bot, self.random.choice(["member", "administrator"]), by=by)
+            case "again":
+                self.tg.remove_member(chat, self.tg.bot, by=by)
+                self.tg.add_member(chat, self.tg.bot, by=by)
+            case "name" if chat.type == "supergroup":
+                chat.username = None if chat.username else f"place{-chat.id}"
+            case "large" if chat.type == "group":
+                self.ledger.moved(chat.id, -1_000_000_004_242)
+                self.tg.migrate(chat, -1_000_000_004_242)
+
+    async def sum(self) -> None:
+        """The summaries that are owed are made, one after the other."""
+        while due := await self.relay.store.claim_summaries(1, 180):
+            ((kind, owner, chat_id),) = await self.relay.sql(
+                "select kind, owner_id, chat_id from space where id = (select space_id from thread where id = %s)",
+                due[0]["thread_id"],
+            )
+            self._begin(Act(f"a summary of {kind} {owner or chat_id}", home=(kind, owner or chat_id)))
+            await summarise(self.relay.summariser, due[0])
+            self.ledger.end()
+
+    # What there is to choose from
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _fresh(self) -> list[str]:
+        """Two words that nobody ever said: who knows one must not learn the other."""
+        number = self._next()
+        return [f"q{number:05x}az", f"q{number:05x}bz"]
+
+    def _phrase(self) -> str:
+        return " ".join(self.random.sample(COMMON, 3))
+
+    def _heard(self, user: User) -> str:
+        """A word that somebody may have seen somewhere else."""
+        if self.random.random() > 0.15 or user.id not in KNOWN:
+            return ""
+        seen = self.ledger.seen_by(user.id)
+        heard = sorted(word for word, homes in self.ledger.homes.items() if homes & seen)
+        return f" {self.random.choice(heard)}" if heard else ""
+
+    def _argument(self, name: str, user: User) -> str:
+        if name == "answer":
+            return self.random.choice(["all", "all", "addressed", "all everywhere", "addressed everywhere", "off", ""])
+        if name in FOR_ALL:
+            return self.random.choice(
+                ["", "edit", f"set {self._phrase()}", self._phrase(), "history", "restore 1", "clear"]
+            )
+        number = str(self.random.randrange(1, 40))
+        word = re.sub(r"\W", "", self._heard(user)) or self.random.choice(COMMON)
+        fresh = f"{self._phrase()} {' '.join(self._fresh())}"
+        return self.random.choice(
+            ["", number, f"#{number}", fresh, fresh, self._phrase(), word, f"{word} in:Own", "all", "7d"]
+        )
+
+    def _address(self, chat: Chat) -> str:
+        return "" if chat.private or self.random.random() < 0.3 else f"@{self.tg.bot.username} "
+
+    def _somebody(self) -> User:
+        return self.tg.users[self.random.choice([*KNOWN, 1001, 1002, STRANGER])]
+
+    def _live(self) -> list[Chat]:
+        return [chat for chat in self.tg.chats.values() if chat.migrated_to is None]
+
+    def _groups(self) -> list[Chat]:
+        return [chat for chat in self._live() if not chat.private]
+
+    def _people(self, chat: Chat) -> list[int]:
+        if chat.user is not None:
+            return [chat.user.id]
+        return [user_id for user_id in present(chat) if user_id != self.tg.bot.id]
+
+    def _chat(self, user: User) -> Chat:
+        """A chat in which somebody is; a stranger has none with the bot."""
+        chats = [chat for chat in self._live() if user.id in self._people(chat)]
+        return self.random.choice(chats or [self.tg.chat(-1004)])
+
+    def _message(self, chat: Chat) -> StoredMessage | None:
+        said = [message for message in list(chat.messages.values())[-12:] if message.text]
+        return self.random.choice(said) if said else None
+
+    def _home(self, chat: Chat, user: User) -> tuple[str, int] | None:
+        return self.ledger.home_of(chat) if user.id in KNOWN else None
+
+    def _collect(self) -> None:
+        """Keeps the buttons of the newest messages, to press them when they are long gone."""
+        for chat in self._live():
+            for message in list(chat.messages.values())[-2:]:
+                self._buttons += [(chat, message.message_id, data) for data in message.buttons.values() if data]
+        self._buttons = self._buttons[-400:]
