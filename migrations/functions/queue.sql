@@ -242,6 +242,8 @@ begin
     where turn_id = p_turn_id;
     update delivery set status = 'failed', error = coalesce(p_error, 'the turn ended first')
     where turn_id = p_turn_id and status not in ('sent', 'failed');
+    -- What a file held is not kept: an export lying here would outlive what it was made of.
+    update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
     -- Locked first, so that the next statement sees what an intake that held the lane has stored.
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;
