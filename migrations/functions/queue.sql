@@ -41,6 +41,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'failures', p_turn.failures, 'user_id', p_turn.user_id, 'space_id', p_turn.space_id,
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
         'linked_to', (select k.owner_id from lane l join link k on k.chat_id = l.chat_id where l.id = p_turn.lane_id),
+        'choices', (select c.choices from choice c where c.user_id = p_turn.user_id),
         'answer', case when p_turn.told is not null then p_turn.told
             || jsonb_build_object('changes', relay.changes_of(p_turn.id)) end,
         'updates', coalesce((

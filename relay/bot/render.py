@@ -23,10 +23,16 @@ TOOL_NAMES = {
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
-    footer = " · ".join(part for part in (answer.note, memory_line(answer.changes, answer.failed)) if part)
-    tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools))
+    off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
+    footer = " · ".join(part for part in (answer.note, memory_line(answer.changes, answer.failed), off) if part)
+    choices = answer.choices
+    tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools)) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))
-    parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, f"🔎 {tools}" if tools else "")
+    tools = f"🔎 {tools}" if tools else ""
+    parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)
+    if choices.previews:
+        for part in parts:
+            part["request"]["link_preview_options"] = {"is_disabled": False}
     return with_files(parts, files, place)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.facts import FactCalls
 from relay.memory.calls.queue import QueueCalls
@@ -10,7 +11,19 @@ from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
 from relay.memory.calls.summary import SummaryCalls
 from relay.memory.calls.turn import TurnCalls
+from relay.memory.calls.why import WhyCalls
 
 
-class Store(QueueCalls, TurnCalls, DeliveryCalls, FactCalls, SearchCalls, SoulCalls, SessionCalls, SummaryCalls):
+class Store(
+    QueueCalls,
+    TurnCalls,
+    DeliveryCalls,
+    FactCalls,
+    SearchCalls,
+    SoulCalls,
+    SessionCalls,
+    SummaryCalls,
+    ChoiceCalls,
+    WhyCalls,
+):
     """Relay's state. `worker` names this process: what it holds, it alone may write."""

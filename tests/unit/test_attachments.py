@@ -57,7 +57,9 @@ def test_code_in_a_list_or_a_quote_loses_its_indentation_and_marks() -> None:
     quoted = "".join(f"> {line}\n" for line in fence(code).splitlines())
     text, files = without_long_code(f"- first\n{nested}- second\n\n{quoted}\nafter")
     assert [file.content.decode() for file in files] == [code, code]
-    assert format_reply(text)[0].text == "• first\n📎 code-1.py (400 lines)\n• second\n\n📎 code-2.py (400 lines)\n\nafter"
+    assert (
+        format_reply(text)[0].text == "• first\n📎 code-1.py (400 lines)\n• second\n\n📎 code-2.py (400 lines)\n\nafter"
+    )
 
 
 def test_code_that_was_cut_off_goes_too() -> None:
@@ -86,7 +88,9 @@ answers = st.lists(st.tuples(words, codes, st.sampled_from(["py", "ts", "", "zig
 @settings(max_examples=60, deadline=None)
 @given(answers)
 def test_each_block_is_in_the_chat_or_in_a_file_and_all_in_order(pieces: list[tuple[str, str, str]]) -> None:
-    answer = "\n\n".join(f"{before.strip()}\n\n{fence(code, language)}" for before, code, language in pieces) + "\n\nend"
+    answer = (
+        "\n\n".join(f"{before.strip()}\n\n{fence(code, language)}" for before, code, language in pieces) + "\n\nend"
+    )
     text, files = without_long_code(answer)
     kept = [file.content.decode() for file in files]
     needed = [len(format_reply(fence(code, language))) for _, code, language in pieces]
