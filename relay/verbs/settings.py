@@ -82,11 +82,13 @@ async def choose_zone(call: Call, user_id: str, chosen: str) -> Pressed:
 async def set_zone(call: Call, _: int) -> Told:
     """Sets the time zone that a person names."""
     found = await asyncio.to_thread(zones_named, call.text)
-    if len(found) != 1:
-        several = f"I know several of that name: {literal(', '.join(found[:8]))}. Which one?"
+    if not found:
         name = literal(short(call.text, 40))
-        none = f"I know no time zone “{name}”. Name a big city in it, or write it like Europe/Berlin."
-        return Told(f"{question('zone')} – {several if found else none}", private=True, asks="Europe/Berlin")
+        return Told(
+            f"I know no time zone “{name}”. Name a big city in it, or write it like Europe/Berlin.", private=True
+        )
+    if len(found) > 1:
+        return Told(f"I know several of that name: {literal(', '.join(found[:8]))}. Which one?", private=True)
     choices = await call.store.choose(call.user_id, {"zone": found[0]})
     now = datetime.now(choices.zone_or(call.house.zone))
     return Told(f"Your time zone is {literal(found[0])}; it is {now:%H:%M} there now.", private=True)
