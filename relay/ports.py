@@ -35,7 +35,7 @@ class Messenger(Protocol):
     """The chat's server: Telegram's Bot API, or something that speaks it."""
 
     async def call(self, method: str, **parameters: Any) -> Any:
-        """Carries out a Bot API method and returns its result.
+        """Carries out a Bot API method and returns its result. A parameter may be a `File`, which is uploaded.
 
         Raises the `MessengerError` tree: `MessengerUnavailable` (not carried out), `DeliveryUncertain` (may have
         been), `MessengerThrottled`, `MessengerRefused`, `ChatGone`.

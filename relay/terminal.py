@@ -14,6 +14,7 @@ from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
 from relay.jobs import Summariser, summarise_due
 from relay.memory.store import Store
+from relay.models import File
 from relay.settings import Settings
 from relay.testing import OfflineModel
 
@@ -50,6 +51,11 @@ class Terminal:
             if (parameters.get("reply_markup") or {}).get("force_reply"):
                 self.asking = posted
             return posted
+        elif method in ("sendPhoto", "sendDocument"):
+            self._show(parameters.get("photo") or parameters["document"])
+            message_id = self.next_id()
+            self._offer(parameters.get("reply_markup"), message_id)
+            return {"message_id": message_id}
         elif method == "editMessageReplyMarkup":
             self._offer(parameters.get("reply_markup"), parameters["message_id"])
         elif method == "answerCallbackQuery" and parameters.get("text"):
@@ -65,6 +71,15 @@ class Terminal:
         self._printed = "" if last else text
         if last:
             sys.stdout.write("\n")
+        sys.stdout.flush()
+
+    def _show(self, file: File) -> None:
+        """A picture by its name and size; a document with its text, if it is one."""
+        kind = "picture" if file.picture else "document"
+        print(f"[{kind} {file.name}, {-(-len(file.content) // 1024)} KB]")
+        with contextlib.suppress(UnicodeDecodeError):
+            if not file.picture:
+                print(file.content.decode())
         sys.stdout.flush()
 
     def _offer(self, markup: dict[str, Any] | None, message_id: int) -> None:

@@ -43,10 +43,10 @@ class FakeMessenger:
     async def call(self, method: str, **parameters: Any) -> Any:
         """See `ports.Messenger.call`."""
         self.calls.append((method, parameters))
-        if method != "sendMessage":
+        if method not in ("sendMessage", "sendPhoto", "sendDocument"):
             return True
         self._last_id += 1
-        return {"message_id": self._last_id, "text": parameters["text"]}
+        return {"message_id": self._last_id, "text": parameters.get("text")}
 
 
 class FakeSink:

@@ -11,10 +11,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     end, 0)
 $$;
 
--- Marks a part as being sent, with its text and the floor above which it will be found should its response be lost.
+-- Marks a part as being sent, with its text (or its file's name) and the floor above which it will be found should its
+-- response be lost.
 create or replace function relay.mark_sending(p_turn_id bigint, p_seq integer) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    update delivery set status = 'sending', sending_text = request ->> 'text',
+    update delivery set status = 'sending', sending_text = coalesce(request ->> 'text', request #>> '{file,name}'),
         floor_message_id = relay.message_id_floor(bot_id, chat_id)
     where turn_id = p_turn_id and seq = p_seq
 $$;

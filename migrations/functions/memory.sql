@@ -31,7 +31,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by l.closeness desc, m.id desc limit 10
 $$;
 
--- Keeps a memory, or refreshes the one that says nearly the same. Pending when it was taught by a tainted turn.
+-- Keeps a memory, or refreshes the one that says nearly the same. p_pending: it waits for its user's tap.
 create or replace function relay.keep_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
 returns void
@@ -56,7 +56,7 @@ begin
     values (p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint, p_memory ->> 'subject',
         p_memory ->> 'content', p_memory ->> 'category',
         coalesce((select array_agg(tag) from jsonb_array_elements_text(p_memory -> 'tags') as tag), '{}'),
-        case when p_pending then 'pending' else 'active' end, p_pending, p_turn.thread_id, p_turn.session_id,
+        case when p_pending then 'pending' else 'active' end, p_turn.tainted, p_turn.thread_id, p_turn.session_id,
         p_turn.id, coalesce(p_turn.user_message_id, p_message_id),
         jsonb_build_object('name', coalesce(p_memory ->> 'by', 'tag'), 'version', 1, 'answer', p_message_id))
     returning id into kept;
@@ -65,7 +65,7 @@ begin
         case when p_pending then 'pending' else 'applied' end);
 end $$;
 
--- Retires the one memory that the words mean. None: a failure to tell. Several, or a tainted turn: it asks first.
+-- Retires the one memory that the words mean. None: a failure to tell. Several, or p_pending: it asks first.
 create or replace function relay.forget_memory(p_turn relay.turn, p_action jsonb, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

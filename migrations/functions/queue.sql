@@ -41,6 +41,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'failures', p_turn.failures, 'user_id', p_turn.user_id, 'space_id', p_turn.space_id,
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
         'linked_to', (select k.owner_id from lane l join link k on k.chat_id = l.chat_id where l.id = p_turn.lane_id),
+        'choices', (select c.choices from choice c where c.user_id = p_turn.user_id),
         'answer', case when p_turn.told is not null then p_turn.told
             || jsonb_build_object('changes', relay.changes_of(p_turn.id)) end,
         'updates', coalesce((
@@ -242,6 +243,8 @@ begin
     where turn_id = p_turn_id;
     update delivery set status = 'failed', error = coalesce(p_error, 'the turn ended first')
     where turn_id = p_turn_id and status not in ('sent', 'failed');
+    -- What a file held is not kept: an export lying here would outlive what it was made of.
+    update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
     -- Locked first, so that the next statement sees what an intake that held the lane has stored.
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;

@@ -18,7 +18,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 'cached', coalesce(sum((usage ->> 'cache_read_input_tokens')::bigint), 0),
                 'written', coalesce(sum((usage ->> 'cache_creation_input_tokens')::bigint), 0),
                 'output', coalesce(sum((usage ->> 'output_tokens')::bigint), 0))
-            from turn where space_id = relay.find_space(p_space) and created_at > now() - interval '1 day'))
+            from turn where space_id = relay.find_space(p_space) and created_at > now() - interval '1 day'),
+        'used', public.relay_usage(p_space, jsonb_build_array(now() - interval '1 day'), false))
 $$;
 
 -- Whether the database answers; costs nothing.

@@ -156,6 +156,7 @@ begin
         'memories', relay.memories_for_prompt(own.space_id, (p_input ->> 'memory_budget')::integer),
         'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
             relay.find_space(p_input -> 'lent'), (p_input ->> 'memory_budget')::integer) else '[]' end,
+        'memory_count', (select count(*) from memory where space_id = own.space_id and status = 'active'),
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
             from summary where id = own.summary_id),
         'recent', relay.recent_messages(own, coalesce(said, 0), (p_input ->> 'recent_budget')::integer),
@@ -198,8 +199,8 @@ begin
     return counted.exchange_count;
 end $$;
 
--- Saves the answer, applies what it asked of memory, counts the exchange: all of it or nothing. Running it again
--- returns what the first time did.
+-- Saves the answer, applies what it asked of memory (in a tainted turn, or with `ask`, that waits for the user's tap),
+-- counts the exchange: all of it or nothing. Running it again returns what the first time did.
 create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -213,7 +214,9 @@ begin
             values (held.space_id, held.thread_id, held.session_id, held.id, 'assistant', held.user_id,
                 p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)
             returning id into answer;
-            applied := relay.apply_actions(held, answer, p_reply -> 'actions', (p_reply ->> 'tainted')::boolean);
+            held.tainted := (p_reply ->> 'tainted')::boolean;
+            applied := relay.apply_actions(held, answer, p_reply -> 'actions',
+                held.tainted or coalesce((p_reply ->> 'ask')::boolean, false));
             update message m set status = 'replaced' from turn t
             where t.id = m.turn_id and m.thread_id = held.thread_id and m.id > held.user_message_id
                 and m.id <> answer and m.role = 'assistant' and t.user_message_id = held.user_message_id;

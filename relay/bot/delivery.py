@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from relay.bot.files import sent_as
 from relay.bot.insist import Pauses, Stopped, insist, rest
 from relay.bot.lost import Search
 from relay.errors import (
@@ -58,14 +59,14 @@ class Delivery:
     async def deliver(self, turn: Claimed, parts: list[Json], stop: asyncio.Event | None = None) -> Delivered:
         """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and that is said.
 
-        A part that a predecessor left as being sent is looked for before it is sent again. After a part that is
-        refused for good no further one is sent.
+        A part that a predecessor left as being sent is looked for before it is sent again. After a text that is
+        refused for good no further part is sent; a file that is refused costs only itself.
         """
         rows = await self._store.deliver(turn, self._bot_id, parts)
         results: list[Json] = []
-        refused, gone = "", False
+        refused, gone, ended = "", False, False
         for row in [row for row in rows if row["status"] not in ("sent", "failed")]:
-            if refused:
+            if ended:
                 results.append(failed(row, refused))
                 continue
             try:
@@ -79,7 +80,7 @@ class Delivery:
                 break
             except MessengerError as error:
                 log.warning("part not delivered", delivery=row["id"], error=str(error))
-                refused, gone = str(error), isinstance(error, ChatGone)
+                refused, gone, ended = str(error), isinstance(error, ChatGone), "file" not in row["request"]
                 results.append(failed(row, refused))
         more, summary = await self._store.sent(turn, results, True)
         return Delivered(more, summary, "" if not refused or gone else refused)
@@ -115,7 +116,7 @@ class Delivery:
         if row["uncertain"]:
             found = await self._search.find(row)
             if found is not None:
-                return await self._finalize(turn, row, found, None)
+                return await self._settle(turn, row, found)
             row |= await self._store.sending(turn, [], row["seq"])
         return await self._send(turn, row, stop)
 
@@ -125,14 +126,15 @@ class Delivery:
         pauses = Pauses()
         while True:
             try:
-                posted = await self._messenger.call("sendMessage", **request)
+                method, parameters = sent_as(request)
+                posted = await self._messenger.call(method, **parameters)
                 return int(posted["message_id"])
             except DeliveryUncertain as error:
                 with contextlib.suppress(Stopped):
                     await rest(max(SETTLE_SECONDS, pauses.after(error)), stop)
                 found = await self._search.find(row)
                 if found is not None:
-                    return await self._finalize(turn, row, found, None)
+                    return await self._settle(turn, row, found)
                 await rest(0, stop)
             except ChatGone:
                 raise
@@ -145,6 +147,15 @@ class Delivery:
             except MessengerError as error:
                 log.info("part waits", delivery=row["id"], error=str(error))
                 await rest(pauses.after(error), stop)
+
+    async def _settle(self, turn: Claimed, row: Json, message_id: int) -> int:
+        """Gives a lost part that was found its final form: a look has left a button under it."""
+        if "file" not in row["request"]:
+            return await self._finalize(turn, row, message_id, None)
+        at = {key: row["request"][key] for key in ("chat_id", "reply_markup") if key in row["request"]}
+        with contextlib.suppress(MessengerRefused):
+            await insist(self._messenger, "editMessageReplyMarkup", **at, message_id=message_id)
+        return message_id
 
     async def _finalize(self, turn: Claimed, row: Json, message_id: int, stop: asyncio.Event | None) -> int:
         """Gives a message that is in the chat the part's final text and buttons; sends a new one if it takes them not.
@@ -191,5 +202,6 @@ def plainer(request: Json, reason: str) -> Json | None:
         return {key: value for key, value in request.items() if key != "message_thread_id"}
     if request.get("entities"):
         return {key: value for key, value in request.items() if key != "entities"}
-    bare: Json = {key: request[key] for key in ("chat_id", "message_thread_id", "text") if key in request}
+    needed = ("chat_id", "message_thread_id", "text", "method", "file")
+    bare: Json = {key: request[key] for key in needed if key in request}
     return bare if bare != request else None

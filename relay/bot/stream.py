@@ -144,6 +144,8 @@ class Preview:
         }
         if self._row is None:
             request |= self._place.reply()
+            if not self._turn.choices.sound:
+                request["disable_notification"] = True
             self._row = await self._store.preview(self._turn, self._bot_id, self._place.chat_id, request)
             posted = await self._messenger.call("sendMessage", **request)
             self._row["telegram_message_id"] = posted["message_id"]

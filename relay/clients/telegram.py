@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aiohttp import ClientConnectorError, ConnectionTimeoutError
-from telegram import Bot
+from telegram import Bot, InputFile
 from telegram import error as vendor
 from telegram.error import (
     BadRequest,
@@ -30,6 +30,7 @@ from relay.errors import (
     PollConflict,
     TokenRefused,
 )
+from relay.models import File
 
 POLL_SECONDS = 30
 NOT_SENT = (ClientConnectorError, ConnectionTimeoutError)
@@ -72,8 +73,12 @@ class Telegram(Bot):
 
     async def call(self, method: str, **parameters: Any) -> Any:
         """See `ports.Messenger.call`."""
+        given = {
+            key: InputFile(value.content, value.name) if isinstance(value, File) else value
+            for key, value in parameters.items()
+        }
         try:
-            return await self._post(method, parameters)
+            return await self._post(method, given)
         except TelegramError as error:
             raise _translate(error) from None
         except KeyError:  # a success that holds no result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.facts import FactCalls
 from relay.memory.calls.place import PlaceCalls
@@ -11,6 +12,7 @@ from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
 from relay.memory.calls.summary import SummaryCalls
 from relay.memory.calls.turn import TurnCalls
+from relay.memory.calls.why import WhyCalls
 
 
 class Store(
@@ -23,5 +25,7 @@ class Store(
     SoulCalls,
     SessionCalls,
     SummaryCalls,
+    ChoiceCalls,
+    WhyCalls,
 ):
     """Relay's state. `worker` names this process: what it holds, it alone may write."""

@@ -61,6 +61,11 @@ class Call:
     def store(self) -> Store:
         return self.house.store
 
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in which this person reads dates."""
+        return self.turn.choices.zone_or(self.house.zone)
+
 
 @dataclass(frozen=True, slots=True)
 class Told:

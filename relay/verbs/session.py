@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.verbs.registry import VERBS, Call, Told, literal, verb
+from relay.verbs.usage import summed
 
 
 @verb("start", help="say hello", doors=("chat",))
@@ -53,7 +54,8 @@ async def status(call: Call) -> Told:
         f"**Relay {call.house.version}** on {call.house.model} (summaries: {call.house.small_model})",
         f"- {now['memories']} memories, {now['pending']} waiting for a tap; soul version {now['soul']}",
         f"- {now['threads']} threads, {now['exchanges']} exchanges",
-        f"- last 24 hours: {today['turns']} turns, {asked} tokens in{cached}, {today['output']} out",
+        f"- last 24 hours: {today['turns']} turns, {asked} tokens in{cached}, {today['output']} out, "
+        f"{summed(now['used']).price} with summaries",
     ]
     if call.admin:
         lines.append(

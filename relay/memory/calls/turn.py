@@ -57,6 +57,7 @@ class TurnCalls(Calls):
             recent=result["recent"],
             message=result["message"],
             reply_to=result["reply_to"],
+            memory_count=result["memory_count"],
         )
 
     async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:
