@@ -123,6 +123,7 @@ begin
     perform pg_advisory_xact_lock(hashtextextended('relay_regroup', p_now));
     perform relay.regroup_lanes(p_bot_id, p_before, p_now);
     perform relay.regroup_memory(p_before, p_now);
+    perform relay.regroup_personas(p_before, p_now);
     -- What is being sent for another turn is refused there, and comes here by itself.
     update delivery set chat_id = p_now, telegram_message_id = null,
         request = (request - 'reply_parameters') || jsonb_build_object('chat_id', p_now)

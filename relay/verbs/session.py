@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.verbs.registry import VERBS, Call, Told, literal, verb
 
 
-@verb("start", help="say hello", doors=("chat",))
+@verb("start", help="say hello", doors=("chat",), places=("private",))
 async def start(call: Call) -> Told:
     """Greets, and says how to begin."""
     return Told(
