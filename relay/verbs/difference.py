@@ -13,8 +13,9 @@ Piece = tuple[str, str]
 KEPT, REMOVED, ADDED = "=", "-", "+"
 MARKS = {REMOVED: "~~", ADDED: "**"}
 
-WORDS = re.compile(r"\s+|\S+")
-LINES = re.compile(r"[^\n]*\n|[^\n]+")
+WORDS = re.compile(r"(\s*)(\S+|$)")
+LINES = re.compile(r"(\n*)([^\n]+|$)")
+"""What texts are compared by, each with the gap before it. The end counts as one."""
 MOST_PAIRS = 80_000
 """Pairs of equal tokens up to which texts are compared by these: the time grows with them, here to 2 s at the worst."""
 MOST_MARKS = 80
@@ -40,60 +41,71 @@ def difference(before: str, after: str) -> str:
     found = few(pieces(before, after))
     told = ""
     for at, (sign, text) in enumerate(found):
-        if sign == ADDED and at and found[at - 1][0] == REMOVED and not told[-1:].isspace():
-            told += " "
+        if sign == ADDED and at and not (text[0].isspace() or told[-1].isspace()):
+            told += " "  # the marks of what was removed end just before
         told += as_markdown(sign, shortened(text, sign, first=at == 0, last=at == len(found) - 1))
     return told.strip("\n")
 
 
 def pieces(before: str, after: str) -> list[Piece]:
     """Both texts in one list: kept and removed pieces make up the first, kept and added ones the second."""
-    for tokens in (WORDS, LINES):
-        old, new = tokens.findall(before), tokens.findall(after)
+    for units in (WORDS, LINES):
+        old, new = units.findall(before), units.findall(after)
         if pairs(old, new) <= MOST_PAIRS:
             break
     else:
-        old, new = [before], [after]
+        old, new = [("", before)], [("", after)]
     found: list[Piece] = []
-    for kind, i, j, k, m in SequenceMatcher(str.isspace, old, new, autojunk=False).get_opcodes():
+    matcher = SequenceMatcher(None, [unit for _, unit in old], [unit for _, unit in new], autojunk=False)
+    for kind, i, j, k, m in matcher.get_opcodes():
         if kind == "equal":
-            found.append((KEPT, "".join(old[i:j])))
+            for (gap, unit), (other, _) in zip(old[i:j], new[k:m], strict=True):
+                found += [(KEPT, gap)] if gap == other else [(REMOVED, gap), (ADDED, other)]
+                found.append((KEPT, unit))
         else:
-            found += [(REMOVED, "".join(old[i:j])), (ADDED, "".join(new[k:m]))]
-    return [piece for piece in found if piece[1]]
+            found += [(REMOVED, "".join(gap + unit for gap, unit in old[i:j]))]
+            found += [(ADDED, "".join(gap + unit for gap, unit in new[k:m]))]
+    return merged(found)
 
 
-def pairs(old: list[str], new: list[str]) -> int:
-    """How many pairs of equal tokens there are, white space apart."""
-    counts = Counter(new)
-    return sum(counts[token] for token in old if not token.isspace())
+def pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> int:
+    """How many pairs of equal units there are."""
+    counts = Counter(unit for _, unit in new)
+    return sum(counts[unit] for _, unit in old)
+
+
+def merged(found: list[Piece]) -> list[Piece]:
+    """The same with each stretch in one piece, what was removed before what was added."""
+    result: list[Piece] = []
+    texts = dict.fromkeys((REMOVED, ADDED, KEPT), "")
+    for sign, text in found:
+        if text and (texts[KEPT] if sign != KEPT else texts[REMOVED] or texts[ADDED]):
+            result += texts.items()
+            texts = dict.fromkeys(texts, "")
+        texts[sign] += text
+    return [piece for piece in [*result, *texts.items()] if piece[1]]
 
 
 def few(found: list[Piece]) -> list[Piece]:
-    """The same with so few changes that they can be read: where changes are dense, what stands between them counts as
-    changed too."""
-    words = 1
-    found = joined(found, words)
+    """The same with so few changes that they can be read: what stands between two longer changes counts as changed."""
+    reach = 1
+    found = joined(found, reach)
     while sum(sign != KEPT for sign, _ in found) > MOST_MARKS:
-        words *= 2
-        found = joined(found, words)
+        reach *= 4
+        found = joined(found, reach)
     return found
 
 
-def joined(found: list[Piece], words: int) -> list[Piece]:
-    """Changes with at most so many unchanged words, and no line's end, between them made one."""
+def joined(found: list[Piece], reach: int) -> list[Piece]:
+    """Changes made one where what was kept between them is shorter than both, or no longer than `reach` characters."""
     result: list[Piece] = []
-    removed = added = ""
     for at, (sign, text) in enumerate(found):
-        bridge = bool(removed or added) and at < len(found) - 1 and len(text.split()) <= words
-        if sign == KEPT and not (bridge and ("\n" not in text or words > 1)):
-            result += [(REMOVED, removed), (ADDED, added), (KEPT, text)]
-            removed = added = ""
-            continue
-        removed += "" if sign == ADDED else text
-        added += "" if sign == REMOVED else text
-    result += [(REMOVED, removed), (ADDED, added)]
-    return [piece for piece in result if piece[1]]
+        before = max((len(piece) for kind, piece in found[max(at - 2, 0) : at] if kind != KEPT), default=0)
+        after = max((len(piece) for kind, piece in found[at + 1 : at + 3] if kind != KEPT), default=0)
+        short = len(text) <= reach or (len(text) <= min(before, after) and "\n" not in text)
+        both = sign == KEPT and before and after and short
+        result += [(REMOVED, text), (ADDED, text)] if both else [(sign, text)]
+    return merged(result)
 
 
 def shortened(text: str, sign: str, first: bool = False, last: bool = False) -> str:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from relay.bot.format import format_reply
 from relay.verbs.difference import ADDED, HIDDEN, KEPT, MOST_MARKS, REMOVED, difference, exact, few, pieces
 
-WORDS = st.sampled_from(["you", "are", "kind", "kind.", "Never", "flatter", "# x", "- y", "1. z", "\n", "\n\n", " ", "🐝"])
+WORDS = st.sampled_from(
+    ["you", "are", "kind", "kind.", "Never", "flatter", "# x", "- y", "1. z", "\n", "\n\n", " ", "🐝"]
+)
 PROSE = st.lists(WORDS, max_size=40).map(" ".join)
 ANY = st.one_of(st.text(max_size=60), PROSE)
 

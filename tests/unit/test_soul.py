@@ -90,7 +90,9 @@ async def test_the_same_soul_again_is_no_new_version() -> None:
     assert told.text == "That is what I am already: version 3."
 
 
-@pytest.mark.parametrize("text", ["set", "set ", "setting x", "x", "set\n", "edit x", "history x", "restore", "restore x"])
+@pytest.mark.parametrize(
+    "text", ["set", "set ", "setting x", "x", "set\n", "edit x", "history x", "restore", "restore x"]
+)
 async def test_a_soul_that_cannot_be_meant(text: str) -> None:
     database = Canned()
     assert "/soul set" in format_reply((await soul(asked(database, text))).text)[0].text

@@ -67,7 +67,7 @@ async def test_a_file_beyond_the_bound(tg: TelegramStandIn, client: Telegram) ->
 
 
 async def test_a_file_that_is_not_there(tg: TelegramStandIn, client: Telegram) -> None:
-    with pytest.raises(MessengerRefused, match="(?i)wrong file_id"):
+    with pytest.raises(MessengerRefused, match="rong file_id"):
         await client.fetch("no such file", 10)
     file = kept(tg, b"x")
     del tg.file_paths[file.path]
