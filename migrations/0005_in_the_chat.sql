@@ -1,17 +1,25 @@
 -- What people do in the chat: soul drafts and personas, when a group is answered and whose memory it is lent, one's own
 -- choices, reactions, edited messages, names of topics, titles of sessions, corrected summaries, pinned memories.
 
--- A soul that waits to be activated or discarded.
+-- Who wrote a soul, as they were called then.
+alter table relay.soul add column author text;
+drop function if exists public.relay_set_soul(text, bigint, text);
+
+-- A soul that waits to be activated or discarded. turn_id: in which it was given; it makes one draft, also when it runs
+-- twice. decided_by: who activated or discarded it.
 create table relay.soul_draft (
     id bigint generated always as identity primary key,
+    turn_id bigint unique references relay.turn,
     text text not null,
     author_id bigint not null,
+    author text not null,
     reason text not null,
     based_on integer references relay.soul,
     status text not null default 'open' check (status in ('open', 'activated', 'discarded')),
     version integer references relay.soul,
     created_at timestamptz not null default now(),
-    decided_at timestamptz
+    decided_at timestamptz,
+    decided_by bigint
 );
 
 -- What the soul is besides in one chat and topic. The newest row counts; an empty text takes it back.
@@ -21,6 +29,7 @@ create table relay.persona (
     topic_id bigint not null default 0,
     text text not null,
     author_id bigint not null,
+    author text not null,
     created_at timestamptz not null default now()
 );
 create index persona_place on relay.persona (chat_id, topic_id, id desc);

@@ -42,6 +42,13 @@ class Messenger(Protocol):
         """
         ...
 
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """Downloads a file that somebody sent, of `most` bytes at most.
+
+        Raises `FileTooLarge`, `MessengerUnavailable` (worth another try), or the rest of the `MessengerError` tree.
+        """
+        ...
+
 
 class Sink(Protocol):
     """Whoever watches an answer grow."""

@@ -12,6 +12,7 @@ from typing import Any
 from relay.app import make_model, make_worker, opened
 from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
+from relay.errors import MessengerError
 from relay.jobs import Summariser, summarise_due
 from relay.memory.store import Store
 from relay.models import File
@@ -61,6 +62,10 @@ class Terminal:
         elif method == "answerCallbackQuery" and parameters.get("text"):
             print(f"({parameters['text']})")
         return 2 if method == "getChatMemberCount" else True
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        raise MessengerError("Files can be sent in Telegram, not in the terminal.")
 
     def _grow(self, text: str, last: bool = False) -> None:
         """Prints what is new of a growing answer; begins again when it is another text."""

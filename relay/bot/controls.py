@@ -13,6 +13,7 @@ import structlog
 
 from relay.bot.arrival import Arrivals
 from relay.bot.groups import Groups
+from relay.bot.menu import register_admin
 from relay.bot.place import Place
 from relay.bot.render import answer_buttons, message_parts
 from relay.bot.running import Runs
@@ -23,7 +24,7 @@ from relay.errors import ChatGone, MessengerError
 from relay.models import Answer, Claimed
 from relay.verbs import ANSWERS, BUTTONS, VERBS
 from relay.verbs.changes import memory_line
-from relay.verbs.registry import Call, House, Pressed, Told
+from relay.verbs.registry import ADMINS_ONLY, Call, House, Pressed, Told
 
 log = structlog.get_logger()
 
@@ -98,7 +99,9 @@ class Controls:
                 return Told("")  # another bot's command
             return Told(f"I do not know /{command.name}. /help lists what I can do.".replace("_", "\\_"))
         if verb.admin and not call.admin:
-            return Told("That is for the people who run me.")
+            return Told(ADMINS_ONLY)
+        if verb.name == "start" and call.admin and call.private:
+            await register_admin(self._house.messenger, call.user_id)
         return await verb.run(replace(call, text=command.rest))
 
     async def _parts(self, call: Call, told: Told, place: Place) -> list[Json]:
@@ -110,7 +113,7 @@ class Controls:
         parts = message_parts(told.text, place, buttons, footer, silent=True, file=told.file)
         if told.asks:
             asking = {"force_reply": True, "selective": True, "input_field_placeholder": told.asks}
-            parts[-1]["request"]["reply_markup"] = asking
+            parts[0]["request"]["reply_markup"] = asking  # the part that begins as a question does
         return parts
 
     async def _told_in_private(self, call: Call, told: Told, place: Place) -> list[Json]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.facts import FactCalls
+from relay.memory.calls.persona import PersonaCalls
 from relay.memory.calls.place import PlaceCalls
 from relay.memory.calls.queue import QueueCalls
 from relay.memory.calls.search import SearchCalls
@@ -19,13 +20,14 @@ class Store(
     QueueCalls,
     TurnCalls,
     DeliveryCalls,
+    ChoiceCalls,
     FactCalls,
+    PersonaCalls,
     PlaceCalls,
     SearchCalls,
-    SoulCalls,
     SessionCalls,
+    SoulCalls,
     SummaryCalls,
-    ChoiceCalls,
     WhyCalls,
 ):
     """Relay's state. `worker` names this process: what it holds, it alone may write."""

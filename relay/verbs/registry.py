@@ -96,6 +96,7 @@ class Pressed:
 
 
 NOT_YOURS = Pressed("This is not yours to decide.")
+ADMINS_ONLY = "That is for the people who run me."
 
 Run = Callable[[Call], Awaitable[Told]]
 Press = Callable[..., Awaitable[Pressed]]
@@ -114,6 +115,8 @@ class Verb:
     usage: str
     help: str
     admin: bool
+    places: tuple[str, ...]
+    """Where Telegram's menu offers it: private, group."""
 
 
 VERBS: dict[str, Verb] = {}
@@ -122,12 +125,18 @@ ANSWERS: dict[str, Hear] = {}
 
 
 def verb(
-    name: str, *, help: str, usage: str = "", admin: bool = False, doors: tuple[str, ...] = ("chat", "cli")
+    name: str,
+    *,
+    help: str,
+    usage: str = "",
+    admin: bool = False,
+    doors: tuple[str, ...] = ("chat", "cli"),
+    places: tuple[str, ...] = ("private", "group"),
 ) -> Callable[[Run], Run]:
     """Declares a verb."""
 
     def declare(run: Run) -> Run:
-        VERBS[name] = Verb(name, run, doors, usage, help, admin)
+        VERBS[name] = Verb(name, run, doors, usage, help, admin, places)
         return run
 
     return declare

@@ -6,7 +6,7 @@ from relay.verbs.registry import VERBS, Call, Told, literal, verb
 from relay.verbs.usage import summed
 
 
-@verb("start", help="say hello", doors=("chat",))
+@verb("start", help="say hello", doors=("chat",), places=("private",))
 async def start(call: Call) -> Told:
     """Greets, and says how to begin."""
     return Told(

@@ -65,7 +65,8 @@ select n, n % 3, 7000000000, -n, nullif(n, 8), coalesce(pg_temp.json(n), '{}'),
     nullif(pg_temp.odd(n), ''), case n % 2 when 0 then pg_temp.at(n) end
 from generate_series(1, 3000) n;
 update soul set active = false, text = 'the first soul, edited';
-insert into soul (version, text, author_id, reason, active) select n, pg_temp.odd(n), 9007199254740993, null, n = 40
+insert into soul (version, text, author_id, author, reason, active)
+select n, pg_temp.odd(n), 9007199254740993, nullif(pg_temp.odd(n + 1), ''), null, n = 40
 from generate_series(2, 40) n;
 insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status, thread_id,
     turn_id, source_message_id, derivation, created_at)
@@ -94,11 +95,12 @@ select pg_temp.at(n), 'odd', 7000000000, 9007199254740990 + n, null, n, n, pg_te
 from generate_series(1, 6000) n;
 delete from event where id > 5990;  -- numbers that were given out are not given out again
 
-insert into soul_draft (text, author_id, reason, based_on, status, version, decided_at)
-select pg_temp.odd(n), 9007199254740993, pg_temp.odd(n + 1), 1 + n % 9, 'activated', 1 + n % 5, now()
+insert into soul_draft (turn_id, text, author_id, author, reason, based_on, status, version, decided_at, decided_by)
+select nullif(n, 4), pg_temp.odd(n), 9007199254740993, pg_temp.odd(n + 2), pg_temp.odd(n + 1), 1 + n % 9, 'activated',
+    1 + n % 5, now(), 9007199254740993 + n
 from generate_series(1, 20) n;
-insert into persona (chat_id, topic_id, text, author_id)
-select -1009007199254740993 + n, n, pg_temp.odd(n), n from generate_series(1, 20) n;
+insert into persona (chat_id, topic_id, text, author_id, author)
+select -1009007199254740993 + n, n, pg_temp.odd(n), n, pg_temp.odd(n + 1) from generate_series(1, 20) n;
 insert into place (chat_id, topic_id, answers, set_by)
 select -1009007199254740993 + n, n - 2, 'off', 9007199254740993 from generate_series(1, 20) n;
 insert into link (chat_id, owner_id) select -1009007199254740993 + n, n from generate_series(1, 20) n;

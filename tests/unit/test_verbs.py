@@ -8,14 +8,11 @@ from datetime import UTC
 from typing import Any
 
 import pytest
-from telegram.constants import BotCommandLimit
 
 from relay.bot.format import format_reply
-from relay.bot.menu import register
 from relay.jobs import Summariser
 from relay.memory.store import Store
 from relay.models import Claimed, Space
-from relay.prompt import SOUL_TOKENS
 from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import VERBS
 from relay.verbs import memory as memory_verbs
@@ -91,15 +88,6 @@ def test_every_verb_is_a_typed_async_function_with_known_doors(name: str) -> Non
 def test_what_changes_everybodys_assistant_is_for_admins() -> None:
     assert VERBS["soul"].admin
     assert not VERBS["memory"].admin
-
-
-async def test_the_menu_lists_what_everybody_may() -> None:
-    messenger = FakeMessenger()
-    await register(messenger)
-    commands = [one for method, sent in messenger.calls if method == "setMyCommands" for one in sent["commands"]]
-    names = {one["command"] for one in commands}
-    assert {"help", "memory", "new"} <= names
-    assert all(0 < len(one["description"]) <= BotCommandLimit.MAX_DESCRIPTION for one in commands)
 
 
 # Conversations
@@ -246,31 +234,3 @@ def test_literal_markdown_shows_just_the_text(text: str) -> None:
     (message,) = format_reply(f"x {literal(text)}")
     assert message.text == f"x {' '.join(text.split())}"
     assert message.entities == []
-
-
-# The soul
-
-
-async def test_the_soul_is_shown_and_set() -> None:
-    database = Canned(soul={"version": 3, "text": "You are kind.", "created_at": "2026-01-01T00:00:00Z"}, set_soul=4)
-    assert "version 3" in (await told("soul", call(database))).text
-    for text in ("set You are a pirate.", "set\nYou are a pirate.", "SET  You are a pirate. "):
-        assert "version 4" in (await told("soul", call(database, text))).text
-        assert database.calls[-1][1] == {"text": "You are a pirate.", "author_id": ADA, "reason": "set in the chat"}
-
-
-@pytest.mark.parametrize("text", ["set", "set ", "setting x", "x", "set\n"])
-async def test_a_soul_that_cannot_be_meant(text: str) -> None:
-    database = Canned()
-    assert "/soul set" in (await told("soul", call(database, text))).text
-    assert database.calls == []
-
-
-async def test_a_soul_has_a_length() -> None:
-    database = Canned()
-    assert "at most" in (await told("soul", call(database, "set " + "x" * (SOUL_TOKENS * 4 + 5)))).text
-    assert database.calls == []
-
-
-async def test_no_soul_yet() -> None:
-    assert "No soul" in (await told("soul", call(Canned(soul=None)))).text
