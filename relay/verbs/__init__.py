@@ -1,6 +1,20 @@
 """What a user or an operator can do. Importing the rooms declares their verbs."""
 
-from relay.verbs import memory, persona, place, session, settings, soul, usage, why
+from relay.verbs import decisions, memories, memory, persona, place, session, settings, soul, usage, why
 from relay.verbs.registry import ANSWERS, BUTTONS, VERBS
 
-__all__ = ["ANSWERS", "BUTTONS", "VERBS", "memory", "persona", "place", "session", "settings", "soul", "usage", "why"]
+__all__ = [
+    "ANSWERS",
+    "BUTTONS",
+    "VERBS",
+    "decisions",
+    "memories",
+    "memory",
+    "persona",
+    "place",
+    "session",
+    "settings",
+    "soul",
+    "usage",
+    "why",
+]
