@@ -17,7 +17,7 @@ from relay.bot.render import answer_buttons, message_parts
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
 from relay.bot.understand import asked, lane_of, topic_pressed
-from relay.bot.updates import ASKED, Bot, Command, body_of, command_of
+from relay.bot.updates import ASKED, TOPIC_EVENTS, Bot, Command, body_of, command_of
 from relay.errors import ChatGone, MessengerError
 from relay.models import Answer, Claimed
 from relay.verbs import ANSWERS, BUTTONS, VERBS
@@ -53,8 +53,8 @@ class Controls:
             # One tap after the other under each message, so that its buttons show how things stand in the end.
             async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
                 return await self._press(turn, update["callback_query"], place)
-        if "message" not in update:
-            return []
+        if "message" not in update or update["message"].keys() & TOPIC_EVENTS:
+            return []  # what a topic is called was taken down when the update was stored
         message = update["message"]
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)

@@ -9,8 +9,19 @@ from relay.memory.calls.search import SearchCalls
 from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
 from relay.memory.calls.summary import SummaryCalls
+from relay.memory.calls.topic import TopicCalls
 from relay.memory.calls.turn import TurnCalls
 
 
-class Store(QueueCalls, TurnCalls, DeliveryCalls, FactCalls, SearchCalls, SoulCalls, SessionCalls, SummaryCalls):
+class Store(
+    QueueCalls,
+    TurnCalls,
+    DeliveryCalls,
+    FactCalls,
+    SearchCalls,
+    SoulCalls,
+    SessionCalls,
+    SummaryCalls,
+    TopicCalls,
+):
     """Relay's state. `worker` names this process: what it holds, it alone may write."""
