@@ -81,17 +81,6 @@ begin
         greatest(own.context_from, own.window_from)));
 end $$;
 
--- Whether somebody whom a search names said a message. p_by: {me: a user's id or null, you: whether the assistant,
--- names: parts of names}; null asks for nobody.
-create or replace function relay.said_by(p_role text, p_user_id bigint, p_name text, p_by jsonb) returns boolean
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select p_by is null
-        or p_role = 'assistant' and (p_by ->> 'you')::boolean
-        or p_role = 'user' and (p_user_id = (p_by ->> 'me')::bigint
-            or exists (select from jsonb_array_elements_text(p_by -> 'names') as one
-                where position(lower(one) in lower(p_name)) > 0))
-$$;
-
 -- What every message that is looked for holds, as the index has it for its space: all words, and those of the phrases.
 create or replace function relay.needle(p_space_id bigint, p_words tsquery, p_phrases tsquery[]) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -110,7 +99,12 @@ language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     since timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
     until timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
-    said jsonb := nullif(p_query -> 'by', 'null');
+    anybody boolean := p_query ->> 'by' is null;
+    assistant boolean := coalesce((p_query #>> '{by,you}')::boolean, false);
+    asker bigint := (p_query #>> '{by,me}')::bigint;
+    names text[] := case when not anybody then array(
+        select '%' || regexp_replace(name, '([\\%_])', '\\\1', 'g') || '%'
+        from jsonb_array_elements_text(p_query #> '{by,names}') as name) end;
     found bigint[];
 begin
     if p_index is null then
@@ -118,7 +112,8 @@ begin
             select one.id from thread t cross join lateral (
                 select m.id from message m
                 where m.thread_id = t.id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
-                    and (said is null or relay.said_by(m.role, m.user_id, m.name, said))
+                    and (anybody or case m.role when 'assistant' then assistant
+                        else m.user_id = asker or m.name ilike any (names) end)
                 order by m.id desc limit 2001) one
             where t.space_id = p_space_id and (p_threads is null or t.id = any (p_threads))
             order by one.id desc limit 2001) newest;
@@ -130,7 +125,8 @@ begin
         where relay.words_of_space(m.space_id, m.words) @@ p_index
             and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
             and (p_threads is null or m.thread_id = any (p_threads))
-            and (said is null or relay.said_by(m.role, m.user_id, m.name, said))
+            and (anybody or case m.role when 'assistant' then assistant
+                else m.user_id = asker or m.name ilike any (names) end)
             and (p_phrases is null or m.words @@ all (p_phrases)))
     select array_agg(newest.id order by newest.id desc) into found
     from (select id from hit order by id desc limit 2001) newest;
@@ -206,8 +202,9 @@ begin
     return everything;
 end $$;
 
--- A page of what a person looks for in a space, best first. p_query: {words, phrases, by (see said_by), here, places,
--- since, until}. A message that has all words and phrases is found; when none has all words, those that have some are.
+-- A page of what a person looks for in a space, best first. p_query: {words, phrases, by: {me: a user's id or
+-- null, you: whether the assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since,
+-- until}. A message that has all words and phrases is found; when none has all words, those that have some are.
 -- {total: at most 2,000, more: whether there are more, every: whether they have all words, nowhere: whether no place has
 -- such a name, vague: whether no word of it can be looked for, found}.
 create or replace function public.relay_find(

@@ -69,7 +69,7 @@ $$;
 create or replace function relay.session_json(p_session_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with said as (
-        select count(*) filter (where status <> 'replaced') as messages, max(created_at) as last_at,
+        select count(*) filter (where status <> 'replaced') as messages, max(id) as last_id,
             array_agg(distinct turn_id) as turns
         from message where session_id = p_session_id),
     used as (
@@ -79,7 +79,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             coalesce(sum((t.usage ->> 'output_tokens')::bigint), 0) as output
         from said, turn t where t.id = any (said.turns))
     select jsonb_build_object('id', s.id, 'title', s.title, 'titled_by', s.titled_by, 'from', s.started_at,
-        'to', coalesce(said.last_at, s.ended_at), 'present', t.session_id = s.id, 'messages', said.messages,
+        'to', coalesce((select created_at from message where id = said.last_id), s.ended_at), 'present', t.session_id = s.id, 'messages', said.messages,
         'input', used.input, 'output', used.output,
         'first', (select to_jsonb(m) from (
             select role, user_id, name, left(text, 1000) as text, created_at as at from message

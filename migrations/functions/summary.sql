@@ -171,7 +171,7 @@ $$;
 
 -- A thread's present summary, or the version p_summary_id of it: {summary: its row and number, or null, versions: how
 -- many there are, present: the id of the present one, messages: how many it covers, through: when the last of them was
--- said, fresh: how many were said since}.
+-- said, fresh: how many were said since}. It counts to 5,000.
 create or replace function public.relay_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_summary_id bigint)
 returns jsonb
@@ -185,11 +185,13 @@ begin
         'summary', case when shown.id is not null then to_jsonb(shown) end,
         'versions', (select count(*) from relay.summary_versions(own)),
         'present', own.summary_id,
-        'messages', (select count(*) from message where thread_id = own.id and status <> 'replaced'
-            and id >= own.context_from and id <= shown.through_message_id),
+        'messages', (select count(*) from (
+            select from message where thread_id = own.id and status <> 'replaced' and id >= own.context_from
+                and id <= shown.through_message_id limit 5000) covered),
         'through', (select created_at from message where id = shown.through_message_id),
-        'fresh', (select count(*) from message where thread_id = own.id and status <> 'replaced'
-            and id >= own.context_from and id > coalesce(shown.through_message_id, 0)));
+        'fresh', (select count(*) from (
+            select from message where thread_id = own.id and status <> 'replaced' and id >= own.context_from
+                and id > coalesce(shown.through_message_id, 0) limit 5000) newer));
 end $$;
 
 -- A page of the versions of a thread's summary, newest first: {total, present, versions}.

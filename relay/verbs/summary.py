@@ -155,12 +155,18 @@ async def history(call: Call, offset: int) -> Told:
 def shown(call: Call, found: Json) -> str:
     """A version of a summary, with what there is to know about it."""
     one = found["summary"]
-    about = [maker(call, one), f"of {found['messages']} messages until {moment(call, found['through'])}"]
+    covered = counted(found["messages"])
+    about = [maker(call, one), f"of {covered} messages until {moment(call, found['through'])}"]
     if found["fresh"]:
-        about.append(f"{found['fresh']} are newer")
+        about.append(f"{counted(found['fresh'])} are newer")
     text = one["text"] if len(one["text"]) <= LONGEST else one["text"][:LONGEST].rstrip() + " […]"
     quoted = "\n>\n> ".join(literal(line) for line in text.splitlines() if line.strip())
     return f"**Summary, version {one['number']} of {found['versions']}** · {' · '.join(about)}\n\n> {quoted}"
+
+
+def counted(messages: int) -> str:
+    """A number of messages; they are counted to 5,000."""
+    return f"{messages:,}" if messages < 5_000 else "over 5,000"
 
 
 def maker(call: Call, one: Json) -> str:

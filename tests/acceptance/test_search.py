@@ -166,7 +166,9 @@ async def test_what_the_owner_found_alone_does_not_open_once_others_are_there(to
     assert "Ask again" in await town.press(forum, ada, found, "1")
 
 
-@pytest.mark.parametrize("data", ["qp", "qp:1", "qp:x:y", "qp:99999999999999999999:0", "qo:1:2:3", "qc:0:0:0:z", "qp:0:-1"])
+@pytest.mark.parametrize(
+    "data", ["qp", "qp:1", "qp:x:y", "qp:99999999999999999999:0", "qo:1:2:3", "qc:0:0:0:z", "qp:0:-1"]
+)
 async def test_odd_buttons_do_nothing(town: Town, data: str) -> None:
     ada, dm = town.person()
     reply = await town.ask(dm, ada, "hello")

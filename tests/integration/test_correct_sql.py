@@ -167,7 +167,12 @@ async def test_other_conversations_and_spaces_have_their_own(house: House, store
     await talk(house, 5)
     await summarised(house, "One.")
     of = (await shown(house))["present"]
-    for space, chat, topic in ((private(BEN), BEN, 0), (private(BEN), ADA, 0), (private(ADA), ADA, 7), (group(), ADA, 0)):
+    for space, chat, topic in (
+        (private(BEN), BEN, 0),
+        (private(BEN), ADA, 0),
+        (private(ADA), ADA, 7),
+        (group(), ADA, 0),
+    ):
         found = await store.summary(space, chat, topic, of)
         assert (found["summary"], found["present"], found["versions"]) == (None, None, 0)
         assert not await store.correct_summary(space, chat, topic, of, BEN, "Ben", text="Mine.")
@@ -251,6 +256,11 @@ async def test_sessions_in_numbers(house: House, store: Store) -> None:
     one = await store.session(private(ADA), ADA, 0, first["id"])
     assert one is not None
     assert one["summary"] == "They spoke."
-    for space, chat, topic in ((private(BEN), BEN, 0), (private(BEN), ADA, 0), (private(ADA), ADA, 5), (group(), ADA, 0)):
+    for space, chat, topic in (
+        (private(BEN), BEN, 0),
+        (private(BEN), ADA, 0),
+        (private(ADA), ADA, 5),
+        (group(), ADA, 0),
+    ):
         assert await store.session(space, chat, topic, first["id"]) is None
     assert (await store.sessions(private(BEN), ADA, 0, 0, 10))["total"] == 0

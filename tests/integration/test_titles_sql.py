@@ -42,7 +42,9 @@ class Refusing(FakeMessenger):
         raise MessengerRefused("Bad Request: TOPIC_NOT_MODIFIED")
 
 
-def titler(store: Store, *answers: str | Exception, messenger: FakeMessenger | None = None, bot: int = BOT.id) -> Titler:
+def titler(
+    store: Store, *answers: str | Exception, messenger: FakeMessenger | None = None, bot: int = BOT.id
+) -> Titler:
     return Titler(store, Scripted(*(answers or ("A title",))), "small", messenger or FakeMessenger(), bot)
 
 
@@ -178,9 +180,7 @@ async def test_failures_are_put_off_and_given_up(house: House, store: Store, sql
         ("[LEARN: only a tag]", None),
     ],
 )
-async def test_a_title_is_one_short_plain_line(
-    house: House, store: Store, said: str, title: str | None
-) -> None:
+async def test_a_title_is_one_short_plain_line(house: House, store: Store, said: str, title: str | None) -> None:
     await talk(house)
     await title_due(titler(store, said))
     assert await titles(house) == [title]

@@ -118,7 +118,9 @@ def test_any_text_is_read(text: str) -> None:
     parse(text, NOW)
 
 
-FILTERS = st.sampled_from(["from:me", "from:you", "before:2026", "after:7d", "in:here", 'in:"a b"', "before:never", "in:"])
+FILTERS = st.sampled_from(
+    ["from:me", "from:you", "before:2026", "after:7d", "in:here", 'in:"a b"', "before:never", "in:"]
+)
 WORDS = st.text(st.characters(exclude_characters='"“”„‟«»', categories=["L", "N", "P", "S"]), min_size=1).filter(
     lambda word: not word.lower().startswith(("from:", "before:", "after:", "in:"))
 )
