@@ -82,7 +82,8 @@ create table relay.message_version (
 );
 create index message_version_message on relay.message_version (message_id, id);
 
--- A topic's name as Telegram shows it. implicit: Telegram made it up, and a better one is welcome.
+-- A topic's name as Telegram shows it, and a group's title (topic 0). implicit: Telegram made it up, and a better one is
+-- welcome. renamed_at: when it was given one; that is tried once.
 create table relay.topic (
     bot_id bigint not null,
     chat_id bigint not null,
@@ -92,10 +93,13 @@ create table relay.topic (
     renamed_at timestamptz,
     primary key (bot_id, chat_id, topic_id)
 );
+create index topic_place on relay.topic (chat_id, topic_id);
 
--- A title that is owed to a session: written by the small model, done once whatever the number of processes.
+-- A title that is owed to a session: written by the small model, done once whatever the number of processes. The bot in
+-- whose chat the session is may rename its topic.
 create table relay.title_due (
     session_id bigint primary key references relay.session,
+    bot_id bigint not null,
     status text not null default 'due' check (status in ('due', 'done', 'skipped', 'failed')),
     lease_owner uuid,
     lease_until timestamptz,
@@ -106,6 +110,7 @@ create table relay.title_due (
 );
 create index title_due_open on relay.title_due (session_id) where status = 'due';
 alter table relay.session add column titled_by text check (titled_by in ('person', 'model'));
+create index message_session on relay.message (session_id, id) include (status, turn_id);
 
 -- A person's correction is a version of a summary like those that a model made, with its author.
 alter table relay.summary add column author_id bigint;

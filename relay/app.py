@@ -194,11 +194,15 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     from relay.bot.intake import Intake
     from relay.jobs import Summariser
     from relay.scheduler import Scheduler
+    from relay.titles import Titler
 
     settings = relay.settings
     model = make_model(settings)
-    scheduler = Scheduler(Summariser(relay.memory, model, settings.small_model))
-    worker = make_worker(relay, model, telegram, bot, settings.admins, scheduler.summarise_soon)
+    scheduler = Scheduler(
+        Summariser(relay.memory, model, settings.small_model),
+        Titler(relay.memory, model, settings.small_model, telegram, bot.id),
+    )
+    worker = make_worker(relay, model, telegram, bot, settings.admins, scheduler.write_soon)
     direct = Store(relay.database, relay.worker_name)
     intake = Intake(direct, relay.patient, telegram, worker, settings.allowed)
     freed = await relay.memory.release()

@@ -18,6 +18,7 @@ from relay.memory.store import Store
 from relay.models import File
 from relay.settings import Settings
 from relay.testing import OfflineModel
+from relay.titles import Titler, title_due
 
 ME = Bot(0, "relay")
 """The terminal's own bot: its lanes are its own, so a bot that runs beside it leaves them alone."""
@@ -148,26 +149,36 @@ class Desk:
 
 
 @contextlib.asynccontextmanager
-async def _desk(settings: Settings, offline: bool) -> AsyncIterator[Desk]:
+async def _desk(settings: Settings, offline: bool = False, writes: bool = False) -> AsyncIterator[Desk]:
+    """The terminal's desk. `writes`: it makes the summaries and titles that are due."""
     terminal = Terminal()
     async with opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
         summariser = Summariser(relay.memory, model, settings.small_model)
+        titler = Titler(relay.memory, model, settings.small_model, terminal, ME.id)
         jobs: set[asyncio.Task[int]] = set()
         person = frozenset({min(settings.admins, default=1)})
-        worker = make_worker(
-            relay, model, terminal, ME, person, lambda: jobs.add(asyncio.create_task(summarise_due(summariser)))
-        )
+
+        def write_soon() -> None:
+            """What is due is written now; what a stand-in says is nobody's summary."""
+            if writes:
+                jobs.add(asyncio.create_task(summarise_due(summariser)))
+                jobs.add(asyncio.create_task(title_due(titler)))
+
+        worker = make_worker(relay, model, terminal, ME, person, write_soon)
         try:
             yield Desk(settings, terminal, worker, relay.memory)
         finally:
             await worker.close(1)
             await asyncio.gather(*jobs, return_exceptions=True)
+            close = getattr(model, "close", None)
+            if close is not None:
+                await close()
 
 
 async def once(settings: Settings, text: str) -> None:
     """One command, answered and printed. Somebody at a terminal may press its buttons then."""
-    async with _desk(settings, offline=True) as desk:
+    async with _desk(settings) as desk:
         await desk.say(text)
         while sys.stdin.isatty() and (desk.asks or desk.buttons):
             line = await asyncio.to_thread(typed, "› " if desk.asks else PRESS)
@@ -178,7 +189,7 @@ async def once(settings: Settings, text: str) -> None:
 
 async def chat(settings: Settings, offline: bool) -> None:
     """A conversation on the terminal."""
-    async with _desk(settings, offline) as desk:
+    async with _desk(settings, offline, writes=not offline) as desk:
         print(INTRO)
         if offline:
             print("OFFLINE: a stand-in answers, not a model.")

@@ -65,7 +65,7 @@ begin
 end $$;
 
 -- Marks parts as sent (or failed, or a preview in the chat), and closes the turn after the last. Returns whether the
--- lane has more to do, and whether a summary is due.
+-- lane has more to do, and whether a summary or a title is due.
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
 returns jsonb
@@ -90,7 +90,8 @@ begin
     return jsonb_build_object(
         'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null),
         'summary', exists (
-            select from summary_due where status = 'due' and lease_owner is null and not_before <= now()));
+            select from summary_due where status = 'due' and lease_owner is null and not_before <= now())
+            or exists (select from title_due where status = 'due' and lease_owner is null and not_before <= now()));
 end $$;
 
 -- Marks what was sent, and the next part as being sent; returns that part.

@@ -185,6 +185,9 @@ begin
             insert into posted (bot_id, chat_id, telegram_message_id, from_bot)
             values (p_bot_id, one.chat_id, one.telegram_message_id, false) on conflict do nothing;
         end if;
+        if one.kind in ('turn', 'control') then
+            perform relay.note_names(p_bot_id, one.chat_id, one.topic_id, one.payload -> 'message');
+        end if;
         if one.kind = 'turn' then
             update lane set due_at = least(
                 greatest(due_at, now() + make_interval(secs => coalesce(one.hold, 0))),
@@ -213,6 +216,8 @@ begin
     where status in ('working', 'answered') and lease_owner = p_worker;
     get diagnostics freed = row_count;
     update summary_due set lease_owner = null, lease_until = null
+    where status = 'due' and lease_owner = p_worker;
+    update title_due set lease_owner = null, lease_until = null
     where status = 'due' and lease_owner = p_worker;
     return to_jsonb(freed);
 end $$;

@@ -183,7 +183,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
 $$;
 
--- Counts a completed exchange and owes a summary for every fifth one.
+-- Counts a completed exchange; owes a summary for every fifth one, and a title to a session with two.
 create or replace function relay.count_exchange(p_turn relay.turn, p_through bigint) returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -195,6 +195,12 @@ begin
         insert into summary_due (thread_id, session_id, through_message_id, context_from)
         values (counted.id, p_turn.session_id, p_through, counted.context_from)
         on conflict do nothing;
+    end if;
+    if (select count(*) >= 2 from (
+            select session_id, role, status from message where thread_id = counted.id order by id desc limit 20) newest
+        where session_id = p_turn.session_id and role = 'assistant' and status <> 'replaced')
+    then
+        perform relay.owe_title(p_turn.session_id, p_turn.bot_id);
     end if;
     return counted.exchange_count;
 end $$;

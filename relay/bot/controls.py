@@ -62,7 +62,7 @@ class Controls:
         if LEFT in message:
             return await self._arrivals.left(turn)
         if not message or any(event in message for event in TOPIC_EVENTS):
-            return []
+            return []  # what a topic is called was taken down when the update was stored
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = await self._call(turn, place, message, message.get("from") or {})

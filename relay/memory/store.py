@@ -12,6 +12,7 @@ from relay.memory.calls.search import SearchCalls
 from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
 from relay.memory.calls.summary import SummaryCalls
+from relay.memory.calls.topic import TopicCalls
 from relay.memory.calls.turn import TurnCalls
 from relay.memory.calls.why import WhyCalls
 
@@ -28,6 +29,7 @@ class Store(
     SessionCalls,
     SoulCalls,
     SummaryCalls,
+    TopicCalls,
     WhyCalls,
 ):
     """Relay's state. `worker` names this process: what it holds, it alone may write."""

@@ -1,6 +1,20 @@
 """What a user or an operator can do. Importing the rooms declares their verbs."""
 
-from relay.verbs import decisions, memories, memory, persona, place, session, settings, soul, usage, why
+from relay.verbs import (
+    decisions,
+    memories,
+    memory,
+    persona,
+    place,
+    search,
+    session,
+    sessions,
+    settings,
+    soul,
+    summary,
+    usage,
+    why,
+)
 from relay.verbs.registry import ANSWERS, BUTTONS, VERBS
 
 __all__ = [
@@ -12,9 +26,12 @@ __all__ = [
     "memory",
     "persona",
     "place",
+    "search",
     "session",
+    "sessions",
     "settings",
     "soul",
+    "summary",
     "usage",
     "why",
 ]

@@ -113,5 +113,5 @@ insert into message_version (message_id, text, blocks, untrusted)
 select m.id, pg_temp.odd(m.id::integer % 50), m.blocks, true from message m order by m.id limit 20;
 insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
 select 7000000000, -1009007199254740993, n, pg_temp.odd(n), n % 2 = 0, now() from generate_series(1, 20) n;
-insert into title_due (session_id, status, error)
-select s.id, 'failed', pg_temp.odd(s.id::integer % 50) from session s order by s.id limit 20;
+insert into title_due (session_id, bot_id, status, error)
+select s.id, 9007199254740993, 'failed', pg_temp.odd(s.id::integer % 50) from session s order by s.id limit 20;
