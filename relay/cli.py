@@ -144,7 +144,7 @@ def _add_verbs() -> None:
     from relay.verbs import VERBS
 
     for verb in VERBS.values():
-        if "cli" in verb.doors and verb.name not in ("help", "retry", "new"):
+        if "cli" in verb.doors:
             cli.command(verb.name, help=f"{verb.help[0].upper()}{verb.help[1:]}.")(_door(verb.name))
 
 

@@ -20,6 +20,7 @@ from relay.testing import OfflineModel
 ME = Bot(0, "relay")
 """The terminal's own bot: its lanes are its own, so a bot that runs beside it leaves them alone."""
 INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
+PRESS = "Which button? A number, or an empty line to end: "
 
 
 class Terminal:
@@ -30,6 +31,8 @@ class Terminal:
         self._printed = ""
         self.buttons: list[tuple[str, str, int]] = []
         """What can be pressed: label, data, and the message it hangs under."""
+        self.asking: dict[str, Any] | None = None
+        """The question that was asked last: the next line is the reply to it."""
 
     def next_id(self) -> int:
         self._last_id += 1
@@ -43,7 +46,10 @@ class Terminal:
             self._grow(parameters["text"], last=True)
             message_id = parameters.get("message_id") or self.next_id()
             self._offer(parameters.get("reply_markup"), message_id)
-            return {"message_id": message_id, "text": parameters["text"]}
+            posted = {"message_id": message_id, "text": parameters["text"]}
+            if (parameters.get("reply_markup") or {}).get("force_reply"):
+                self.asking = posted
+            return posted
         elif method == "editMessageReplyMarkup":
             self._offer(parameters.get("reply_markup"), parameters["message_id"])
         elif method == "answerCallbackQuery" and parameters.get("text"):
@@ -78,6 +84,16 @@ class Desk:
         self._worker = worker
         self._store = store
 
+    @property
+    def asks(self) -> bool:
+        """Whether the next line answers a question."""
+        return self._terminal.asking is not None
+
+    @property
+    def buttons(self) -> bool:
+        """Whether there is something to press."""
+        return bool(self._terminal.buttons)
+
     async def say(self, text: str) -> None:
         """Hands a line to the queue and waits until it is answered; Ctrl-C stops the answer."""
         chat = {"id": 0, "type": "private"}
@@ -99,14 +115,16 @@ class Desk:
                 "from": self._user,
                 "text": text,
             }
+            asking, self._terminal.asking = self._terminal.asking, None
+            if asking is not None and not text.startswith("/"):
+                update["message"]["reply_to_message"] = {**asking, "from": {"id": ME.id}, "chat": chat}
         row = sort_update(update, ME, frozenset({self._user_id}), True)
         self._worker.accept(*await self._store.intake(ME.id, [row], self._worker.free))
-        while not self._worker.idle:
-            try:
-                await asyncio.sleep(0.02)
-            except asyncio.CancelledError:
-                self._worker.runs.stop(0, 0)
-                raise
+        try:
+            await self._worker.settled()
+        except asyncio.CancelledError:
+            self._worker.runs.stop(0, 0)
+            raise
 
 
 @contextlib.asynccontextmanager
@@ -128,9 +146,14 @@ async def _desk(settings: Settings, offline: bool) -> AsyncIterator[Desk]:
 
 
 async def once(settings: Settings, text: str) -> None:
-    """One command, answered and printed."""
+    """One command, answered and printed. Somebody at a terminal may press its buttons then."""
     async with _desk(settings, offline=True) as desk:
         await desk.say(text)
+        while sys.stdin.isatty() and (desk.asks or desk.buttons):
+            line = await asyncio.to_thread(typed, "› " if desk.asks else PRESS)
+            if not line:
+                return
+            await desk.say(line if desk.asks else f"/press {line}")
 
 
 async def chat(settings: Settings, offline: bool) -> None:
@@ -140,10 +163,15 @@ async def chat(settings: Settings, offline: bool) -> None:
         if offline:
             print("OFFLINE: a stand-in answers, not a model.")
         while True:
-            try:
-                line = await asyncio.to_thread(input, "\nyou › ")
-            except EOFError:
-                return
-            if not line.strip():
+            line = await asyncio.to_thread(typed, "\nyou › ")
+            if not line:
                 return
             await desk.say(line)
+
+
+def typed(prompt: str) -> str:
+    """A line from the keyboard; empty at its end (Ctrl-D) too."""
+    try:
+        return input(prompt).strip()
+    except EOFError:
+        return ""

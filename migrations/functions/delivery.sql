@@ -141,13 +141,3 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where id > 0 and id <= p_above and not exists (
                 select from posted where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = id)), '[]'))
 $$;
-
--- Takes down that a message of ours is in a chat (a notice that is no part of an answer).
-create or replace function public.relay_posted(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with added as (
-        insert into posted (bot_id, chat_id, telegram_message_id, from_bot)
-        values (p_bot_id, p_chat_id, p_telegram_message_id, true) on conflict do nothing returning 1)
-    select to_jsonb(count(*)) from added
-$$;

@@ -77,10 +77,10 @@ class Worker:
         """The turns that run here."""
         return list(self._tasks)
 
-    @property
-    def idle(self) -> bool:
-        """Whether no turn is running here."""
-        return not self._tasks
+    async def settled(self) -> None:
+        """Waits until no turn is running here."""
+        while self._tasks:
+            await asyncio.wait(list(self._tasks.values()))
 
     def accept(self, turns: list[Claimed], wait: float | None) -> None:
         """Runs claimed turns, in the order of what caused them. `wait`: in how many seconds more may be due."""

@@ -15,7 +15,7 @@ async def start(call: Call) -> Told:
     )
 
 
-@verb("help", help="what I can do")
+@verb("help", help="what I can do", doors=("chat",))
 async def help_text(call: Call) -> Told:
     """Lists the verbs that this person can use."""
     lines = [
@@ -64,7 +64,7 @@ async def status(call: Call) -> Told:
     return Told("\n".join(lines))
 
 
-@verb("retry", help="answer my last message again", doors=("chat", "cli"))
+@verb("retry", help="answer my last message again", doors=("chat",))
 async def retry(call: Call) -> Told:
     """Runs through the turn itself (see `bot/worker.py`); here so that it is listed and declared."""
     raise AssertionError("retry is a turn, not a control")

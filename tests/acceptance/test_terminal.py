@@ -163,3 +163,19 @@ async def test_a_wrong_setting_is_named_in_one_sentence(
     assert named in shown
     assert "Traceback" not in shown
     assert len(shown.strip().splitlines()) == 1
+
+
+async def test_a_question_in_the_terminal_is_answered_by_the_next_line(town: Town, tmp_path: Path) -> None:
+    settings = town.relay.environment | {"RELAY_ADMINS": "1777"}
+    talk = await start(settings, tmp_path, "chat", "--offline")
+    await talk.until("you ›")
+    talk.type("/remember I play the cello")
+    await talk.until("[1] ↩ Undo / Edit…")
+    talk.type("/press 1")
+    await talk.until("[2] ✎ Edit")
+    talk.type("/press 2")
+    await talk.until("reply to this message")
+    talk.type("I play the viola")
+    assert "Updated: I play the viola" in await talk.until("(was: I play the cello)")
+    talk.type("")
+    assert (await talk.ended())[0] == 0

@@ -202,12 +202,13 @@ def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is about servers with several databases, and not about the port, is no matter of Supabase."""
+    """What is about servers with several databases, and not about the port, is no matter of Supabase; and a move, which
+    has two databases anyway and takes long, runs on one backend."""
+    besides = {"test_access": {"supabase"}, "test_migrate": {"supabase"}, "test_move": {"supabase", "url"}}
     items[:] = [
         item
         for item in items
-        if "supabase" not in getattr(getattr(item, "callspec", None), "params", {}).values()
-        or not item.path.stem.endswith(("test_access", "test_migrate", "test_move"))
+        if getattr(getattr(item, "callspec", None), "params", {}).get("backend") not in besides.get(item.path.stem, ())
     ]
 
 

@@ -23,6 +23,8 @@ NAMES = {ADA: "Ada", BEN: "Ben", EVE: "Eve"}
 
 Json = dict[str, Any]
 counter = itertools.count(1)
+POSTED = "insert into posted (bot_id, chat_id, telegram_message_id, from_bot) values (%s, %s, %s, true)"
+"""A notice of ours that is no part of an answer."""
 
 
 def private(user_id: int) -> Space:

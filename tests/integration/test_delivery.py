@@ -23,7 +23,7 @@ from relay.errors import (
 from relay.memory.store import Store
 from relay.models import Claimed
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BOT, GROUP, House, incoming_of, message, private, reply
+from tests.integration.house import ADA, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
 
 Json = dict[str, Any]
 SMALL = -4242
@@ -184,10 +184,10 @@ async def test_a_look_that_was_broken_off_is_no_find_by_itself(house: House, sto
     assert tg.texts() == ["another of ours", "one"]
 
 
-async def test_a_server_that_counts_in_each_chat_for_itself(house: House, store: Store, tg: Server) -> None:
+async def test_a_server_that_counts_in_each_chat_for_itself(house: House, store: Store, sql: Sql, tg: Server) -> None:
     turn = await answered(house)
     own = 10_000 + int(turn.updates[0]["update_id"])
-    await store.posted(BOT.id, 1002, own + 50_000)
+    await sql(POSTED, BOT.id, 1002, own + 50_000)
     tg._next_id = own
     tg.faults["sendMessage"] = [LOST]
     await deliver(store, tg, turn, parts("one"))

@@ -9,7 +9,7 @@ import pytest
 from relay.memory.store import Store
 from relay.models import Claimed
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, incoming_of, message, private, reply
+from tests.integration.house import ADA, BEN, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
 
 
 def parts(*texts: str, chat_id: int = ADA) -> list[dict[str, Any]]:
@@ -115,10 +115,10 @@ async def test_a_failed_part_is_no_message_of_ours(house: House, store: Store, s
 async def test_the_floor_of_private_chats_is_shared_and_a_supergroups_is_its_own(
     house: House, store: Store, sql: Sql
 ) -> None:
-    await store.posted(BOT.id, BEN, 90_000)
-    await store.posted(BOT.id, -4242, 91_000)
-    await store.posted(BOT.id, GROUP, 99_000)
-    await store.posted(BOT.id + 1, ADA, 95_000)
+    await sql(POSTED, BOT.id, BEN, 90_000)
+    await sql(POSTED, BOT.id, -4242, 91_000)
+    await sql(POSTED, BOT.id, GROUP, 99_000)
+    await sql(POSTED, BOT.id + 1, ADA, 95_000)
     turn = await answered(house, store)
     await store.deliver(turn, BOT.id, parts("one"))
     assert await sql("select floor_message_id from delivery") == [(91_000,)]
@@ -129,19 +129,13 @@ async def test_the_floor_of_private_chats_is_shared_and_a_supergroups_is_its_own
     assert await sql("select floor_message_id from delivery where chat_id = %s", GROUP) == [(99_000,)]
 
 
-async def test_known_ids_are_those_of_the_same_counter(store: Store) -> None:
+async def test_known_ids_are_those_of_the_same_counter(store: Store, sql: Sql) -> None:
     for chat, number in ((ADA, 101), (BEN, 102), (-4242, 103), (GROUP, 104), (ADA, 300)):
-        await store.posted(BOT.id, chat, number)
-    await store.posted(BOT.id + 1, ADA, 105)
+        await sql(POSTED, BOT.id, chat, number)
+    await sql(POSTED, BOT.id + 1, ADA, 105)
     assert await store.known_ids(BOT.id, ADA, 100, 50) == ({101, 102, 103}, 300, [])
     assert await store.known_ids(BOT.id, GROUP, 100, 50) == ({104}, 104, [])
     assert await store.known_ids(BOT.id, -1009999999999, 0, 50) == (set(), 0, [])
-
-
-async def test_posting_twice_counts_once(store: Store, sql: Sql) -> None:
-    await store.posted(BOT.id, ADA, 101)
-    await store.posted(BOT.id, ADA, 101)
-    assert await sql("select count(*) from posted") == [(1,)]
 
 
 async def test_closing_says_whether_there_is_more(house: House, store: Store) -> None:

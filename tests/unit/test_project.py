@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from relay.settings import Settings, load
-from relay.verbs import VERBS
+from scripts.commands import table, written
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -63,9 +63,9 @@ def test_the_readme_has_every_setting_with_its_default_in_order() -> None:
     assert rows == defaults()
 
 
-def test_the_readme_has_every_command() -> None:
-    table = README.split("## Commands")[1].split("in a shell")[0]
-    assert set(re.findall(r"`/([a-z]+)", table)) == set(VERBS)
+def test_the_readmes_commands_are_as_they_are_declared() -> None:
+    assert table() in README
+    assert written(README) == README, "run `make commands`"
 
 
 def test_the_readmes_first_page_fits_on_a_screen() -> None:

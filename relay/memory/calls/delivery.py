@@ -49,7 +49,3 @@ class DeliveryCalls(Calls):
         of the chat itself."""
         result = await self._call("known_ids", bot_id=bot_id, chat_id=chat_id, above=above, limit=limit)
         return set(result["known"]), int(result["highest"]), list(result["near"])
-
-    async def posted(self, bot_id: int, chat_id: int, telegram_message_id: int) -> None:
-        """Takes down a notice of ours that is no part of an answer."""
-        await self._call("posted", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
