@@ -133,7 +133,8 @@ class People(World):
         """A user presses an inline button: queues ``callback_query`` and gives the query's id."""
         chat = self.chat(chat)
         stored = chat.messages[number(message)]
-        raw = {"chat": chat.json(), "message_id": stored.message_id, "date": 0} if stored.deleted else stored.raw
+        gone = {"message_id": stored.message_id, "date": 0}
+        raw = {**(gone if stored.deleted else stored.raw), "chat": chat.json()}
         query_id = str(9_000_000_000 + len(self.queries))
         query: Json = {
             "id": query_id,
