@@ -108,6 +108,15 @@ alter table relay.memory_change drop constraint memory_change_action_check;
 alter table relay.memory_change add constraint memory_change_action_check
     check (action in ('learn', 'refresh', 'forget', 'pin', 'unpin'));
 
+-- What is known in a space and how it changed, newest first, page by page.
+create index memory_space on relay.memory (space_id, id desc) where status = 'active';
+create index memory_change_space on relay.memory_change (space_id, id desc);
+create index memory_change_waiting on relay.memory_change (space_id) where status = 'pending';
+drop function if exists public.relay_memory(jsonb, bigint);
+drop function if exists public.relay_memories(jsonb, integer, integer);
+drop function if exists public.relay_turn_of_change(bigint);
+drop function if exists relay.matching_memories(bigint, text);
+
 -- An answer that takes the place of another one in the chat.
 alter table relay.turn add column replaces_turn_id bigint references relay.turn;
 

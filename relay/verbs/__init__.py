@@ -1,6 +1,6 @@
 """What a user or an operator can do. Importing the rooms declares their verbs."""
 
-from relay.verbs import memory, session, soul
+from relay.verbs import decisions, memories, memory, session, soul
 from relay.verbs.registry import ANSWERS, BUTTONS, VERBS
 
-__all__ = ["ANSWERS", "BUTTONS", "VERBS", "memory", "session", "soul"]
+__all__ = ["ANSWERS", "BUTTONS", "VERBS", "decisions", "memories", "memory", "session", "soul"]
