@@ -20,17 +20,21 @@ $$;
 create or replace function relay.forgettable(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
 returns setof relay.memory
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with candidate as (
-        select m.id, position(lower(p_words) in lower(m.content)) > 0 as contains,
-            word_similarity(p_words, m.content) as closeness
-        from memory m join space s on s.id = m.space_id
+    with permitted as (
+        select m.* from memory m join space s on s.id = m.space_id
         where m.space_id = p_space_id and m.status = 'active'
             and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)),
+    containing as materialized (
+        select id, word_similarity(p_words, content) as closeness from permitted
+        where position(lower(p_words) in lower(content)) > 0),
+    nearly as (
+        select id, closeness, max(closeness) over () as best
+        from (select id, word_similarity(p_words, content) as closeness from permitted) one
+        where closeness >= 0.55 and not exists (select from containing)),
     likely as (
-        select id, contains, closeness, bool_or(contains) over () as any_contains, max(closeness) over () as best
-        from candidate where contains or closeness >= 0.55)
+        select id, closeness from containing union all
+        select id, closeness from nearly where closeness >= best - 0.15)
     select m.* from likely l join memory m on m.id = l.id
-    where case when l.any_contains then l.contains else l.closeness >= l.best - 0.15 end
     order by l.closeness desc, m.id desc limit 11
 $$;
 

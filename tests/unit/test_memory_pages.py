@@ -233,7 +233,8 @@ def test_nothing_known_and_nothing_found() -> None:
 
 def test_a_card_tells_everything_and_offers_what_one_may() -> None:
     row = memory(content="likes tea\n\n- and cake", category="identity", tags=["a", "b"], kind="learning",
-                 subject=None, subject_id=None, updated_at="2026-05-05T00:00:00+00:00", last={"id": 90, "action": "refresh"})  # fmt: skip
+                 subject=None, subject_id=None, updated_at="2026-05-05T00:00:00+00:00",
+                 last={"id": 90, "action": "refresh"})  # fmt: skip
     page = card(row, View("l", 3), UTC, ADA, True, "📌 Pinned: x")
     text = one(page).text
     for part in ("Learning #12", "likes tea\n- and cake", "learned 2026-05-03 22:30: I noticed it in a conversation",
