@@ -94,7 +94,7 @@ async def test_when_somebody_joins_the_private_memory_is_gone_from_the_very_next
     )
     await town.ask(forum, ada, f"@{town.tg.bot.username} look it up", topic=topic)
     found = str(town.prompt("look it up").tool_results)
-    assert "4711" not in found
+    assert "4711 doubloons" not in found
     assert "Dr. Quill" not in found
     told = await town.ask(forum, ada, f"/memory@{town.tg.bot.username}", topic=topic)
     assert told.text == "I have answered in our private chat."
