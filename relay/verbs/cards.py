@@ -19,7 +19,7 @@ UNDO = {
     "unpin": "↩ Undo unpinning",
 }
 STATUS = {
-    "pending": "⏳ It waits for a tap, see the changes.",
+    "pending": "⏳ It waits for a tap: I do not use it yet.",
     "forgotten": "🧠 It is forgotten: I do not use it any more.",
     "discarded": "✖ It was undone or discarded: I do not use it.",
 }
@@ -54,6 +54,8 @@ def card_buttons(row: Json, view: View, yours: bool) -> list[list[Json]]:
     more = [button("Where from", f"mw:{number}:{view}")]
     if row["last"] and row["last"]["action"] in UNDO:
         more.append(button(UNDO[row["last"]["action"]], f"mu:{row['last']['id']}:{view}"))
+    if row["status"] == "pending":
+        more.append(button("⏳ Keep or discard…", f"mc:{row['space_id']}:w.1"))
     return [*rows, more, [button("‹ Back", f"ml:{row['space_id']}:{view}")]]
 
 
@@ -83,7 +85,7 @@ def origin(row: Json, source: Json, view: View, zone: tzinfo, viewer: int, chat:
         lines.append(f"{who} told me with /remember, {moment(source['at'], zone)}{where}.")
     else:
         lines.append(f"Learned {moment(source['at'], zone)}{where}. The message that taught it is gone.")
-    if row["tainted"]:
+    if row["tainted"] and not source["elsewhere"]:
         lines.append(f"It came with what others wrote: {literal(foreign(source))}.")
     if source["answer"] is not None and not source["elsewhere"]:
         lines.append(f"My answer, {moment(source['answer']['at'], zone)}, noted it:")

@@ -6,7 +6,7 @@ from relay.models import Space
 from relay.verbs.registry import Call, Json, Pressed, Told, answers, literal, number_in, pressed, question, verb
 from relay.verbs.sight import at_home, may_edit, may_see
 
-FACT_LENGTH = 500
+FACT_LENGTH, LEARNING_LENGTH = 500, 2000
 FORGET_LETTERS = 4
 NO_EDIT = "This is not yours to change, or it is gone."
 
@@ -62,8 +62,10 @@ async def edit(call: Call, memory_id: int) -> Told:
     row = await editable(call, memory_id)
     if row is None:
         return Told(NO_EDIT)
-    space = Space(**row["space"])
-    text = " ".join(call.text.split())[:FACT_LENGTH]
+    space, text = Space(**row["space"]), " ".join(call.text.split())
+    longest = LEARNING_LENGTH if row["kind"] == "learning" else FACT_LENGTH
+    if not text or len(text) > longest:
+        return Told(f"That is {len(text)} characters; a {row['kind']} has 1 to {longest}. Reply to my question again.")
     change = {"action": "edit", "memory_id": memory_id, "content": text}
     done = await call.store.change_memory(call.turn, space, [change])
     return Told("", done["changes"], done["failed"], private=not at_home(call, space))

@@ -77,7 +77,7 @@ select 1 + n % 60, (array['fact', 'learning'])[1 + n % 2], 9007199254740993 + n,
     nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n)
 from generate_series(1, 3000) n;
 insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before, decided_at)
-select 1 + n % 60, n, nullif(n, 5), n, (array['learn', 'refresh', 'forget'])[1 + n % 3],
+select 1 + n % 60, n, nullif(n, 5), n, (array['learn', 'refresh', 'forget', 'pin', 'unpin'])[1 + n % 5],
     (array['pending', 'applied', 'undone', 'discarded'])[1 + n % 4], pg_temp.json(n),
     case n % 2 when 0 then pg_temp.at(n) end
 from generate_series(1, 3000) n;

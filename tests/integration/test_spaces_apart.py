@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relay.bot import arrival
-from relay.bot.groups import Groups
-from relay.models import Space
 from relay.verbs import VERBS
-from tests.integration.apart import Leak
 from tests.integration.conftest import Server
 from tests.integration.inside import inside
 from tests.integration.walk import ADMINS, KNOWN, Walk

@@ -247,6 +247,8 @@ def test_a_card_tells_everything_and_offers_what_one_may() -> None:
     other = card(memory(), View(), UTC, BEN, False)
     assert labels(other) == ["Where from", "‹ Back"]
     assert "by whom it is about" in one(other).text
+    waiting = card(memory(status="pending"), View(), UTC, ADA, True)
+    assert labels(waiting) == ["Where from", "⏳ Keep or discard…", "‹ Back"]
     gone = card(memory(status="forgotten", last={"id": 4, "action": "forget"}), View(), UTC, ADA, True)
     assert labels(gone) == ["Where from", "↩ Undo forgetting", "‹ Back"]
     assert "forgotten" in one(gone).text
@@ -277,7 +279,7 @@ def test_where_from_quotes_who_said_it_when_and_where() -> None:
 
 @pytest.mark.parametrize(("more", "row", "told"), [
     ({"said": None}, {}, "The message that taught it is gone"),
-    ({"said": None, "elsewhere": True}, {}, "said in a place that is not shown here"),
+    ({"said": None, "elsewhere": True}, {"tainted": True}, "said in a place that is not shown here"),
     ({"said": None}, {"by": "user"}, "You told me with /remember, 2026-05-03 22:30 in our private chat."),
     ({"chat_id": -5}, {}, "in a group:"), ({"chat_id": 0}, {}, "in the terminal:"), ({"chat_id": None}, {}, "22:30:"),
     ({"tools": ["web_fetch"]}, {"tainted": True}, "what others wrote: web pages that I read."),

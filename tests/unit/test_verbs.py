@@ -337,6 +337,16 @@ async def test_edit_of_ones_own_memory_among_others_goes_on_in_private() -> None
     assert (await memory_verbs.edit(call(database, "x", **place), 12)).private
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"), [("", "fact"), (" \n", "fact"), ("x" * 501, "fact"), ("x" * 2001, "learning")]
+)
+async def test_a_wording_that_is_none_changes_nothing(text: str, kind: str) -> None:
+    database = Canned(open_memory=opened(12, "likes tea", kind=kind))
+    assert "Reply to my question again" in (await memory_verbs.edit(call(database, text), 12)).text
+    database = Canned(open_memory=opened(12, "x", kind="learning"), change_memory=DONE)
+    assert (await memory_verbs.edit(call(database, "x" * 2000), 12)).text == ""
+
+
 @pytest.mark.parametrize("more", [{"status": "forgotten"}, {"status": "pending"}])
 async def test_what_is_not_known_is_not_edited(more: dict[str, Any]) -> None:
     database = Canned(open_memory=opened(12, "likes tea", **more))
