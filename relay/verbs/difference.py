@@ -17,7 +17,7 @@ WORDS = re.compile(r"(\s*)(\S+|$)")
 LINES = re.compile(r"(\n*)([^\n]+|$)")
 """What texts are compared by, each with the gap before it. The end counts as one."""
 MOST_PAIRS = 80_000
-"""Pairs of equal tokens up to which texts are compared by these: the time grows with them, here to 2 s at the worst."""
+"""Pairs of equal units up to which texts are compared by these: the time grows with them, here to 3 s at the worst."""
 MOST_MARKS = 80
 """A Telegram message shows 100 stretches of formatting."""
 AROUND = 80
@@ -117,7 +117,7 @@ def shortened(text: str, sign: str, first: bool = False, last: bool = False) -> 
     if sign == ADDED or len(text) <= head + tail + AROUND:
         return text
     begin = re.sub(r"\S*$", "", text[:head]) or text[:head]
-    end = re.sub(r"^\S*", "", text[-tail:]) or text[-tail:] if tail else ""
+    end = (re.sub(r"^\S*", "", text[-tail:]) or text[-tail:]) if tail else ""
     return f"{begin}[…]{end}"
 
 
@@ -127,7 +127,8 @@ def as_markdown(sign: str, text: str) -> str:
         return exact(text)
     mark, inner = MARKS[sign], text.strip()
     if not inner:
-        return f" {mark}{'¶' if chr(10) in text else '␣'}{mark} " + (exact(text) if sign == ADDED else "")
+        symbol = "¶" if "\n" in text else "␣"
+        return f" {mark}{symbol}{mark} " + (exact(text) if sign == ADDED else "")
     at = text.index(inner)
     # An empty line would end the marks.
     shown = "\n".join(line if line.strip() else "&#8203;" for line in exact(inner).split("\n"))
