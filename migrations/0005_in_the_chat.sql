@@ -61,6 +61,7 @@ create table relay.signal (
     removed_at timestamptz
 );
 create unique index signal_standing on relay.signal (message_id, user_id, emoji) where removed_at is null;
+create index signal_message on relay.signal (message_id, user_id);
 
 -- What a message said before its author edited it.
 create table relay.message_version (
@@ -72,6 +73,9 @@ create table relay.message_version (
     replaced_at timestamptz not null default now()
 );
 create index message_version_message on relay.message_version (message_id, id);
+-- Of a message that came in several: what each says (text, blocks, and whether it only goes on with the one before).
+-- edited_at: when its author edited it last, by Telegram's clock.
+alter table relay.posted add column part jsonb, add column edited_at timestamptz;
 
 -- A topic's name as Telegram shows it. implicit: Telegram made it up, and a better one is welcome.
 create table relay.topic (

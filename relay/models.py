@@ -94,6 +94,12 @@ class Incoming:
     retry_turn: int | None = None
     web: bool = False
     """A tap allowed web tools for this turn though it is tainted."""
+    replaces: bool = False
+    """The new answer takes the old one's place in the chat, and what that taught is taken back."""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    """What each of several Telegram messages says that are one input: see `said.parts_of`."""
+    model: str | None = None
+    """The model that is to answer; None: the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +197,7 @@ class Answer:
     """Offer a Retry button."""
     web: bool = False
     """Offer to answer again with the web."""
+    withdrawn: list[dict[str, Any]] = field(default_factory=list)
+    """What the answer in whose place this one is had done to memory, and was taken back with it."""
+    model: str = ""
+    """Who wrote it, when it is not the usual model."""

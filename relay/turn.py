@@ -76,9 +76,9 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     A message that is answered again comes back with what it said and replied to then.
     """
     if not incoming.retry:
-        began = engine.store.begin(incoming, engine.model_name)
+        began = engine.store.begin(incoming, model_of(engine, incoming))
         return incoming, *await asyncio.gather(began, engine.store.recall(incoming))
-    context = await engine.store.begin(incoming, engine.model_name)
+    context = await engine.store.begin(incoming, model_of(engine, incoming))
     if context.message is None:
         return incoming, context, []
     replied = context.message["reply_to"]
@@ -86,6 +86,11 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     incoming = replace(incoming, text=context.message["text"], reply_to=reply_to)
     found = await engine.store.recall(incoming)
     return incoming, context, [row for row in found if row["id"] != context.message_id]
+
+
+def model_of(engine: Engine, incoming: Incoming) -> str:
+    """The model that answers an input."""
+    return incoming.model or engine.model_name
 
 
 def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
@@ -116,7 +121,7 @@ async def say(
         def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
             now = offered(engine, incoming, context, prompt.tainted or dirty).definitions
             messages = [*prompt.messages, *cached_steps(steps)]
-            return ModelRequest(engine.model_name, prompt.system, messages, engine.max_tokens, now)
+            return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
 
         try:
             return await converse(engine.model, request, prompt, tools, sink, stop), prompt
@@ -177,6 +182,7 @@ async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Repl
         "retry": reply.status == "cut",
         "web": held_back,
         "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],
+        "model": "" if model_of(engine, incoming) == engine.model_name else incoming.model,
     }
     stored = await engine.store.finish(
         incoming,
@@ -230,4 +236,6 @@ def answer_from(told: dict[str, Any]) -> Answer:
         note=told["note"],
         retry=told["retry"],
         web=told["web"],
+        withdrawn=told.get("withdrawn") or [],
+        model=told.get("model") or "",
     )

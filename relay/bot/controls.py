@@ -11,8 +11,10 @@ from weakref import WeakValueDictionary
 
 import structlog
 
+from relay.bot.edits import edited
 from relay.bot.groups import Groups
 from relay.bot.place import Place
+from relay.bot.reactions import reacted
 from relay.bot.render import answer_buttons, message_parts
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
@@ -53,6 +55,10 @@ class Controls:
             # One tap after the other under each message, so that its buttons show how things stand in the end.
             async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
                 return await self._press(turn, update["callback_query"], place)
+        if "edited_message" in update or "message_reaction" in update:
+            async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
+                await self._happened(turn, update)
+            return []
         if "message" not in update:
             return []
         message = update["message"]
@@ -60,6 +66,13 @@ class Controls:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = await self._call(turn, place, message, message.get("from") or {})
         return await self._parts(call, await self._run(call), place)
+
+    async def _happened(self, turn: Claimed, update: Json) -> None:
+        """What somebody did to a message after it was said."""
+        if "edited_message" in update:
+            await edited(update["edited_message"], turn.user_id, self._bot, self._house.messenger, self._house.store)
+        else:
+            await reacted(update["message_reaction"], turn.user_id, self._bot, self._house.store)
 
     async def _call(self, turn: Claimed, place: Place, message: Json, sender: Json) -> Call:
         chat = body_of(turn.updates[0]).get("chat") or {}

@@ -21,7 +21,9 @@ TOOL_NAMES = {
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
-    footer = " · ".join(part for part in (answer.note, memory_line(answer.changes, answer.failed)) if part)
+    by = f"Written by {answer.model}" if answer.model else ""
+    memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
+    footer = " · ".join(part for part in (answer.note, by, memory) if part)
     tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools))
     text = answer.text or ("" if footer else "👌")
     return message_parts(text, place, answer_buttons(answer, turn_id), footer, f"🔎 {tools}" if tools else "")

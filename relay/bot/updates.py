@@ -26,7 +26,7 @@ PASTE_SECONDS = 1.0
 
 IN_LANE = frozenset({"new", "retry"})
 """Commands that keep their place among the messages; all others act at once."""
-IN_LANE_BUTTONS = ("r:", "w:")
+IN_LANE_BUTTONS = ("r:", "w:", "a:")
 
 ASKED = re.compile(r"^✎ ([a-z]*) ?(?:#(\d{1,18}))?")
 """How a question of ours begins: what it asks for, and about which one."""

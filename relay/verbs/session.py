@@ -64,7 +64,7 @@ async def status(call: Call) -> Told:
     return Told("\n".join(lines))
 
 
-@verb("retry", help="answer my last message again", doors=("chat", "cli"))
+@verb("retry", usage="[model]", help="answer my last message again, also with the big or the small model")
 async def retry(call: Call) -> Told:
     """Runs through the turn itself (see `bot/worker.py`); here so that it is listed and declared."""
     raise AssertionError("retry is a turn, not a control")
