@@ -19,7 +19,7 @@ from relay.bot.render import answer_buttons, message_parts
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
 from relay.bot.understand import asked, lane_of, topic_pressed
-from relay.bot.updates import ASKED, Bot, Command, body_of, command_of
+from relay.bot.updates import ASKED, Bot, body_of, command_of
 from relay.errors import ChatGone, MessengerError
 from relay.models import Answer, Claimed
 from relay.verbs import ANSWERS, BUTTONS, VERBS
@@ -98,7 +98,9 @@ class Controls:
         """The verb that a command names, or what hears the answer to a question of ours."""
         if asks := ASKED.match(await asked(call.message, self._bot, self._house.store)):
             return await ANSWERS[asks[1]](call, int(asks[2] or 0))
-        command = command_of(call.message, self._bot) or Command("help", "")
+        command = command_of(call.message, self._bot)
+        if command is None:
+            return Told("")  # something that happened, told by Telegram as a message
         verb = VERBS.get(command.name)
         if verb is None or "chat" not in verb.doors:
             if not call.private and "@" not in call.text.split()[0]:
