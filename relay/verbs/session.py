@@ -60,6 +60,7 @@ async def status(call: Call) -> Told:
             f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
             f"{now['summaries_due']} summaries due"
         )
+        lines.append(f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}")
         lines.append(f"- storage: {call.house.storage}")
     return Told("\n".join(lines))
 
