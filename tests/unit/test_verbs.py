@@ -26,8 +26,8 @@ ADA, BEN = 1001, 1002
 DONE = {"changes": [{"id": 1}], "failed": []}
 STATUS = {
     "waiting": 1, "running": 2, "set_aside": 3, "summaries_due": 4, "soul": 5, "memories": 6, "pending": 7,
-    
-    "liked": 12, "disliked": 13, "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
+    "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
+    "liked": 12, "disliked": 13,
 }  # fmt: skip
 
 
