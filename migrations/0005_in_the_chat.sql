@@ -119,3 +119,4 @@ alter table relay.turn add column replaces_turn_id bigint references relay.turn;
 create index turn_space on relay.turn (space_id, created_at) where space_id is not null;
 
 drop function if exists public.relay_edit_target(bigint, bigint, bigint);
+drop function if exists public.relay_asked(bigint, bigint, bigint);

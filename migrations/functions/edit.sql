@@ -193,12 +193,14 @@ begin
     return '{}';
 end $$;
 
--- How an answer stands, to somebody who wants another one. asked: it was they who asked. stands: none has taken its
--- place. last: nothing was said after what it answers.
+-- How a turn stands, to somebody who wants its message answered again. asked: it was they who said it. stands: no later
+-- turn has answered it. last: nothing was said after it. Null: there is no such turn.
 create or replace function public.relay_standing(p_turn_id bigint, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('asked', t.user_id = p_user_id,
-        'stands', coalesce((relay.standing_answer(m)).id = t.id, false),
+        'stands', not exists (
+            select from turn n where n.thread_id = t.thread_id and n.id > t.id
+                and n.user_message_id = t.user_message_id and n.assistant_message_id is not null),
         'last', coalesce(relay.is_last_said(m), false))
     from turn t left join message m on m.id = t.user_message_id where t.id = p_turn_id
 $$;
@@ -253,23 +255,25 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- The parts of an answer that takes another's place get the other's messages in the chat, in order, to be edited. Those
--- that are left over become parts of their own, to be deleted.
+-- that are left over become parts of their own, to be deleted. What stands in another chat (a group that has become a
+-- supergroup) is out of reach.
 create or replace function relay.take_over_parts(p_turn relay.turn) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
+    here bigint := (select chat_id from delivery where turn_id = p_turn.id order by seq limit 1);
     one record;
 begin
     for one in
         select row_number() over (order by seq) as place, bot_id, chat_id, telegram_message_id from delivery
         where turn_id = p_turn.replaces_turn_id and p_turn.assistant_message_id is not null
-            and status = 'sent' and telegram_message_id is not null and not request ? 'delete'
+            and status = 'sent' and telegram_message_id is not null and not request ? 'delete' and chat_id = here
         order by seq
     loop
         update delivery set telegram_message_id = one.telegram_message_id
-        where turn_id = p_turn.id and seq = one.place and chat_id = one.chat_id and request ? 'text';
+        where turn_id = p_turn.id and seq = one.place and request ? 'text';
         if not found then
             insert into delivery (turn_id, seq, bot_id, chat_id, request, telegram_message_id)
-            select p_turn.id, coalesce(max(seq), 0) + 1, one.bot_id, one.chat_id,
+            select p_turn.id, max(seq) + 1, one.bot_id, one.chat_id,
                 jsonb_build_object('chat_id', one.chat_id, 'delete', true), one.telegram_message_id
             from delivery where turn_id = p_turn.id;
         end if;

@@ -29,6 +29,8 @@ from relay.verbs.registry import Call, House, Pressed, Told
 log = structlog.get_logger()
 
 Json = dict[str, Any]
+GONE = "This button does nothing any more."
+FAILED = "That did not work. I try again in a moment."
 
 
 class Controls:
@@ -138,33 +140,37 @@ class Controls:
 
     async def _press(self, turn: Claimed, query: Json, place: Place) -> list[Json]:
         """A button. Every press is answered; who may press, its handler checks."""
-        done = Pressed("This button does nothing any more.")
-        message = query["message"]
+        call = await self._call(turn, place, query["message"], query["from"])
         try:
-            kind, *given = str(query.get("data") or "n").split(":")
-            handler = BUTTONS.get(kind)
-            if handler is not None and takes(handler, given):
-                call = await self._call(turn, place, message, query["from"])
-                done = await handler(call, *given)
-                await self._redraw(done, place, message)
-                if done.says is not None:
-                    return await self._parts(call, done.says, place)
-            elif kind == "n":
-                done = Pressed()
-            return []
-        finally:
-            with contextlib.suppress(MessengerError):
-                answer = {"callback_query_id": query["id"], "text": done.toast[:200] or None}
-                await self._house.messenger.call("answerCallbackQuery", **answer)
+            done = await self._pressed(call, str(query.get("data") or "n"))
+            await self._redraw(done, place, query["message"])
+        except Exception:
+            await self._answer_press(query, FAILED)  # its turn is run again
+            raise
+        await self._answer_press(query, done.toast)
+        return [] if done.says is None else await self._parts(call, done.says, place)
+
+    async def _pressed(self, call: Call, data: str) -> Pressed:
+        """What the button with this data does, which may be of another version."""
+        kind, *given = data.split(":")
+        handler = BUTTONS.get(kind)
+        if handler is not None and takes(handler, given):
+            return await handler(call, *given)
+        return Pressed() if kind == "n" else Pressed(GONE)
+
+    async def _answer_press(self, query: Json, toast: str) -> None:
+        with contextlib.suppress(MessengerError):
+            answer = {"callback_query_id": query["id"], "text": toast[:200] or None}
+            await self._house.messenger.call("answerCallbackQuery", **answer)
 
     async def _redraw(self, done: Pressed, place: Place, message: Json) -> None:
         """Gives the message under which a button hangs its new text or buttons."""
-        if done.text is None and done.rows is None:
+        if not done.text and done.rows is None:
             return
         at: Json = {"chat_id": place.chat_id, "message_id": message["message_id"]}
         rows = {"inline_keyboard": [list(row) for row in done.rows or ()]}
         method = "editMessageReplyMarkup"
-        if done.text is not None:
+        if done.text:
             (part, *_) = message_parts(done.text, place, silent=True)
             method, at = (
                 "editMessageText",

@@ -114,7 +114,7 @@ class Delivery:
         What has no part any more, goes."""
         if row["request"].get("delete"):
             await self._take_away(row)
-            return row["telegram_message_id"] or 0
+            return int(row["telegram_message_id"] or 0)
         if row["telegram_message_id"] is not None:
             return await self._finalize(turn, row, row["telegram_message_id"], stop)
         if row["uncertain"]:
@@ -182,6 +182,8 @@ class Delivery:
     async def _take_away(self, row: Json) -> None:
         """Deletes a message of an answer that another has replaced. One that Telegram keeps says that it is void."""
         at = {"chat_id": row["chat_id"], "message_id": row["telegram_message_id"]}
+        if at["message_id"] is None:
+            return  # of a group that has become another chat meanwhile
         try:
             await insist(self._messenger, "deleteMessage", **at)
         except ChatGone:

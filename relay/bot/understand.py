@@ -86,10 +86,11 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
 
 
 async def asked(message: Json, bot: Bot, store: Store) -> str:
-    """The question of ours that a message answers: it replies to one that is stored as such, however it looks."""
+    """The question of ours that a message answers: it replies to one that its author was asked, however that looks."""
     if not may_answer(message, bot):
         return ""
-    return await store.asked(bot.id, message["chat"]["id"], message["reply_to_message"]["message_id"])
+    target, author = message["reply_to_message"], message.get("from") or {}
+    return await store.asked(bot.id, message["chat"]["id"], target["message_id"], author.get("id") or 0)
 
 
 async def topic_pressed(query: Json, bot: Bot, store: Store) -> int:
@@ -129,15 +130,15 @@ async def again(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger, s
     return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=kind == "w", replaces=kind == "a"))
 
 
-def refused(kind: str, standing: Json) -> str:
+def refused(kind: str, standing: Json | None) -> str:
     """Why a tap that wants another answer comes to nothing; empty when it does not."""
+    if standing is None:
+        return "This button does nothing any more."
     if not standing["asked"]:
         return "This is for whoever asked."
-    if kind != "a":
-        return ""
     if not standing["stands"]:
         return "I have answered this again already."
-    return "" if standing["last"] else "More was said since. Please ask again in a new message."
+    return "" if kind != "a" or standing["last"] else "More was said since. Please ask again in a new message."
 
 
 def unsaid(turn: Claimed, bot: Bot, place: Place, space: Space, sender: Json) -> Incoming:

@@ -18,7 +18,7 @@ from relay.bot.render import answer_parts, message_parts
 from relay.bot.retry import with_model
 from relay.bot.running import Run, Runs
 from relay.bot.stream import Preview
-from relay.bot.understand import lane_of, understand
+from relay.bot.understand import lane_of, topic_pressed, understand
 from relay.bot.updates import Bot
 from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost
 from relay.memory.redact import redact
@@ -153,6 +153,8 @@ class Worker:
     async def _run(self, turn: Claimed) -> bool:
         """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
         chat, topic_id, message_id = lane_of(turn.updates)
+        if "callback_query" in turn.updates[0]:
+            topic_id = await topic_pressed(turn.updates[0]["callback_query"], self.bot, self.store)
         structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
         place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
         if turn.kind == "control" and turn.status != "answered":

@@ -17,10 +17,13 @@ class EditCalls(Calls):
         result: Json = await self._call("edit", edit=edit)
         return result
 
-    async def standing(self, turn_id: int, user_id: int) -> Json:
-        """How a turn's answer stands, to somebody who wants another one: `{asked, stands, last}`."""
+    async def standing(self, turn_id: int, user_id: int) -> Json | None:
+        """How a turn stands, to somebody who wants its message answered again: `{asked, stands, last}`.
+
+        None when there is no such turn.
+        """
         result: Json | None = await self._call("standing", turn_id=turn_id, user_id=user_id)
-        return result or {"asked": False, "stands": False, "last": False}
+        return result
 
     async def react(
         self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int, emojis: list[str], at: int
