@@ -70,6 +70,7 @@ create table relay.signal (
     removed_at timestamptz
 );
 create unique index signal_standing on relay.signal (message_id, user_id, emoji) where removed_at is null;
+create index signal_message on relay.signal (message_id, user_id);
 
 -- What a message said before its author edited it.
 create table relay.message_version (
@@ -81,6 +82,9 @@ create table relay.message_version (
     replaced_at timestamptz not null default now()
 );
 create index message_version_message on relay.message_version (message_id, id);
+-- Of a message that came in several: what each says (text, blocks, and whether it only goes on with the one before).
+-- edited_at: when its author edited it last, by Telegram's clock.
+alter table relay.posted add column part jsonb, add column edited_at timestamptz;
 
 -- A topic's name as Telegram shows it, and a group's title (topic 0). implicit: Telegram made it up, and a better one is
 -- welcome. renamed_at: when it was given one; that is tried once.
@@ -140,3 +144,4 @@ create index turn_used on relay.turn (space_id, created_at) include (model, usag
 
 drop function if exists public.relay_edit_target(bigint, bigint, bigint);
 drop function if exists public.relay_posted(bigint, bigint, bigint);
+drop function if exists public.relay_asked(bigint, bigint, bigint);

@@ -139,6 +139,12 @@ class Incoming:
     retry_turn: int | None = None
     web: bool = False
     """A tap allowed web tools for this turn though it is tainted."""
+    replaces: bool = False
+    """The new answer takes the old one's place in the chat, and what that taught is taken back."""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    """What each of several Telegram messages says that are one input: see `said.parts_of`."""
+    model: str | None = None
+    """The model that is to answer; None: the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,3 +248,7 @@ class Answer:
     """How the person who asked wants answers to be shown."""
     unlearned: bool = False
     """The model wanted to learn something, and learning is off."""
+    withdrawn: list[dict[str, Any]] = field(default_factory=list)
+    """What the answer in whose place this one is had done to memory, and was taken back with it."""
+    model: str = ""
+    """Who wrote it, when it is not the usual model."""

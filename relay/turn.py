@@ -80,9 +80,9 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     A message that is answered again comes back with what it said and replied to then.
     """
     if not incoming.retry:
-        began = engine.store.begin(incoming, engine.model_name)
+        began = engine.store.begin(incoming, model_of(engine, incoming))
         return incoming, *await asyncio.gather(began, recalled_for(engine, incoming))
-    context = await engine.store.begin(incoming, engine.model_name)
+    context = await engine.store.begin(incoming, model_of(engine, incoming))
     if context.message is None:
         return incoming, context, []
     replied = context.message["reply_to"]
@@ -98,6 +98,11 @@ async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any
         return await engine.store.recall(incoming)
     own, lent = await asyncio.gather(engine.store.recall(incoming), engine.store.recall(incoming, incoming.lent))
     return [*own, *({**row, "lent": True} for row in lent)]
+
+
+def model_of(engine: Engine, incoming: Incoming) -> str:
+    """The model that answers an input."""
+    return incoming.model or engine.model_name
 
 
 def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
@@ -128,7 +133,7 @@ async def say(
         def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
             now = offered(engine, incoming, context, prompt.tainted or dirty).definitions
             messages = [*prompt.messages, *cached_steps(steps)]
-            return ModelRequest(engine.model_name, prompt.system, messages, engine.max_tokens, now)
+            return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
 
         try:
             return await converse(engine.model, request, prompt, tools, sink, stop), prompt
@@ -194,6 +199,7 @@ async def finish(
         "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],
         "choices": shown_by(choices, reply.tainted),
         "unlearned": len(actions) < len(intents.actions),
+        "model": "" if model_of(engine, incoming) == engine.model_name else incoming.model,
     }
     stored = await engine.store.finish(
         incoming,
@@ -275,4 +281,6 @@ def answer_from(told: dict[str, Any]) -> Answer:
         web=told["web"],
         choices=Choices.from_json(told.get("choices") or {}),
         unlearned=bool(told.get("unlearned")),
+        withdrawn=told.get("withdrawn") or [],
+        model=told.get("model") or "",
     )

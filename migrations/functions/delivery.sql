@@ -21,8 +21,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Stores the parts of a turn's reply once and marks the first as being sent. A streaming preview that is in the chat
--- already takes the first part's place and will be edited. A part that was being sent before this call is uncertain:
--- it may be in the chat.
+-- already takes the first part's place and will be edited; so does each message of an answer that this one replaces,
+-- and those for which there is no part any more are to be deleted. A part that was being sent before this call is
+-- uncertain: it may be in the chat.
 create or replace function public.relay_deliver(p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -39,6 +40,7 @@ begin
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
             preview = false, message_id = excluded.message_id;
+        perform relay.take_over_parts(held);
         if cardinality(uncertain) = 0 then
             perform relay.mark_sending(held.id, 1);
         end if;
@@ -102,6 +104,17 @@ begin
     perform public.relay_sent(p_turn_id, p_fence, p_results, false);
     perform relay.mark_sending(p_turn_id, p_seq);
     return (select to_jsonb(d) from delivery d where d.turn_id = p_turn_id and d.seq = p_seq);
+end $$;
+
+-- A part whose message in the chat cannot be edited becomes one that is being sent anew; returns it.
+create or replace function public.relay_sending_anew(p_turn_id bigint, p_fence bigint, p_seq integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    update delivery set telegram_message_id = null where turn_id = held.id and seq = p_seq;
+    perform relay.mark_sending(held.id, p_seq);
+    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = p_seq);
 end $$;
 
 -- The user stopped a delivery: what was not sent never will be, and a line that says so is its last part, marked as

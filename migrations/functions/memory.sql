@@ -276,14 +276,15 @@ begin
     return relay.changes_of(change.turn_id);
 end $$;
 
--- What a message of ours asks for, by the message that it is in the chat: the text of the question; null for any other
--- message. A question is what a control sent and forces a reply: an answer is none, whatever its text looks like.
-create or replace function public.relay_asked(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
+-- What a message of ours asks somebody for, by the message that it is in the chat: the text of the question; null for
+-- any other message, and for other people. A question forces a reply: an answer is none, whatever its text looks like.
+create or replace function public.relay_asked_of(
+    p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select d.request -> 'text'
     from posted p
-    join turn t on t.id = p.turn_id and t.kind = 'control'
+    join turn t on t.id = p.turn_id and t.user_id = p_user_id and t.assistant_message_id is null
     join delivery d on d.turn_id = t.id and d.telegram_message_id = p.telegram_message_id
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
         and p.from_bot and d.request -> 'reply_markup' ? 'force_reply'

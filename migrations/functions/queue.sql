@@ -159,6 +159,11 @@ begin
                 one.telegram_message_id := null;
             end if;
         end if;
+        -- Of an old message with a button Telegram does not tell the topic: its date is 0 then.
+        if one.payload #>> '{callback_query,message,date}' = '0' then
+            one.topic_id := coalesce(public.relay_topic_of(p_bot_id, one.chat_id,
+                (one.payload #>> '{callback_query,message,message_id}')::bigint)::bigint, one.topic_id);
+        end if;
         if one.kind in ('turn', 'control') then
             select id into lane_of from lane
             where bot_id = p_bot_id and chat_id = one.chat_id and topic_id = one.topic_id;

@@ -8,6 +8,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'set_aside', (select count(*) from turn where status = 'failed' and done_at > now() - interval '1 day'),
         'summaries_due', (select count(*) from summary_due where status = 'due'),
         'soul', (select version from soul where active),
+        'liked', (select count(*) from signal
+            where emoji = '👍' and removed_at is null and created_at > now() - interval '30 days'),
+        'disliked', (select count(*) from signal
+            where emoji = '👎' and removed_at is null and created_at > now() - interval '30 days'),
         'memories', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'active'),
         'pending', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'pending'),
         'threads', (select count(*) from thread where space_id = relay.find_space(p_space)),

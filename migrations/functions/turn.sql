@@ -95,11 +95,12 @@ begin
             untrusted = (p_input ->> 'untrusted')::boolean
         where id = saved;
     end if;
-    insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot)
-    select (p_input ->> 'bot_id')::bigint, p_thread.chat_id, part::bigint, saved, p_turn.id, false
-    from jsonb_array_elements_text(p_input -> 'telegram_message_ids') as part
+    insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, part)
+    select (p_input ->> 'bot_id')::bigint, p_thread.chat_id, one.id::bigint, saved, p_turn.id, false,
+        p_input -> 'parts' -> (one.place - 1)::integer
+    from jsonb_array_elements_text(p_input -> 'telegram_message_ids') with ordinality as one (id, place)
     on conflict (bot_id, chat_id, telegram_message_id) do update
-        set message_id = excluded.message_id, turn_id = excluded.turn_id;
+        set message_id = excluded.message_id, turn_id = excluded.turn_id, part = excluded.part;
     return saved;
 end $$;
 
@@ -132,6 +133,7 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
     own thread;
     said bigint;
+    replaced bigint := held.replaces_turn_id;
     replied jsonb := p_input -> 'reply_to';
 begin
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
@@ -139,12 +141,14 @@ begin
     if (p_input ->> 'retry')::boolean then
         said := coalesce(held.user_message_id, relay.reopen_message(own,
             (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));
+        replaced := coalesce(replaced, relay.turn_to_replace(said, p_input));
         select t.prompt -> 'reply_to' into replied from message m join turn t on t.id = m.turn_id where m.id = said;
     else
         said := relay.save_user_message(held, own, p_input);
     end if;
     update turn set space_id = own.space_id, thread_id = own.id, session_id = own.session_id, user_message_id = said,
-        model = p_input ->> 'model', prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', replied)
+        model = p_input ->> 'model', replaces_turn_id = replaced,
+        prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', replied, 'wording', relay.wordings(said))
     where id = held.id;
     return jsonb_build_object(
         'space_id', own.space_id, 'thread_id', own.id, 'session_id', own.session_id, 'message_id', said,
@@ -153,7 +157,8 @@ begin
             where chat_id = own.chat_id and topic_id = own.topic_id order by id desc limit 1),
         'choices', coalesce((
             select choices from choice where user_id = (p_input ->> 'user_id')::bigint), '{}'),
-        'memories', relay.memories_for_prompt(own.space_id, (p_input ->> 'memory_budget')::integer),
+        'memories', relay.without_taught(replaced,
+            relay.memories_for_prompt(own.space_id, (p_input ->> 'memory_budget')::integer)),
         'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
             relay.find_space(p_input -> 'lent'), (p_input ->> 'memory_budget')::integer) else '[]' end,
         'memory_count', (select count(*) from memory where space_id = own.space_id and status = 'active'),
@@ -220,6 +225,7 @@ begin
             values (held.space_id, held.thread_id, held.session_id, held.id, 'assistant', held.user_id,
                 p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)
             returning id into answer;
+            perform relay.withdraw_taught(held);
             held.tainted := (p_reply ->> 'tainted')::boolean;
             applied := relay.apply_actions(held, answer, p_reply -> 'actions',
                 held.tainted or coalesce((p_reply ->> 'ask')::boolean, false));
@@ -234,7 +240,7 @@ begin
             tainted = (p_reply ->> 'tainted')::boolean, usage = p_reply -> 'usage',
             prompt = coalesce(prompt, '{}') || coalesce(p_reply -> 'prompt', '{}'),
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
-            told = (p_reply -> 'told') || jsonb_build_object('failed', (p_reply -> 'told' -> 'failed') || (
+            told = (p_reply -> 'told') || jsonb_build_object('withdrawn', relay.withdrawn_for(held), 'failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
         where id = held.id;
         insert into event (kind, space_id, turn_id, user_id, payload)

@@ -30,6 +30,7 @@ Json = dict[str, Any]
 SETTLE_SECONDS = 1.0
 """How long a request whose response was lost may still be carried out."""
 STOPPED = "Stopped."
+VOID = "(This belonged to an earlier answer.)"
 TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
 NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
 """How Telegram says that a message cannot be edited at all, whatever its text."""
@@ -110,7 +111,11 @@ class Delivery:
                 return {"seq": row["seq"], "status": "sent", "telegram_message_id": message_id}
 
     async def _bring(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> int:
-        """Edits what is in the chat already (a preview, or a part found again), or sends."""
+        """Edits what is in the chat already (a preview, an answer that is replaced, a part found again), or sends.
+        What has no part any more, goes."""
+        if row["request"].get("delete"):
+            await self._take_away(row)
+            return int(row["telegram_message_id"] or 0)
         if row["telegram_message_id"] is not None:
             return await self._finalize(turn, row, row["telegram_message_id"], stop)
         if row["uncertain"]:
@@ -178,12 +183,26 @@ class Delivery:
                 ours = not any(words in reason for words in NO_EDIT)
                 request = plainer(request, reason) if ours and isinstance(error, MessengerRefused) else None
         log.warning("message cannot be edited; sending a new one", delivery=row["id"], message_id=message_id)
-        row |= await self._store.sending(turn, [], row["seq"])
+        row |= await self._store.sending_anew(turn, row["seq"])
         sent = await self._send(turn, row, stop)
         if ours:
             with contextlib.suppress(MessengerError):
                 await self._messenger.call("deleteMessage", chat_id=row["request"]["chat_id"], message_id=message_id)
         return sent
+
+    async def _take_away(self, row: Json) -> None:
+        """Deletes a message of an answer that another has replaced. One that Telegram keeps says that it is void."""
+        at = {"chat_id": row["chat_id"], "message_id": row["telegram_message_id"]}
+        if at["message_id"] is None:
+            return  # of a group that has become another chat meanwhile
+        try:
+            await insist(self._messenger, "deleteMessage", **at)
+        except ChatGone:
+            raise
+        except MessengerRefused as error:
+            if "not found" not in error.reason.lower():
+                with contextlib.suppress(MessengerRefused):
+                    await insist(self._messenger, "editMessageText", **at, text=VOID)
 
 
 def failed(row: Json, error: str) -> Json:

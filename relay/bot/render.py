@@ -23,8 +23,10 @@ TOOL_NAMES = {
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
+    by = f"Written by {answer.model}" if answer.model else ""
+    memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
-    footer = " · ".join(part for part in (answer.note, memory_line(answer.changes, answer.failed), off) if part)
+    footer = " · ".join(part for part in (answer.note, by, memory, off) if part)
     choices = answer.choices
     tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools)) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))

@@ -27,7 +27,7 @@ PASTE_SECONDS = 1.0
 
 IN_LANE = frozenset({"new", "retry"})
 """Commands that keep their place among the messages; all others act at once."""
-IN_LANE_BUTTONS = ("r:", "w:")
+IN_LANE_BUTTONS = ("r:", "w:", "a:")
 WITH_DOCUMENT = frozenset({"soul"})
 """Commands that may be the caption of a document, which they take."""
 

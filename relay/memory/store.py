@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
+from relay.memory.calls.edit import EditCalls
 from relay.memory.calls.facts import FactCalls
 from relay.memory.calls.persona import PersonaCalls
 from relay.memory.calls.place import PlaceCalls
@@ -22,6 +23,7 @@ class Store(
     TurnCalls,
     DeliveryCalls,
     ChoiceCalls,
+    EditCalls,
     FactCalls,
     PersonaCalls,
     PlaceCalls,

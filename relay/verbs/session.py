@@ -62,11 +62,14 @@ async def status(call: Call) -> Told:
             f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
             f"{now['summaries_due']} summaries due"
         )
+        lines.append(f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}")
         lines.append(f"- storage: {call.house.storage}")
     return Told("\n".join(lines))
 
 
-@verb("retry", help="answer my last message again", doors=("chat",))
+@verb(
+    "retry", usage="[model]", help="answer my last message again, also with the big or the small model", doors=("chat",)
+)
 async def retry(call: Call) -> Told:
     """Runs through the turn itself (see `bot/worker.py`); here so that it is listed and declared."""
     raise AssertionError("retry is a turn, not a control")

@@ -55,9 +55,9 @@ insert into message (id, space_id, thread_id, session_id, role, text, blocks) ov
 values (9007199254740993, 1, 1, 1, 'user', repeat('what a long text 🎈 ', 60000), '[]'),
     (9007199254740995, 1, 1, 1, 'user', '', '[]');
 select setval('message_id_seq', 9007199254740995);
-insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, created_at)
+insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, part, edited_at, created_at)
 select 7000000000 + n % 3, -1000000000000 - n % 7, 9007199254740990 + n, nullif(n, 3), nullif(n, 4), n % 2 = 0,
-    pg_temp.at(n)
+    pg_temp.json(n), pg_temp.at(n + 1), pg_temp.at(n)
 from generate_series(1, 5000) n;
 insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, error, sent_at)
 select n, n % 3, 7000000000, -n, nullif(n, 8), coalesce(pg_temp.json(n), '{}'),

@@ -64,11 +64,12 @@ class FactCalls(Calls):
         found: Json | None = await self._call("changed_in", turn_id=turn_id, change_id=change_id)
         return found
 
-    async def asked(self, bot_id: int, chat_id: int, telegram_message_id: int) -> str:
-        """The question that a message of ours asks by forcing a reply; empty when it is none."""
-        return str(
-            await self._call("asked", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id) or ""
+    async def asked(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> str:
+        """The question that a message of ours asks somebody by forcing a reply; empty when it asks them nothing."""
+        found = await self._call(
+            "asked_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id, user_id=user_id
         )
+        return str(found or "")
 
     async def changes(self, turn_id: int, user_id: int, admin: bool) -> list[Json] | None:
         """What a turn changed in memory, for a person who may decide about some of it; None for anybody else."""
