@@ -67,9 +67,7 @@ async def status(call: Call) -> Told:
     return Told("\n".join(lines))
 
 
-@verb(
-    "retry", usage="[model]", help="answer my last message again, also with the big or the small model", doors=("chat",)
-)
+@verb("retry", usage="[big|small|model]", help="answer my last message again", doors=("chat",))
 async def retry(call: Call) -> Told:
     """Runs through the turn itself (see `bot/worker.py`); here so that it is listed and declared."""
     raise AssertionError("retry is a turn, not a control")
