@@ -22,7 +22,8 @@ ODD = [
     "'; drop table message; --",
     "http://example.com/it's?a=b&c=d'e", "/usr/lib/it's", "foo@bar.com'", "-1.5e10", "x" * 3000, "tea " * 3000,
     "NULL",
-    '"it\'s <-> a" b', '"&" tea', '"foo-bar baz" foo-bar', "from:% tea", "from:' tea", "in:\\ tea", '"the"', "the and of",
+    '"it\'s <-> a" b', '"&" tea', '"foo-bar baz" foo-bar', "from:% tea", "from:' tea", "in:\\ tea",
+    '"the"', "the and of",
     "a:b:c:*:D", "\x02\x03 tea", "1 | 2", '"1 | 2 & 3"',
 ]  # fmt: skip
 
