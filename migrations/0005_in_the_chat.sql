@@ -114,6 +114,7 @@ create table relay.title_due (
 );
 create index title_due_open on relay.title_due (session_id) where status = 'due';
 alter table relay.session add column titled_by text check (titled_by in ('person', 'model'));
+update relay.session set titled_by = 'person' where title is not null;
 create index message_session on relay.message (session_id, id) include (status, turn_id);
 
 -- A person's correction is a version of a summary like those that a model made, with its author.

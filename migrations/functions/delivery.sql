@@ -93,7 +93,8 @@ begin
         'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null),
         'summary', exists (
             select from summary_due where status = 'due' and lease_owner is null and not_before <= now())
-            or exists (select from title_due where status = 'due' and lease_owner is null and not_before <= now()));
+            or exists (select from title_due
+                where status = 'due' and bot_id = held.bot_id and lease_owner is null and not_before <= now()));
 end $$;
 
 -- Marks what was sent, and the next part as being sent; returns that part.

@@ -1,4 +1,4 @@
-"""What people look for themselves: best first, in pages, narrowed, in their space only, with what was said around."""
+"""What people look for: best first, in pages, narrowed, in their own space only, with what was said around it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, message,
 Json = dict[str, Any]
 ODD = [
     "'", "''", "\\", "a\\b c\\d", "& | ! ( ) : * <->", "tea | !coffee", "tea:*", "%", "$1 $$",
-    "'; drop table message; --",
-    "http://example.com/it's?a=b&c=d'e", "/usr/lib/it's", "foo@bar.com'", "-1.5e10", "x" * 3000, "tea " * 3000,
-    "NULL",
-    '"it\'s <-> a" b', '"&" tea', '"foo-bar baz" foo-bar', "from:% tea", "from:' tea", "in:\\ tea",
-    '"the"', "the and of",
+    "'; drop table message; --", "the and of",
+    "http://example.com/it's?a=b&c=d'e", "/usr/lib/it's", "foo@bar.com'", "-1.5e10", "x" * 3000, "tea " * 3000, "NULL",
+    '"it\'s <-> a" b', '"&" tea', '"foo-bar baz" foo-bar', "from:% tea", "from:' tea", "in:\\ tea", '"the"',
     "a:b:c:*:D", "\x02\x03 tea", "1 | 2", '"1 | 2 & 3"',
 ]  # fmt: skip
 
@@ -269,8 +267,7 @@ async def test_it_is_quick_among_many_messages(house: House, sql: Sql, text: str
     await sql(
         "insert into message (space_id, thread_id, session_id, role, user_id, text, blocks)"
         " select m.space_id, m.thread_id, m.session_id, m.role, m.user_id,"
-        " case when n % 5 = 0 then 'common words ' else 'seldom ' end || md5(n::text) || ' ' || md5((n * 7)::text),"
-        " '[]'"
+        " case when n % 5 = 0 then 'common words ' else 'seldom ' end || md5(n::text), '[]'"
         " from generate_series(1, 5000) n, message m"
     )
     await sql("analyze message")

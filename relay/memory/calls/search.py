@@ -27,7 +27,7 @@ class SearchCalls(Calls):
     async def found_context(
         self, space: Space, bot_id: int, query: Json, message_id: int, side: str, count: int
     ) -> Json | None:
-        """Messages around (before, after) one: `{messages, earlier, later}`. None: the space has none of that id."""
+        """Messages around (before, after) one: `{messages, earlier, later}`. None when the space has no such one."""
         found: Json | None = await self._call(
             "found_context",
             space=space.as_json(),
