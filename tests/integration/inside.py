@@ -117,7 +117,7 @@ class Inside:
         async with asyncio.timeout(timeout):
             while True:
                 stored = not self.tg.pending_updates and self.tg.queue.polling
-                if stored and self.worker.idle and not await self._open():
+                if stored and not self.worker.running and not await self._open():
                     return
                 await asyncio.sleep(0.003)
 

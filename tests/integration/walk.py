@@ -24,7 +24,8 @@ COMMON = ["garden", "piano", "tent", "salad", "recipe", "train", "holiday", "bud
 FOR_ALL = {"soul", "persona"}
 """Verbs whose text is meant for everybody."""
 ACTS = {
-    "say": 40, "command": 24, "press": 20, "lend": 5, "hear": 4, "edit": 3, "react": 2, "come": 5, "go": 7, "change": 3, "sum": 4,
+    "say": 40, "command": 24, "press": 20, "lend": 5, "hear": 4, "edit": 3, "react": 2, "come": 5, "go": 7, "change": 3,
+    "sum": 4,
 }  # fmt: skip
 
 
