@@ -58,7 +58,7 @@ class Ledger:
     """Which words are at home where and who lends their memory to which group; finds what is shown against that."""
 
     def __init__(self, tg: People) -> None:
-        self._tg = tg
+        self.tg = tg
         self.homes: dict[str, set[Home]] = {}
         self.lenders: dict[int, int] = {}
         self.act = Act("nothing")
@@ -94,7 +94,7 @@ class Ledger:
         """The one person who sees a chat, beside the bot; 0 when there are several, or may be."""
         if chat.user is not None:
             return chat.user.id
-        people = [user_id for user_id in present(chat) if user_id != self._tg.bot.id]
+        people = [user_id for user_id in present(chat) if user_id != self.tg.bot.id]
         return people[0] if len(people) == 1 and not chat.username else 0
 
     def home_of(self, chat: Chat) -> Home:
@@ -104,7 +104,7 @@ class Ledger:
 
     def seen_by(self, user_id: int) -> set[Home]:
         """All spaces that a person may see."""
-        groups = {("group", chat.id) for chat in self._tg.chats.values() if chat.id < 0 and user_id in present(chat)}
+        groups = {("group", chat.id) for chat in self.tg.chats.values() if chat.id < 0 and user_id in present(chat)}
         return {("private", user_id)} | groups
 
     def prompt(self, request: ModelRequest) -> None:
@@ -122,7 +122,7 @@ class Ledger:
     def call(self, method: str, parameters: Json) -> None:
         """Looks at what is about to be shown in Telegram."""
         words = words_of(parameters) if SHOWS.match(method) else set()
-        chat = self._tg.chats.get(parameters.get("chat_id", 0))
+        chat = self.tg.chats.get(parameters.get("chat_id", 0))
         act, homes, besides = self.act, set[Home](), set(self.act.typed)
         if chat is None:
             if method == "answerCallbackQuery" and act.actor is not None:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from relay.bot import arrival
+from relay.bot import arrival, understand
+from relay.bot.groups import Groups
+from relay.memory.store import Store
+from relay.models import Claimed, File, Incoming, ModelRequest, Space
 from relay.verbs import VERBS
+from tests.integration.apart import Act, Leak, Ledger
 from tests.integration.conftest import Server
 from tests.integration.inside import inside
 from tests.integration.walk import ADMINS, KNOWN, Walk
+from tests.standins.telegram.people import People
 
-STEPS = 350
-
-
-async def walked(server: Server, seed: int, steps: int = STEPS) -> Walk:
-    """A walk of so many steps."""
-    walk = Walk(seed)
-    async with inside(server, walk.answers, ADMINS, frozenset(KNOWN)) as relay:
-        walk.settle_in(relay)
-        await relay.settled()
-        await walk.steps(steps)
-        failed = await relay.sql("select id, error from turn where failures > 0 or status = 'failed'")
-        assert failed == []
-    return walk
+Json = dict[str, Any]
+STEPS = 400
+ADA, BEN, EVE = 1001, 1002, 1003
+GROUP, OTHER = -1001, -1002
+A, B, C = "q00001az", "q00001bz", "q00002az"
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +31,172 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrival, "SETTLE_SECONDS", 0.0)
 
 
-@pytest.mark.parametrize("seed", list(range(2, 14)))
-async def test_no_space_shows_in_another(embedded: Server, seed: int) -> None:
+async def walked(server: Server, seed: int) -> Walk:
+    """A walk. Raises `Leak`."""
+    walk = Walk(seed)
+    async with inside(server, walk.answers, ADMINS, frozenset(KNOWN)) as relay:
+        walk.settle_in(relay)
+        await relay.settled()
+        await walk.steps(STEPS)
+        assert await relay.sql("select id, error from turn where failures > 0 or status = 'failed'") == []
+    return walk
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_nothing_of_one_space_is_shown_in_another(embedded: Server, seed: int) -> None:
     walk = await walked(embedded, seed)
-    print(walk.count, walk.ledger.looked_at)
-    assert walk.count["prompts"] > STEPS / 4
-    assert walk.ledger.looked_at > 5 * STEPS
+    assert walk.count["prompts"] > STEPS / 5
+    assert walk.ledger.looked_at > 3 * STEPS
     assert all(walk.count[f"/{name}"] for name, verb in VERBS.items() if "chat" in verb.doors)
+
+
+# The walk finds what it is to find: without one of the guards it ends in a leak
+
+
+async def everywhere_private(groups: Groups, chat: Json, user_id: int) -> tuple[Space, bool]:
+    return Space("private", owner_id=user_id), True
+
+
+def lent_to_all(unsaid: Callable[..., Incoming]) -> Callable[..., Incoming]:
+    def made(turn: Claimed, *given: Any) -> Incoming:
+        incoming = unsaid(turn, *given)
+        lent = Space("private", owner_id=turn.linked_to) if turn.linked_to and incoming.space.kind == "group" else None
+        return replace(incoming, lent=lent)
+
+    return made
+
+
+async def never_taken_back(store: Store, chat_id: int, owner_id: int) -> bool:
+    return True
+
+
+async def long_walk(server: Server) -> None:
+    for seed in range(1, 6):
+        await walked(server, seed)
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "instead"),
+    [
+        (Groups, "space_of", everywhere_private),
+        (understand, "unsaid", lent_to_all(understand.unsaid)),
+        (Store, "unlink", never_taken_back),
+    ],
+    ids=["every space is one's own", "lent to everybody", "never taken back"],
+)
+async def test_without_a_guard_the_walk_ends_in_a_leak(
+    embedded: Server, monkeypatch: pytest.MonkeyPatch, room: Any, name: str, instead: Any
+) -> None:
+    monkeypatch.setattr(room, name, instead)
+    with pytest.raises(Leak):
+        await long_walk(embedded)
+
+
+# The checker, on what might have been shown
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    """Ada and Ben in a group, Ada and Eve in another; a word of Ada's own and one of each group."""
+    tg = People()
+    ada, ben, eve = (tg.user(user_id, name) for user_id, name in list(KNOWN.items())[:3])
+    for user in (ada, ben, eve):
+        tg.dm(user)
+    tg.group(GROUP, "Group", [ada, ben], type="supergroup")
+    tg.group(OTHER, "Other", [ada, eve], type="supergroup")
+    made = Ledger(tg)
+    made.said([A], ("private", ADA))
+    made.said([B], ("group", GROUP))
+    made.said([C], None)
+    return made
+
+
+def act(ledger: Ledger, chat_id: int, user_id: int, **more: Any) -> Act:
+    return Act("something", ledger.tg.chat(chat_id), ledger.tg.person(user_id), **more)
+
+
+def leaks(ledger: Ledger, what: Act, method: str, chat_id: int, text: str, **more: Any) -> bool:
+    """Whether a call is found to show what it may not."""
+    ledger.leaks.clear()
+    ledger.begin(what)
+    ledger.call(method, {"chat_id": chat_id, "text": text, **more})
+    return bool(ledger.leaks)
+
+
+def test_a_word_may_be_shown_where_it_is_at_home(ledger: Ledger) -> None:
+    said = {word: act(ledger, GROUP, ADA, turn=True) for word in (A, B, C)}
+    shown = {
+        (word, chat_id): not leaks(ledger, said[word], "sendMessage", chat_id, f"It is {word}.")
+        for word in (A, B, C)
+        for chat_id in (ADA, BEN, GROUP, OTHER)
+    }
+    assert [place for place, fine in shown.items() if fine] == [(A, ADA), (B, GROUP)]
+    with pytest.raises(Leak, match=f"{C} of nobody"):
+        ledger.end()
+
+
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        ("sendMessage", {"reply_markup": {"inline_keyboard": [[{"text": f"Forget {A}", "callback_data": "x"}]]}}),
+        ("sendMessageDraft", {"text": A}),
+        ("sendDocument", {"document": File("notes.txt", A.encode())}),
+        ("sendPhoto", {"caption": f"({A})"}),
+        ("editForumTopic", {"name": A}),
+        ("editMessageText", {"text": A, "message_id": 1}),
+        ("setMyCommands", {"chat_id": 0, "commands": [{"command": "x", "description": A}]}),
+    ],
+)
+def test_it_is_found_wherever_it_is_shown(ledger: Ledger, method: str, given: Json) -> None:
+    ledger.begin(act(ledger, GROUP, ADA, turn=True))
+    ledger.call(method, {"chat_id": GROUP, **given})
+    with pytest.raises(Leak):
+        ledger.end()
+
+
+def test_what_stands_in_a_message_may_stay_in_it(ledger: Ledger) -> None:
+    group = ledger.tg.chat(GROUP)
+    message = ledger.tg.store(group, ledger.tg.bot, {"text": f"While nobody else was here: {A}"})
+    presses = act(ledger, GROUP, ADA, asks=True)
+    assert not leaks(ledger, presses, "editMessageText", GROUP, f"Undone: {A}", message_id=message.message_id)
+    assert leaks(ledger, presses, "sendMessage", GROUP, f"Undone: {A}")
+
+
+def test_who_asks_may_see_a_groups_words_in_private_as_long_as_they_are_in_it(ledger: Ledger) -> None:
+    for user_id in (ADA, BEN):
+        assert not leaks(ledger, act(ledger, user_id, user_id, asks=True), "sendMessage", user_id, B)
+        assert leaks(ledger, act(ledger, user_id, user_id, turn=True), "sendMessage", user_id, B)
+    assert leaks(ledger, act(ledger, EVE, EVE, asks=True), "sendMessage", EVE, B)
+    assert leaks(ledger, act(ledger, GROUP, ADA, asks=True), "sendMessage", BEN, A)
+    ledger.tg.remove_member(GROUP, BEN)
+    assert leaks(ledger, act(ledger, BEN, BEN, asks=True), "sendMessage", BEN, B)
+
+
+def test_what_one_says_oneself_is_no_leak(ledger: Ledger) -> None:
+    assert not leaks(ledger, act(ledger, OTHER, EVE, asks=True, typed={B}), "sendMessage", OTHER, f"No {B} here.")
+
+
+def test_what_is_lent_is_for_the_lenders_turns_and_what_is_said_of_it_for_all(ledger: Ledger) -> None:
+    ledger.lenders[GROUP] = ADA
+    request = ModelRequest("big", [{"type": "text", "text": f"- Ada: {A}"}], [{"role": "user", "content": []}], 9)
+    for user_id, fine in ((ADA, True), (BEN, False)):
+        ledger.leaks.clear()
+        ledger.begin(act(ledger, GROUP, user_id, turn=True))
+        ledger.prompt(request)
+        assert (ledger.leaks == []) is fine
+    assert leaks(ledger, act(ledger, GROUP, BEN, turn=True), "sendMessage", GROUP, A)
+    ledger.leaks.clear()
+    ledger.begin(act(ledger, GROUP, ADA, turn=True))
+    ledger.prompt(request)
+    ledger.call("sendMessage", {"chat_id": GROUP, "text": f"Well, {A}."})
+    ledger.end()
+    assert not leaks(ledger, act(ledger, GROUP, BEN, turn=True), "sendMessage", GROUP, A)
+
+
+def test_a_group_of_one_person_is_theirs_until_somebody_joins_or_it_is_public(ledger: Ledger) -> None:
+    asks = act(ledger, OTHER, ADA, turn=True)
+    assert leaks(ledger, asks, "sendMessage", OTHER, A)
+    ledger.tg.remove_member(OTHER, EVE)
+    assert not leaks(ledger, asks, "sendMessage", OTHER, A)
+    ledger.tg.chat(OTHER).username = "public"
+    assert leaks(ledger, asks, "sendMessage", OTHER, A)

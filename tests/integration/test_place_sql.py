@@ -1,0 +1,153 @@
+"""What is answered in groups, and whose memory they were lent: its SQL, and what the queue and a turn make of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from relay.bot.updates import sort_update
+from relay.errors import DatabaseError
+from relay.memory.calls.place import EVERYWHERE
+from relay.memory.store import Store
+from relay.models import Claimed
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private
+
+Json = dict[str, Any]
+SMALL = -4242
+EVERYBODY = frozenset([ADA, BEN])
+
+
+async def said(
+    store: Store, text: str, topic_id: int = 0, *, group_open: bool = False, user_id: int = ADA
+) -> list[Claimed]:
+    """Somebody says something in the group; the turns that become of it."""
+    update = message(user_id, text, GROUP, topic_id)
+    turns, _ = await store.intake(BOT.id, [sort_update(update, BOT, EVERYBODY, group_open)], 64)
+    for turn in turns:
+        await store.deliver(turn, BOT.id, [])
+        await store.sent(turn, [], True)
+    return turns
+
+
+async def test_nothing_was_said_of_a_place_at_first(store: Store) -> None:
+    assert await store.place(GROUP, 5) == {"here": None, "everywhere": None, "lender": None}
+
+
+async def test_a_topics_word_goes_before_the_groups(store: Store) -> None:
+    await store.set_place(GROUP, EVERYWHERE, "addressed", ADA)
+    assert await store.set_place(GROUP, 5, "all", BEN) == {"here": "all", "everywhere": "addressed", "lender": None}
+    (in_topic,) = await said(store, "just talking", 5)
+    assert in_topic.answers == "all"
+    assert await said(store, "just talking", 6) == []
+    (addressed,) = await said(store, "@relay_bot hello", 6)
+    assert addressed.answers == "addressed"
+    await store.set_place(GROUP, 5, "off", ADA)
+    assert await said(store, "@relay_bot hello", 5) == []
+    assert await store.set_place(GROUP, EVERYWHERE, "all", ADA) == {"here": "all", "everywhere": "all", "lender": None}
+    assert (await store.place(GROUP, 5))["here"] is None
+    assert len(await said(store, "just talking", 5)) == 1
+
+
+@pytest.mark.parametrize("group_open", [False, True])
+async def test_off_is_stronger_than_being_alone_or_addressed_and_keeps_no_word(
+    store: Store, sql: Sql, group_open: bool
+) -> None:
+    await store.set_place(GROUP, EVERYWHERE, "off", ADA)
+    for text in ("my secret thing", "@relay_bot my secret thing"):
+        assert await said(store, text, group_open=group_open) == []
+    assert await sql("select count(*) from inbox where payload is not null") == [(0,)]
+    assert await sql("select count(*) from event where payload::text like '%%secret%%'") == [(0,)]
+    (command,) = await said(store, "/status@relay_bot", group_open=group_open)
+    assert (command.kind, command.answers) == ("control", "off")
+
+
+async def test_only_three_words_are_known(store: Store) -> None:
+    with pytest.raises(DatabaseError):
+        await store.set_place(GROUP, EVERYWHERE, "sometimes", ADA)
+
+
+async def test_one_memory_is_lent_at_a_time_and_taken_back_by_its_owner(store: Store) -> None:
+    assert await store.link(GROUP, ADA) == ADA
+    assert await store.link(GROUP, ADA) == ADA
+    assert await store.link(GROUP, BEN) == ADA
+    (turn,) = await said(store, "@relay_bot hello", user_id=BEN)
+    assert turn.linked_to == ADA
+    assert await store.unlink(GROUP, BEN) is False
+    assert await store.unlink(GROUP, ADA) is True
+    assert await store.unlink(GROUP, ADA) is False
+    assert await store.link(GROUP, BEN) == BEN
+
+
+async def test_a_turn_with_lent_memory_begins_with_it_and_recalls_it_too(house: House, store: Store) -> None:
+    await house.teach(ADA, "collects stamps")
+    await house.exchange(ADA, "the marmalade recipe of my aunt needs quinces")
+    await house.exchange(ADA, "in the group: the marmalade recipe of Ben needs oranges", chat_id=GROUP)
+    text = "which fruit does the marmalade recipe need?"
+    turn = await house.turn(ADA, text, GROUP, 5)
+    alone = incoming_of(turn, text, group())
+    lent = replace(alone, lent=private(ADA))
+    assert [row["content"] for row in (await store.begin(lent, "m")).lent] == ["collects stamps"]
+    assert (await store.begin(alone, "m")).lent == []
+    found = [[row["snippet"] for row in await store.recall(alone, space)] for space in (None, private(ADA))]
+    assert "oranges" in str(found[0])
+    assert "quinces" not in str(found[0])
+    assert "quinces" in str(found[1])
+    assert "oranges" not in str(found[1])
+
+
+async def test_a_lender_of_whom_nothing_is_known_lends_nothing(house: House, store: Store) -> None:
+    turn = await house.turn(BEN, "hello", GROUP)
+    context = await store.begin(replace(incoming_of(turn, "hello", group()), lent=private(BEN)), "m")
+    assert context.lent == []
+
+
+# A group that becomes a supergroup
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_what_was_said_of_a_group_goes_with_it(store: Store, sql: Sql, times: int) -> None:
+    await store.set_place(SMALL, EVERYWHERE, "all", ADA)
+    await store.link(SMALL, ADA)
+    await sql("insert into persona (chat_id, text, author_id) values (%s, 'be brief', %s)", SMALL, ADA)
+    await sql("insert into topic (bot_id, chat_id, topic_id, name) values (%s, %s, 3, 'Trips')", BOT.id, SMALL)
+    for _ in range(times):
+        await store.regroup(BOT.id, SMALL, GROUP)
+    assert await store.place(GROUP, 0) == {"here": None, "everywhere": "all", "lender": ADA}
+    assert await store.place(SMALL, 0) == {"here": None, "everywhere": None, "lender": None}
+    assert await sql("select chat_id from persona union all select chat_id from topic") == [(GROUP,), (GROUP,)]
+
+
+@pytest.mark.parametrize("later", [SMALL, GROUP])
+async def test_where_both_were_spoken_of_the_later_word_counts(store: Store, sql: Sql, later: int) -> None:
+    words = {SMALL: ("off", ADA), GROUP: ("all", BEN)}
+    for chat_id, (answers, user_id) in words.items():
+        await store.set_place(chat_id, EVERYWHERE, answers, user_id)
+        await store.link(chat_id, user_id)
+        await sql("insert into topic (bot_id, chat_id, topic_id, name) values (%s, %s, 3, 'Trips')", BOT.id, chat_id)
+    earlier = next(chat_id for chat_id in words if chat_id != later)
+    await sql("update place set set_at = now() - interval '1 day' where chat_id = %s", earlier)
+    await sql("update link set linked_at = now() - interval '1 day' where chat_id = %s", earlier)
+    await store.regroup(BOT.id, SMALL, GROUP)
+    now = await store.place(GROUP, 0)
+    assert (now["everywhere"], now["lender"]) == words[later]
+    assert await sql("select count(*) from place where chat_id = %s", SMALL) == [(0,)]
+    assert await sql("select count(*) from topic") == [(1,)]
+
+
+# What was asked in a topic and told in private
+
+
+async def test_a_message_told_in_private_stands_in_no_topic_of_the_group(house: House, store: Store) -> None:
+    (turn,) = await house.say(message(ADA, "/secret@relay_bot", GROUP, 5))
+    parts: list[Json] = [
+        {"seq": seq, "chat_id": chat_id, "request": {"chat_id": chat_id, "text": "x"}}
+        for seq, chat_id in ((1, ADA), (2, GROUP))
+    ]
+    await store.deliver(turn, BOT.id, parts)
+    results = [{"seq": seq, "status": "sent", "telegram_message_id": 70 + seq} for seq in (1, 2)]
+    await store.sent(turn, results, True)
+    assert await store.topic_of(BOT.id, ADA, 71) == 0
+    assert await store.topic_of(BOT.id, GROUP, 72) == 5
