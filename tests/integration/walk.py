@@ -233,6 +233,9 @@ class Walk:
                 f"{user.first_name} edits {message.text} to {text}", chat, user, True, True, words_of(text, message.raw)
             )
         )
+        # The new wording goes where the message was kept when it was said, whoever has come or gone since.
+        for home in (("private", user.id), ("group", chat.id)) if user.id in KNOWN else ():
+            self.ledger.said(words_of(text), home)
         self.tg.edit(chat, message, text)
 
     async def react(self) -> None:
