@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from relay.bot.groups import Groups
-from relay.bot.menu import register_admin
+from relay.bot.menu import register_in_group
 from relay.bot.place import Place
 from relay.bot.render import message_parts
 from relay.bot.updates import LEFT, Bot, body_of, topic_of
@@ -114,7 +114,7 @@ class Arrivals:
         for admin in self._admins:
             if is_present(await told(self._house.messenger, "getChatMember", chat_id=chat_id, user_id=admin)):
                 with contextlib.suppress(MessengerError):
-                    await register_admin(self._house.messenger, chat_id, admin)
+                    await register_in_group(self._house.messenger, chat_id, admin)
 
 
 def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> str:

@@ -16,7 +16,7 @@ async def register(messenger: Messenger) -> None:
     await messenger.call("setMyCommands", commands=commands)
 
 
-async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
+async def register_in_group(messenger: Messenger, chat_id: int, user_id: int) -> None:
     """Registers all commands for somebody who runs the bot, in a group in which they are."""
     commands = [
         {"command": verb.name, "description": verb.help[:256]} for verb in VERBS.values() if "chat" in verb.doors
