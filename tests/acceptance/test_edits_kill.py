@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
-from tests.acceptance.house import WORD, House, echo, open_house
+from tests.acceptance.house import WORD, House, echo
 from tests.standins.anthropic import Recorded, Reply
 from tests.standins.telegram import Chat, StoredMessage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 AGAIN = "✎ Answer again"
 ANSWERED = "select count(*) from relay.turn where status = 'answered' and replaces_turn_id is not null and user_id = %s"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared() -> AsyncIterator[House]:
-    async with open_house() as house:
-        yield house
-        assert house.tracebacks() == []
-
-
-@pytest.fixture
-def house(shared: House) -> House:
-    shared.quiet()
-    return shared
 
 
 def much(request: Recorded) -> Reply:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 from PIL import Image
 
-from tests.acceptance.house import House, open_house
+from tests.acceptance.house import House
 from tests.standins.anthropic import Reply
 from tests.standins.telegram import Chat, StoredMessage
 
@@ -17,13 +15,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CODE = "".join(f"print('line {number} of a long program, which no phone wants to scroll')\n" for number in range(300))
 ANSWER = f"Here it is, take care of it.\n\n```python\n{CODE}```\n\nAnd that is all."
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared() -> AsyncIterator[House]:
-    async with open_house() as house:
-        yield house
-        assert house.tracebacks() == []
 
 
 @pytest.fixture
