@@ -103,6 +103,19 @@ async def test_a_kill_between_store_and_send_loses_and_doubles_nothing(house: Ho
     assert len([one for one in house.model.requests if "program" in one.last_text]) == 1
 
 
+async def test_what_one_chose_outlives_a_kill_between_store_and_send(house: House) -> None:
+    chat = house.guest()
+    house.sql("insert into relay.choice (user_id, choices) values (%s, '{\"sound\": false}')", chat.id)
+    with house.locked("delivery", "share"):
+        await house.asked(chat, "a program")
+        await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
+        await house.relay.kill()
+    house.sql("delete from relay.choice")
+    await house.again()
+    text, _ = await arrived(house, chat)
+    assert text.silent
+
+
 async def test_a_file_that_is_refused_takes_no_text_with_it(house: House) -> None:
     chat = house.guest()
     house.tg.fault("sendDocument", "error", -1, chat.id, description="Bad Request: DOCUMENT_INVALID")

@@ -14,6 +14,7 @@ from relay.bot.format import format_reply
 from relay.bot.place import Place
 from relay.bot.render import answer_parts, message_parts
 from relay.models import Answer, File
+from relay.terminal import Terminal
 
 DM = Place(1001, 0, True)
 TOPIC = Place(-1001234567890, 8, False, reply_to=55)
@@ -138,6 +139,26 @@ def test_a_file_that_is_too_big_or_empty_is_a_line() -> None:
 def test_a_name_is_one_that_telegram_leaves_alone() -> None:
     (part,) = message_parts("", DM, file=File('a "b"/c\n.txt', b"x"))
     assert part["request"]["file"]["name"] == "a-b-c-.txt"
+
+
+async def test_the_terminal_prints_a_documents_text_and_names_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = Terminal()
+    for file in (
+        File("usage.png", b"\x89PNG" * 3000, True),
+        File("code.py", b"print('hi')\n"),
+        File("a.zip", b"\xff" * 9),
+    ):
+        (part,) = message_parts("", DM, file=file)
+        method, parameters = sent_as(part["request"])
+        assert (await terminal.call(method, **parameters))["message_id"]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [
+        "[picture usage.png, 12 KB]",
+        "[document code.py, 1 KB]",
+        "print('hi')",
+        "",
+        "[document a.zip, 1 KB]",
+    ]
 
 
 def test_a_lost_file_is_known_again() -> None:
