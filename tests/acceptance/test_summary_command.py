@@ -197,9 +197,10 @@ async def test_its_buttons_and_questions_outlive_a_restart(world: World) -> None
     shown = await ask("/summary refresh")
     tg.press(dm, ada, shown, shown.buttons["✎ Correct"])
     prompt = await tg.wait_for(lambda: next((m for m in tg.messages(dm) if m.text.startswith("✎ summary")), None))
+    await ask("/help")  # by now it is written down that the question is in the chat
     await world.relay.kill()
     await world.relay.start()
-    assert "Better yaks." in (await ask("Better yaks.", reply_to=prompt)).text
+    assert "version 2 of 2 · corrected by Ada" in (await ask("Better yaks.", reply_to=prompt)).text
     tg.press(dm, ada, shown, shown.buttons["History"])
     await tg.wait_for(lambda: "Versions of this conversation's summary (2)" in shown.text)
 
