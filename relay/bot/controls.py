@@ -69,7 +69,7 @@ class Controls:
         message = update.get("message") or {}
         if LEFT in message:
             return await self._arrivals.left(turn)
-        if not message or any(event in message for event in TOPIC_EVENTS):
+        if not message or message.keys() & TOPIC_EVENTS:
             return []  # what a topic is called was taken down when the update was stored
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from relay.bot.updates import IN_LANE_BUTTONS
 from relay.jobs import summarise
 from relay.models import ModelRequest
 from relay.verbs import VERBS
@@ -182,7 +183,7 @@ class Walk:
 
     async def _press(self, chat: Chat, user: User, message: StoredMessage, data: str) -> None:
         self.count[f"press {data.split(':')[0]}"] += 1
-        turn = data.startswith(("r:", "w:"))
+        turn = data.startswith(IN_LANE_BUTTONS)
         self._begin(Act(f"{user.first_name} presses {data} in {chat.title}", chat, user, True, turn))
         self.tg.press(chat, user, message, data)
         if data == f"gl:{user.id}:y" and user.id in ADMINS:
@@ -220,7 +221,7 @@ class Walk:
                 self.ledger.said(fresh, home)
 
     async def edit(self) -> None:
-        """Somebody edits what they said."""
+        """Somebody edits what they said; it stays where it was said."""
         user = self._somebody()
         chat = self._chat(user)
         own = [m for m in chat.messages.values() if m.user_id == user.id and "text" in m.raw and "/" not in m.text]
@@ -233,9 +234,9 @@ class Walk:
                 f"{user.first_name} edits {message.text} to {text}", chat, user, True, True, words_of(text, message.raw)
             )
         )
-        # The new wording goes where the message was kept when it was said, whoever has come or gone since.
-        for home in (("private", user.id), ("group", chat.id)) if user.id in KNOWN else ():
-            self.ledger.said(words_of(text), home)
+        for home in {("private", user.id), ("group", chat.id)}:
+            if any(home in self.ledger.homes[word] for word in words_of(message.text)):
+                self.ledger.said(words_of(text), home)
         self.tg.edit(chat, message, text)
 
     async def react(self) -> None:
