@@ -46,13 +46,13 @@ async def test_reactions_are_kept_and_never_answered(town: Town) -> None:
     town.tg.push({"message_reaction": {**body, "old_reaction": [], "new_reaction": custom}})
     await town.tg.wait_for(lambda: len(signals(town, dm)) == 5)
     await taken(town)
-    assert signals(town, dm) == [
+    assert set(signals(town, dm)) == {
         (ada.id, "assistant", "👍", False),
         (ada.id, "assistant", "👎", False),
         (ada.id, "user", "🔥", True),
         (ada.id, "assistant", "custom:5368324170671202286", True),
         (ada.id, "assistant", "paid", True),
-    ]
+    }
     assert town.model.counts["requests"] == asked
     assert len(town.tg.messages(dm)) == shown
 
