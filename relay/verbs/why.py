@@ -14,6 +14,7 @@ LAYERS = ("soul", "persona", "memory", "summary", "recent", "recalled", "message
 TAINTS = {
     "message": "what you sent held words of others",
     "reply": "it replies to words of others",
+    "memory": "some of what I know here is from others",
     "summary": "the summary comes from words of others",
     "people": "several people spoke before",
     "recent": "earlier messages held words of others",

@@ -17,7 +17,7 @@ from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import BUTTONS, VERBS
 from relay.verbs import memory as memory_verbs
 from relay.verbs.memory import FACT_LENGTH
-from relay.verbs.registry import Call, House, Pressed, Told, literal
+from relay.verbs.registry import SECTIONS, Call, House, Pressed, Told, literal
 
 ADA, BEN = 1001, 1002
 DONE = {"changes": [{"id": 1}], "failed": []}
@@ -121,8 +121,15 @@ async def test_help_lists_what_one_may() -> None:
     assert "/soul" in admins
     shown = "\n".join(message.text for message in format_reply(admins))
     for verb in VERBS.values():
-        if "chat" in verb.doors:
-            assert f"/{verb.name}{' ' + verb.usage if verb.usage else ''}" in shown
+        assert (f"/{verb.name} – {verb.help}" in shown) == ("chat" in verb.doors and "private" in verb.places)
+    in_group = (await told("help", call(admin=True, private=False))).text
+    assert "/answer" in in_group
+    assert "/answer" not in admins
+
+
+def test_every_command_has_its_place_in_the_help() -> None:
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(listed) == sorted(name for name, verb in VERBS.items() if "chat" in verb.doors)
 
 
 async def test_new_says_what_happens() -> None:
