@@ -24,13 +24,17 @@ async def register(messenger: Messenger, admins: Iterable[int]) -> None:
         await _tell(messenger, "setMyCommands", scope={"type": f"all_{place}_chats"}, commands=offered(place, False))
     await _tell(messenger, "deleteMyCommands")  # earlier versions had one list for all chats
     for admin in admins:
-        await register_admin(messenger, admin)
+        await register_admin(messenger, admin, admin)
 
 
-async def register_admin(messenger: Messenger, admin: int) -> None:
-    """Offers an admin all commands in their private chat. Telegram refuses until they have pressed Start there."""
-    scope = {"type": "chat", "chat_id": admin}
-    await _tell(messenger, "setMyCommands", scope=scope, commands=offered("private", True))
+async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
+    """Offers somebody who runs the bot all commands in a chat: in their private one, which Telegram refuses until they
+    have pressed Start there, or in a group in which they are."""
+    if chat_id == user_id:
+        place, scope = "private", {"type": "chat", "chat_id": chat_id}
+    else:
+        place, scope = "group", {"type": "chat_member", "chat_id": chat_id, "user_id": user_id}
+    await _tell(messenger, "setMyCommands", scope=scope, commands=offered(place, True))
 
 
 def offered(place: str, admin: bool) -> list[dict[str, str]]:
