@@ -121,7 +121,7 @@ class Controls:
         if verb.admin and not call.admin:
             return Told(ADMINS_ONLY)
         if verb.name == "start" and call.admin and call.private:
-            await register_admin(self._house.messenger, call.user_id)
+            await register_admin(self._house.messenger, call.chat_id, call.user_id)
         return await verb.run(replace(call, text=command.rest))
 
     async def _parts(self, call: Call, told: Told, place: Place) -> list[Json]:

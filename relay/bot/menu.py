@@ -25,20 +25,19 @@ async def register(messenger: Messenger, admins: frozenset[int], others: Iterabl
         await _tell(messenger, "setMyCommands", scope={"type": f"all_{place}_chats"}, commands=menu(place, False))
     await _tell(messenger, "deleteMyCommands")  # earlier versions had one list for all chats
     for admin in admins:
-        await register_admin(messenger, admin)
+        await register_admin(messenger, admin, admin)
     for other in others:
         await _tell(messenger, "deleteMyCommands", scope={"type": "chat", "chat_id": other})
 
 
-async def register_admin(messenger: Messenger, admin: int, group_id: int = 0) -> None:
-    """Offers an admin all commands, in their private chat or in a group. Telegram refuses until they have pressed Start
-    there, or are in the group."""
-    if group_id:
-        scope: dict[str, Any] = {"type": "chat_member", "chat_id": group_id, "user_id": admin}
+async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
+    """Offers somebody who runs the bot all commands in a chat: in their private one, which Telegram refuses until they
+    have pressed Start there, or in a group in which they are."""
+    if chat_id == user_id:
+        place, scope = "private", {"type": "chat", "chat_id": chat_id}
     else:
-        scope = {"type": "chat", "chat_id": admin}
-    commands = menu("group" if group_id else "private", True)
-    await _tell(messenger, "setMyCommands", scope=scope, commands=commands)
+        place, scope = "group", {"type": "chat_member", "chat_id": chat_id, "user_id": user_id}
+    await _tell(messenger, "setMyCommands", scope=scope, commands=menu(place, True))
 
 
 def menu(place: str, admin: bool) -> list[dict[str, str]]:

@@ -152,7 +152,7 @@ async def draft_told(text: str, number: int, base: int, active: Json) -> Told:
             f" ⚠️ It was made from version {base}, but version {active['version']} is active by now; "
             "activating it would undo what was changed there."
         )
-    changes = await difference_to(active["text"], text)
+    changes = await difference_to(active["text"], text) or "(none)"
     rows = [[button("✅ Activate", f"sa:{number}:{active['version']}"), button("✖ Discard", f"sx:{number}")]]
     return Told(f"{head} The difference to version {active['version']}:\n\n{changes}", rows=rows)
 

@@ -252,6 +252,24 @@ async def test_editing_asks_and_the_answer_becomes_a_draft(town: Town) -> None:
     assert "edited" in (await asks(town, ada, "/soul")).text
 
 
+async def test_a_long_soul_takes_several_messages_and_its_question_stays_one(town: Town) -> None:
+    ada, _, _ = people(town)
+    chat = own(town, ada)
+    text = "\n\n".join(f"Paragraph {number}: you are kind and you take your time." for number in range(90))
+    first = await asks(town, ada, "/soul set", document=Upload(text.encode(), "long.md", "text/markdown"))
+    parts = await town.tg.wait_for(
+        lambda: [m for m in town.tg.messages(chat) if m.message_id >= first.message_id and m.from_bot][1:]
+    )
+    assert not first.buttons
+    assert "✅ Activate" in parts[-1].buttons
+    await town.press(chat, ada, parts[-1], "Activate")
+    assert await soul_now(town) == text
+    question = await asks(town, ada, "/soul edit")
+    assert question.text.endswith("It is in this document.")
+    draft = await replied(town, ada, question, "You are short.", "A draft")
+    assert ("bold", "You are short.") in marks(draft)
+
+
 async def test_the_history_is_paged_and_every_version_comes_back(town: Town) -> None:
     ada, _, _ = people(town)
     chat = own(town, ada)

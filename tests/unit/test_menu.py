@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.bot.menu import menu, register
+from relay.bot.menu import menu, register, register_admin
 from relay.errors import ChatGone, MessengerRefused
 from relay.testing import FakeMessenger
 from relay.verbs import VERBS
@@ -44,6 +44,15 @@ async def test_everybody_is_offered_what_everybody_may() -> None:
         name for name, verb in VERBS.items() if verb.admin and "private" in verb.places
     }
     assert {"soul", "persona"} <= menus[f"chat{ADA}"]
+
+
+async def test_in_a_group_admins_are_offered_more_than_the_others() -> None:
+    messenger = FakeMessenger()
+    await register_admin(messenger, -1001, ADA)
+    ((_, sent),) = messenger.calls
+    assert sent["scope"] == {"type": "chat_member", "chat_id": -1001, "user_id": ADA}
+    assert sent["commands"] == menu("group", True)
+    assert {"soul", "persona"} <= {one["command"] for one in sent["commands"]}
 
 
 async def test_the_one_list_of_earlier_versions_goes() -> None:
