@@ -1,0 +1,162 @@
+"""What the bot may do in a group, what it says when it comes there, and what of a group's updates it heeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from relay.bot.arrival import greeting
+from relay.bot.understand import silenced
+from relay.bot.updates import Bot, sort_update
+from relay.intents import Forget, Intents, Learn, Remember, without_known
+from relay.models import Claimed
+from relay.verbs.standing import Standing, is_present, reads_all, writes
+from tests.standins.telegram import TelegramStandIn
+from tests.standins.telegram.checks import writable_chat
+from tests.standins.telegram.values import ApiError
+
+Json = dict[str, Any]
+ADA, BEN, SAM = 1001, 1002, 6666
+BOT = Bot(77, "relay_bot")
+GROUP = {"id": -1001, "type": "supergroup", "title": "Club"}
+
+
+@pytest.mark.parametrize(
+    ("me", "member", "expected"),
+    [
+        ({"can_read_all_group_messages": True}, {"status": "member"}, True),
+        ({"can_read_all_group_messages": False}, {"status": "administrator"}, True),
+        ({"can_read_all_group_messages": False}, {"status": "member"}, False),
+        ({"can_read_all_group_messages": False}, {}, None),
+        ({}, {"status": "member"}, None),
+        ({}, {"status": "administrator"}, True),
+    ],
+)
+def test_whether_it_reads_all(me: Json, member: Json, expected: bool | None) -> None:
+    assert reads_all(me, member) is expected
+
+
+@pytest.mark.parametrize(
+    ("chat", "member", "expected"),
+    [
+        ({"permissions": {"can_send_messages": False}}, {"status": "administrator"}, True),
+        ({"permissions": {"can_send_messages": False}}, {"status": "member"}, False),
+        ({"permissions": {"can_send_messages": True}}, {"status": "member"}, True),
+        ({}, {"status": "member"}, True),
+        ({}, {"status": "restricted", "can_send_messages": False}, False),
+        ({}, {}, None),
+    ],
+)
+def test_whether_it_may_write(chat: Json, member: Json, expected: bool | None) -> None:
+    assert writes(chat, member) is expected
+
+
+def test_who_is_in_a_chat() -> None:
+    here = [{"status": "member"}, {"status": "creator"}, {"status": "restricted", "is_member": True}]
+    gone = [{"status": "left"}, {"status": "kicked"}, {"status": "restricted", "is_member": False}, {}]
+    assert [is_present(member) for member in here + gone] == [True] * 3 + [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("answers", "alone", "expected"),
+    [
+        (None, False, "I answer the people I know when they mention me (@relay_bot), reply to me, or use a command"),
+        (None, True, "Nobody else is here, so I answer everything"),
+        ("addressed", True, "I answer the people I know when they mention me"),
+        ("all", False, "I answer every message of the people I know"),
+        ("off", False, "I am switched off"),
+    ],
+)
+def test_the_greeting_says_what_is_answered_as_it_was_set(answers: str | None, alone: bool, expected: str) -> None:
+    assert expected in greeting(Standing(True, True, False, "relay_bot"), answers, alone, "")
+
+
+def test_the_greeting_says_who_lends_their_memory() -> None:
+    told = greeting(Standing(True, True, True, "relay_bot"), None, False, "*Ada*")
+    assert "&#42;Ada&#42; lends me their memory" in told
+    assert "also for a single topic" in told
+
+
+# What of a group's updates is heeded
+
+
+def gone(user_id: int, by: int) -> Json:
+    body = {"message_id": 5, "chat": GROUP, "from": {"id": by}, "left_chat_member": {"id": user_id}}
+    return {"update_id": 1, "message": body}
+
+
+@pytest.mark.parametrize(
+    ("user_id", "by", "expected"),
+    [(ADA, ADA, "control"), (ADA, SAM, "control"), (SAM, SAM, "ignored"), (SAM, ADA, "ignored")],
+)
+def test_who_left_counts_and_not_who_sent_them_away(user_id: int, by: int, expected: str) -> None:
+    row = sort_update(gone(user_id, by), BOT, frozenset([ADA]), False)
+    assert row["kind"] == expected
+    assert row["user_id"] == (ADA if user_id == ADA else None)
+
+
+def claimed(update: Json, answers: str | None) -> Claimed:
+    return Claimed(1, 1, "control", "working", 0, ADA, (update,), (), answers=answers)
+
+
+def said(**body: Any) -> Json:
+    return {"message": {"message_id": 5, "chat": GROUP, "from": {"id": ADA}, **body}}
+
+
+@pytest.mark.parametrize(
+    ("update", "of_an_admin", "of_another"),
+    [
+        (said(text="/status@relay_bot"), False, True),
+        (said(text="@relay_bot hello"), True, True),
+        (said(photo=[{}]), True, True),
+        (said(forum_topic_created={"name": "Trips"}), False, False),
+        (gone(ADA, ADA), False, False),
+        ({"edited_message": said(text="hello")["message"]}, True, True),
+        (
+            {"callback_query": {"id": "1", "from": {"id": ADA}, "data": "x", "message": said(text="x")["message"]}},
+            False,
+            False,
+        ),
+        ({"my_chat_member": {"chat": GROUP, "from": {"id": ADA}}}, False, False),
+    ],
+)
+def test_what_off_silences(update: Json, of_an_admin: bool, of_another: bool) -> None:
+    for answers in (None, "all", "addressed"):
+        assert not silenced(claimed(update, answers), BOT, False)
+    assert silenced(claimed(update, "off"), BOT, True) is of_an_admin
+    assert silenced(claimed(update, "off"), BOT, False) is of_another
+
+
+def test_what_was_lent_is_not_learned_again() -> None:
+    told = Intents(
+        "Well.",
+        (
+            Learn("Collects stamps!"),
+            Learn("Collects coins"),
+            Forget("collects stamps"),
+            Remember("collects  STAMPS", "knowledge", ()),
+        ),
+        (),
+        False,
+    )
+    kept = without_known(told, ["collects stamps", "…"])
+    assert [str(getattr(action, "text", "")) for action in kept.actions] == ["Collects coins", "collects stamps"]
+
+
+# The stand-in refuses as Telegram does
+
+
+def test_a_bot_cannot_begin_a_conversation_nor_write_where_it_may_not() -> None:
+    tg = TelegramStandIn()
+    ada, ben = tg.user(ADA, "Ada"), tg.user(BEN, "Ben")
+    group = tg.group(-1001, "Club", [ada, ben], bot_status="member")
+    with pytest.raises(ApiError, match="Forbidden: bot can't initiate conversation with a user"):
+        writable_chat(tg, {"chat_id": ADA})
+    tg.dm(ada)
+    assert writable_chat(tg, {"chat_id": ADA}).private
+    group.muted = True
+    with pytest.raises(ApiError, match="not enough rights to send text messages to the chat"):
+        writable_chat(tg, {"chat_id": group.id})
+    tg.set_member(group, tg.bot, "administrator", by=ada)
+    assert writable_chat(tg, {"chat_id": group.id}) is group
