@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.models import Space
+from relay.verbs.changes import candidates, choice_text, first_rows
 from relay.verbs.registry import Call, Json, Pressed, Told, answers, literal, number_in, pressed, question, verb
 from relay.verbs.sight import at_home, may_edit, may_see
 
@@ -43,7 +44,11 @@ async def forget(call: Call) -> Told:
         )
     action = {"action": "forget", "content": words[:500]} | ({"admin": True} if call.admin else {})
     done = await call.store.change_memory(call.turn, call.space, [action])
-    return Told("", done["changes"], done["failed"])
+    changes, failed = done["changes"], done["failed"]
+    if not candidates(changes):
+        return Told("", changes, failed)
+    text = choice_text(changes, more=bool(failed), named=call.space.kind == "group")
+    return Told(text, rows=first_rows(changes, call.turn.turn_id))
 
 
 @pressed("e")
