@@ -27,6 +27,7 @@ async def test_an_ambiguous_forget_shows_what_it_may_mean_and_a_tap_decides(town
     assert list(reply.buttons) == ["🗑 1", "🗑 2", "🗑 3", "✖ None of these"]
     line = next(line for line in reply.text.splitlines() if "Minka" in line)
     number = line[line.index(" · ") - 1]
+    late = reply.buttons["🗑 1" if number != "1" else "🗑 2"]
     assert await press(town, dm, ada, reply, f"🗑 {number}") == "Done."
     listed = (await town.ask(dm, ada, "/memory")).text
     assert "Minka" not in listed
@@ -34,6 +35,9 @@ async def test_an_ambiguous_forget_shows_what_it_may_mean_and_a_tap_decides(town
     assert "Felix" in listed
     assert "wait" not in listed  # choosing one answers the question
     assert "✖ Not forgotten: 2 of these" in reply.buttons
+    query = town.tg.press(dm, ada, reply, late)
+    answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
+    assert answer["text"] == "That is settled already."
     assert await press(town, dm, ada, reply, "↩ Undo: my cat Minka is pet number 2") == "Undone."
     assert "Minka" in (await town.ask(dm, ada, "/memory")).text
 
