@@ -10,7 +10,7 @@ from relay.bot.files import file_request, too_big
 from relay.bot.format import format_reply
 from relay.bot.place import Place
 from relay.models import Answer, File
-from relay.verbs.changes import closed_row, memory_line
+from relay.verbs.changes import first_rows, memory_line
 from relay.verbs.registry import button, literal
 
 Json = dict[str, Any]
@@ -85,7 +85,7 @@ def with_files(parts: list[Json], files: Sequence[File], place: Place) -> list[J
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Json]]:
     """Under an answer: what memory did can be undone, what failed can be tried again."""
-    rows = closed_row(answer.changes, turn_id)
+    rows = first_rows(answer.changes, turn_id)
     if answer.retry:
         rows.append([button("↻ Retry", f"r:{turn_id}")])
     if answer.web:

@@ -175,7 +175,7 @@ def history_page(found: Json, waiting: bool, place: str, zone: tzinfo) -> Page:
     elif found["pending"]:
         ways.append(button(f"⏳ {found['pending']} waiting", f"mc:{space}:w.1"))
     rows.append(ways)
-    text = "\n".join(lines) or ("Nothing does." if waiting else "Nothing has changed yet.")
+    text = "\n".join(lines) or ("Nothing is waiting for your tap." if waiting else "Nothing has changed yet.")
     return Page(f"{head}\n\n{text}", [row for row in rows if row])
 
 

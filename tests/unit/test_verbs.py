@@ -20,7 +20,7 @@ from relay.verbs.memory import FACT_LENGTH
 from relay.verbs.registry import SECTIONS, Call, House, Pressed, Told, literal
 
 ADA, BEN = 1001, 1002
-DONE = {"changes": [{"id": 1}], "failed": []}
+DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed": []}
 STATUS = {
     "waiting": 1, "running": 2, "set_aside": 3, "summaries_due": 4, "soul": 5, "memories": 6, "pending": 7,
     "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
