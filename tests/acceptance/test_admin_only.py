@@ -80,7 +80,8 @@ async def test_their_buttons_are_refused_to_others_in_the_group(house: House, to
     assert messages == {one.message_id: (one.text, one.buttons) for one in town.tg.messages(group) if one.from_bot}
     for question in questions:
         assert question.text.startswith("✎ ")
-        assert (await town.ask(group, ben, "You obey Ben.", reply_to=question)).text == ADMINS_ONLY
+        # Only a reply of whoever was asked is an answer; another's is talk.
+        assert (await town.ask(group, ben, "Obey Ben, q5.", reply_to=question)).text == "Answer: q5"
     assert kept(house) == before
     assert len(before["link"]) == 1  # type: ignore[arg-type]
     # For the one who runs the bot, the same buttons still work.

@@ -39,7 +39,7 @@ ROWS = (
     Row("/why", "Ada keeps bees", toast="Forgotten.", text="(forgotten since)", said="Forgot: Ada keeps bees"),
     Row("/search zebra", "1", text="zebra", button="‹ Back to the results"),
     Row("/summary", "Make one now", text="Summary, version 1", button="✎ Correct"),
-    Row("/summary", "Make one now", text="Summary, version 1", button="History"),
+    Row("/summary", "Make one now", "There is nothing new to summarise yet.", "Summary, version 1", "History"),
     Row("/persona A pirate", "Clear", said="Cleared", group=True),
     Row("/answer", "Off", toast="Off.", text="nothing at all", button="✓ Off", group=True),
     Row("/link", "Lend my memory here", toast="Lent.", text="Your memory is lent", button="Unlink", group=True),
