@@ -65,8 +65,8 @@ async def press_refresh(call: Call) -> Pressed:
     """Makes the summary anew and shows it."""
     if not await call.sees(call.space):
         return NOT_YOURS
-    failure = await refreshed(call)
-    return Pressed(failure) if failure else redrawn(await present(call))
+    failure, now = await refreshed(call), await present(call)
+    return Pressed(failure, now.text, now.rows)
 
 
 @pressed("zc")
