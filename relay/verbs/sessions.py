@@ -17,6 +17,7 @@ from relay.verbs.registry import (
     short,
     verb,
 )
+from relay.verbs.times import moment
 
 PAGE = 6
 
@@ -82,10 +83,10 @@ def title(one: Json) -> str:
 
 def numbers(call: Call, one: Json) -> str:
     """When a session was, and how much was said and used."""
-    begun, ended = (datetime.fromisoformat(one[key]).astimezone(call.house.zone) for key in ("from", "to"))
-    until = f"{ended:%H:%M}" if begun.date() == ended.date() else f"{ended:%Y-%m-%d %H:%M}"
+    begun, ended = (datetime.fromisoformat(one[key]).astimezone(call.zone) for key in ("from", "to"))
+    until = f"{ended:%H:%M}" if begun.date() == ended.date() else moment(one["to"], call.zone)
     tokens = f"{one['input']:,} tokens in, {one['output']:,} out"
-    return f"{begun:%Y-%m-%d %H:%M} – {until} · {one['messages']} messages · {tokens}"
+    return f"{moment(one['from'], call.zone)} – {until} · {one['messages']} messages · {tokens}"
 
 
 def words(call: Call, said: Json) -> str:

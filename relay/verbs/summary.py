@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
 
 from relay.jobs import LEASE_SECONDS, LEAST_MESSAGES, summarise
 from relay.prompt import SUMMARY_TOKENS, estimate_tokens
@@ -22,6 +21,7 @@ from relay.verbs.registry import (
     short,
     verb,
 )
+from relay.verbs.times import moment
 
 PAGE = 5
 LONGEST = 3400
@@ -156,7 +156,7 @@ def shown(call: Call, found: Json) -> str:
     """A version of a summary, with what there is to know about it."""
     one = found["summary"]
     covered = counted(found["messages"])
-    about = [maker(call, one), f"of {covered} messages until {moment(call, found['through'])}"]
+    about = [maker(call, one), f"of {covered} messages until {moment(found['through'], call.zone)}"]
     if found["fresh"]:
         about.append(f"{counted(found['fresh'])} are newer")
     text = one["text"] if len(one["text"]) <= LONGEST else one["text"][:LONGEST].rstrip() + " […]"
@@ -172,12 +172,7 @@ def counted(messages: int) -> str:
 def maker(call: Call, one: Json) -> str:
     """Who made a version, and when."""
     who = f"corrected by {literal(one['by'] or 'somebody')}" if one["author_id"] else f"by {literal(one['model'])}"
-    return f"{who}, {moment(call, one['created_at'])}"
-
-
-def moment(call: Call, at: str) -> str:
-    """A time in the house's zone."""
-    return f"{datetime.fromisoformat(at).astimezone(call.house.zone):%Y-%m-%d %H:%M}"
+    return f"{who}, {moment(one['created_at'], call.zone)}"
 
 
 async def asked(call: Call) -> Told:

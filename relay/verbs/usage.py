@@ -66,7 +66,7 @@ async def usage(call: Call) -> Told:
     days = DAYS if not call.text.strip() else number_in(call.text.strip()) or 0
     if not 1 <= days <= MOST_DAYS:
         return Told(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30", private=True)
-    starts = day_starts(days, call.house.zone)
+    starts = day_starts(days, call.zone)
     rows = await call.store.usage(call.space, starts)
     by_day = [Used() for _ in starts]
     for row in rows:

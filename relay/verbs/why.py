@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from relay.models import Space
 from relay.verbs.prices import cost, dollars
 from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, Told, button, literal, number_in, pressed, short, verb
+from relay.verbs.times import moment
 
 PAGE = 6
 LAYERS = ("soul", "persona", "memory", "summary", "recent", "recalled", "message")
@@ -97,11 +98,6 @@ def explained(found: Json, page: int, zone: tzinfo) -> str:
     lines.append(f"- tools: {literal(', '.join(dict.fromkeys(prompt.get('tools', [])))) or 'none'}")
     lines += [f"- {line}" for line in (left_out(prompt), learning(found))]
     return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found)
-
-
-def moment(at: str, zone: tzinfo) -> str:
-    """A time as people read it."""
-    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d %H:%M}"
 
 
 def quoted(text: str, length: int) -> str:
