@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from relay.jobs import LEASE_SECONDS, LEAST_MESSAGES, summarise
-from relay.prompt import SUMMARY_TOKENS, estimate_tokens
+from relay.prompt import SUMMARY_TOKENS
 from relay.verbs.registry import (
     NOT_YOURS,
     Call,
@@ -22,6 +22,7 @@ from relay.verbs.registry import (
     verb,
 )
 from relay.verbs.times import moment
+from relay.verbs.versions import to_copy, unfit
 
 PAGE = 5
 LONGEST = 3400
@@ -44,7 +45,7 @@ async def summary(call: Call) -> Told:
             return await present(call)
         case "refresh", False:
             failure = await refreshed(call)
-            return Told(failure) if failure else await present(call)
+            return Told(literal(failure)) if failure else await present(call)
         case "correct", True:
             return await correct(call, rest)
         case "correct", False:
@@ -180,17 +181,17 @@ async def asked(call: Call) -> Told:
     one = (await call.store.summary(call.space, call.chat_id, call.topic_id))["summary"]
     if one is None:
         return Told(NONE_YET)
-    head = f"{question('summary', one['id'])} – reply to this message with the summary as it should be. It is now:"
-    return Told(f"{head}\n\n{literal(short(one['text'], LONGEST))}", asks="The summary in your words")
+    head = f"{question('summary', one['id'])} – reply to this message with the summary as it should be."
+    return to_copy(head, one["text"], "summary.md", "The summary in your words")
 
 
 async def correct(call: Call, text: str, of: int = 0) -> Told:
     """Puts a person's words in the place of the present summary; `of`: the one that it must still be."""
-    text, tokens = text.strip(), estimate_tokens(text)
+    text = text.strip()
     if not text:
         return Told("What should the summary say? Send it as a text.")
-    if tokens > SUMMARY_TOKENS:
-        return Told(f"That is about {tokens} tokens; a summary has at most {SUMMARY_TOKENS}.")
+    if no := unfit(call, text, SUMMARY_TOKENS, "summary"):
+        return Told(no)
     now = (await call.store.summary(call.space, call.chat_id, call.topic_id))["present"]
     if now is None:
         return Told(NONE_YET)

@@ -1,4 +1,4 @@
-"""What souls and personas have in common: texts in versions, each by somebody, then and then, of a bounded length."""
+"""What souls, personas and summaries have in common: texts in versions, by somebody, of a bounded length."""
 
 from __future__ import annotations
 
