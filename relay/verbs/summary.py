@@ -14,6 +14,7 @@ from relay.verbs.registry import (
     Told,
     answers,
     button,
+    counted,
     literal,
     number_in,
     pressed,
@@ -156,18 +157,17 @@ async def history(call: Call, offset: int) -> Told:
 def shown(call: Call, found: Json) -> str:
     """A version of a summary, with what there is to know about it."""
     one = found["summary"]
-    covered = counted(found["messages"])
-    about = [maker(call, one), f"of {covered} messages until {moment(found['through'], call.zone)}"]
+    about = [maker(call, one), f"of {messages(found['messages'])} until {moment(found['through'], call.zone)}"]
     if found["fresh"]:
-        about.append(f"{counted(found['fresh'])} are newer")
+        about.append(f"{messages(found['fresh'])} since")
     text = one["text"] if len(one["text"]) <= LONGEST else one["text"][:LONGEST].rstrip() + " […]"
     quoted = "\n>\n> ".join(literal(line) for line in text.splitlines() if line.strip())
     return f"**Summary, version {one['number']} of {found['versions']}** · {' · '.join(about)}\n\n> {quoted}"
 
 
-def counted(messages: int) -> str:
+def messages(number: int) -> str:
     """A number of messages; they are counted to 5,000."""
-    return f"{messages:,}" if messages < 5_000 else "over 5,000"
+    return counted(number, "message") if number < 5_000 else "over 5,000 messages"
 
 
 def maker(call: Call, one: Json) -> str:
