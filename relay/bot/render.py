@@ -12,13 +12,9 @@ from relay.bot.place import Place
 from relay.models import Answer, File
 from relay.verbs.changes import first_rows, memory_line
 from relay.verbs.registry import button, literal
+from relay.verbs.tools import tools_told
 
 Json = dict[str, Any]
-TOOL_NAMES = {
-    "search_history": "searched earlier messages",
-    "web_search": "searched the web",
-    "web_fetch": "read a web page",
-}
 
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
@@ -28,7 +24,7 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
     footer = " · ".join(part for part in (answer.note, by, memory, off) if part)
     choices = answer.choices
-    tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools)) if choices.tools else ""
+    tools = tools_told(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))
     tools = f"🔎 {tools}" if tools else ""
     parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)

@@ -115,4 +115,4 @@ async def history(call: Call, space: Space, view: str) -> Page:
     kind, _, number = view.partition(".")
     start = (min(max(number_in(number) or 1, 1), LAST_PAGE) - 1) * PAGE
     found = await call.store.history(space, kind == "w", start, PAGE, call.user_id, call.admin)
-    return history_page(found, kind == "w", await place_of(call, space), call.house.zone)
+    return history_page(found, kind == "w", await place_of(call, space), call.zone)

@@ -212,3 +212,8 @@ def short(text: str, length: int = 90) -> str:
 def number_in(text: str) -> int | None:
     """The number that a part of a button's data or of a command is; None when it is none that an id can be."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things in words; `many`: what several are called, when an s is not enough."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

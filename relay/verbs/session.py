@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.verbs.registry import Call, Told, literal, offered, verb
+from relay.verbs.registry import Call, Told, counted, literal, offered, verb
 from relay.verbs.usage import summed
 
 
@@ -51,19 +51,21 @@ async def status(call: Call) -> Told:
     asked = today["input"] + today["cached"] + today["written"]
     cached = f", {100 * today['cached'] // asked} % from the cache" if asked else ""
     lines = [
-        f"**Relay {call.house.version}** on {call.house.model} (summaries: {call.house.small_model})",
-        f"- {now['memories']} memories, {now['pending']} waiting for a tap; soul version {now['soul']}",
-        f"- {now['threads']} threads, {now['exchanges']} exchanges",
-        f"- last 24 hours: {today['turns']} turns, {asked} tokens in{cached}, {today['output']} out, "
+        f"**Relay {call.house.version}** on {literal(call.house.model)} (summaries: {literal(call.house.small_model)})",
+        f"- {counted(now['memories'], 'memory', 'memories')}, {now['pending']:,} waiting for a tap; "
+        f"soul version {now['soul']}",
+        f"- {counted(now['threads'], 'conversation')}, {counted(now['exchanges'], 'answer')}",
+        f"- last 24 hours: {counted(today['turns'], 'turn')}, {counted(asked, 'token')} in{cached}, "
+        f"{today['output']:,} out, "
         f"{summed(now['used']).price} with summaries",
     ]
-    if call.admin:
+    if call.admin and call.private:
         lines.append(
             f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
-            f"{now['summaries_due']} summaries due"
+            f"{counted(now['summaries_due'], 'summary', 'summaries')} due"
         )
         lines.append(f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}")
-        lines.append(f"- storage: {call.house.storage}")
+        lines.append(f"- storage: {literal(call.house.storage)}")
     return Told("\n".join(lines))
 
 

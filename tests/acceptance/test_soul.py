@@ -327,7 +327,7 @@ async def test_a_persona_acts_in_its_topic_only(town: Town) -> None:
     assert (await town.ask(forum, ben, "/persona I am the boss", topic=spanish)).text == ADMINS_ONLY
     # another admin clears it, and the first one brings it back
     _, cleared = await pressed(town, olga, shown, "Clear")
-    assert "just myself here" in cleared.text
+    assert "no role here" in cleared.text
     assert cleared.topic_id == spanish
     await town.ask(forum, ben, f"{bot} cleared now?", topic=spanish)
     assert "Spanish" not in town.prompt("cleared now?").system_text
@@ -341,7 +341,7 @@ async def test_a_persona_in_a_private_chat_is_edited_and_cleared(town: Town) -> 
     ada, _, ben = people(town)
     chat = own(town, ada)
     topic = town.tg.topic(chat, "Cooking", ada)
-    assert "just myself" in (await town.ask(chat, ada, "/persona", topic=topic)).text
+    assert "No role is set here" in (await town.ask(chat, ada, "/persona", topic=topic)).text
     await town.ask(chat, ada, "/persona You are a cook.\nYou love salt.", topic=topic)
     shown = await town.ask(chat, ada, "/persona", topic=topic)
     _, question = await pressed(town, ada, shown, "Edit")

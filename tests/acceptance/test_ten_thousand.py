@@ -23,7 +23,8 @@ FILL = """
 insert into relay.memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, derivation)
 select s.id, case when n %% 5 = 0 then 'learning' else 'fact' end, %s, 'Ada',
   'note ' || n || ' is ' || md5(n::text) || case when n %% 7 = 0 then repeat(' 🐝<b>&*_[x](y)', 200) else '' end,
-  case n %% 10 when 0 then 'operational' when 5 then 'identity' end, array['tag' || n %% 10], 1 + n %% 10, n %% 100 = 0, '{"by": "user"}'
+  case n %% 10 when 0 then 'operational' when 5 then 'identity' end, array['tag' || n %% 10],
+  1 + n %% 10, n %% 100 = 0, '{"by": "user"}'
 from relay.space s, generate_series(1, %s) n where s.kind = 'private' and s.owner_id = %s order by n
 """
 

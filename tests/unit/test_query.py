@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.bot.format import format_reply
+from relay.verbs.links import link_to
 from relay.verbs.query import date_in, parse
-from relay.verbs.search import link_to, passage
+from relay.verbs.search import passage
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 5, 14, 3, tzinfo=BERLIN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
@@ -17,7 +18,7 @@ from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import BUTTONS, VERBS
 from relay.verbs import memory as memory_verbs
 from relay.verbs.memory import FACT_LENGTH
-from relay.verbs.registry import SECTIONS, Call, House, Pressed, Told, literal
+from relay.verbs.registry import SECTIONS, Call, House, Pressed, Told, counted, literal
 
 ADA, BEN = 1001, 1002
 DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed": []}
@@ -156,6 +157,25 @@ async def test_status_shows_the_installation_to_admins_only() -> None:
     assert "storage: here" in admins
     fresh = STATUS | {"today": dict.fromkeys(("turns", "input", "cached", "written", "output"), 0)}
     assert "cache" not in (await told("status", call(Canned(status=fresh)))).text
+
+
+async def test_status_counts_in_words_and_shows_names_as_they_are() -> None:
+    one = STATUS | {"memories": 1, "threads": 1, "exchanges": 1, "summaries_due": 1}
+    asked = call(Canned(status=one), admin=True)
+    house = replace(asked.house, model="big_*model*", storage="postgres://db_one/my_db")
+    (shown,) = format_reply((await told("status", replace(asked, house=house))).text)
+    assert "on big_*model* (summaries: small)" in shown.text
+    assert "1 memory, 7 waiting for a tap" in shown.text
+    assert "1 conversation, 1 answer\n" in shown.text
+    assert "1 summary due" in shown.text
+    assert "storage: postgres://db_one/my_db" in shown.text
+
+
+def test_things_are_counted_in_words() -> None:
+    assert [counted(n, "message") for n in (0, 1, 2, 1234)] == [
+        "0 messages", "1 message", "2 messages", "1,234 messages",
+    ]  # fmt: skip
+    assert [counted(n, "memory", "memories") for n in (1, 2)] == ["1 memory", "2 memories"]
 
 
 # Memory
