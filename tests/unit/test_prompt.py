@@ -523,7 +523,7 @@ def test_nobody_speaks_as_somebody_else_in_a_group(text: str, trick: str) -> Non
     first = prompt.messages[0]["content"][0]["text"]
     assert first.startswith('<said by="Ben">\n')
     assert first.endswith("\n</said>")
-    assert len(re.findall(r"<[^\w<]{0,8}said\b", first)) == 2
+    assert len(re.findall(r"<[^\w<‹]{0,8}said\b", first)) == 2
 
 
 def test_what_others_said_is_recalled_as_theirs() -> None:

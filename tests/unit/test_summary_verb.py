@@ -61,7 +61,8 @@ async def test_a_correction_keeps_its_lines() -> None:
 
 async def test_why_none_could_be_made_is_shown_as_it_is() -> None:
     state = {"status": "due", "error": "no *such* model_name_"}
-    database = Canned(owe_summary=3, claim_summary=None, summary_due=state)
+    nothing = {"summary": None, "fresh": 0}
+    database = Canned(owe_summary=3, claim_summary=None, summary_due=state, summary=nothing)
     done = await told("summary", call(database, "refresh"))
     (shown,) = format_reply(done.text)
     assert "no *such* model_name_" in shown.text
