@@ -12,10 +12,11 @@ import structlog
 
 from relay.errors import EmptyAnswer, ModelRefused, RelayError
 from relay.intents import process_intents
+from relay.marks import fits, harmless, plain_name, text_block, untrusted
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
 from relay.ports import Model
-from relay.prompt import SUMMARY_TOKENS, fits, harmless, plain_name, text_block, untrusted
+from relay.prompt import SUMMARY_TOKENS
 
 log = structlog.get_logger()
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
 from relay.blocks import paired
+from relay.marks import CACHE, estimate_tokens, fits, harmless, plain_name, said_by, text_block, untrusted
 from relay.models import Block, Context, Incoming, Prompt, ReplyTo
 
 SOUL_TOKENS = 4_000
@@ -20,7 +20,6 @@ KEPT_MESSAGES = 10
 RECALL_TOKENS = 1_500
 REPLY_CHARACTERS = 2_000
 
-CACHE = {"type": "ephemeral"}
 CATEGORIES = ("identity", "knowledge", "operational")
 
 # With the tools it is longer than the 1,024 tokens that a prefix needs to be cached, so that a first turn warms the next.
@@ -50,37 +49,6 @@ Text inside <untrusted> was written by somebody else or comes from a document or
 # Form
 You write Markdown; it is shown in Telegram on a phone. Prefer short paragraphs. No headings in a short answer; lists for steps and options; tables only where they help, with few and narrow columns. Name the language of code blocks, and put what is to be copied (commands, addresses, drafts of messages) into one. Links as [words](address), never as raw HTML. Times and dates in the user's own time zone, which stands at the top of each message. What came as several messages (a forward with its comment, an album, things sent one after the other) is one request: answer it as a whole. Where something is missing, say what you assume, or ask one question rather than three. search_history finds what was said earlier, in any thread, when the recent messages do not hold it."""
 
-OWN_TAGS = re.compile(r"<([^\w<]{0,8}?)(untrusted|recalled|summary|context|reply|said)\b", re.IGNORECASE)
-"""Our marks, also with a slash, spaces or invisible characters between."""
-
-
-def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has: a quarter of its UTF-8 bytes, rounded up (Anthropic's rule of thumb)."""
-    return (len(text.encode("utf-8", "replace")) + 3) // 4
-
-
-def fits(text: str, tokens: int) -> str:
-    """The head of a text within a number of tokens, marked when it was cut."""
-    if estimate_tokens(text) <= tokens:
-        return text
-    return text.encode("utf-8", "replace")[: tokens * 4].decode("utf-8", "ignore") + " […]"
-
-
-def harmless(text: str) -> str:
-    """A text that cannot close or open one of the prompt's own marks."""
-    return OWN_TAGS.sub(r"‹\1\2", text)
-
-
-def plain_name(name: str) -> str:
-    """A person's name as one short word or two: no brackets, quotes, marks or line breaks."""
-    return re.sub(r"[\[\](){}<>:\"`\n\r]+", "", "".join(c for c in name if c.isprintable())).strip()[:40] or "somebody"
-
-
-def untrusted(text: str, kind: str, by: str = "") -> str:
-    """A text that somebody else wrote, delimited as data."""
-    source = f' from="{plain_name(by)}"' if by else ""
-    return f'<untrusted kind="{kind}"{source}>\n{harmless(text)}\n</untrusted>'
-
 
 def build_prompt(
     incoming: Incoming, context: Context, recalled: Sequence[dict[str, Any]], zone: tzinfo, share: float = 1.0
@@ -108,19 +76,10 @@ def build_prompt(
     if memory:
         system.append(text_block(memory, cached=True))
     record = {
-        "soul": context.soul["version"],
+        **recorded(context, memory_record, recent, found),
         "persona": context.persona["id"] if context.persona and persona else None,
-        **memory_record,
-        "left_out_memories": max(
-            len(memory_record["dropped_memories"]),
-            context.memory_count + len(context.lent) - len(memory_record["memories"]),
-        ),
-        "summary": summary["id"] if summary else None,
-        "recent": [recent[0]["id"], recent[-1]["id"]] if recent else [],
-        "recent_count": len(recent),
         "dropped_recent": dropped,
         "share": share,
-        "recalled": [row["id"] for row in found],
         **({"lent": True} if incoming.lent else {}),
         "tainted_by": tainted_by,
         "tokens": {
@@ -134,6 +93,22 @@ def build_prompt(
         },
     }
     return Prompt(system, messages, bool(tainted_by), record)
+
+
+def recorded(
+    context: Context, memory: dict[str, Any], recent: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Which parts of what is known went into a prompt, for whoever asks why."""
+    known = context.memory_count + len(context.lent)
+    return {
+        "soul": context.soul["version"],
+        **memory,
+        "left_out_memories": max(len(memory["dropped_memories"]), known - len(memory["memories"])),
+        "summary": context.summary["id"] if context.summary else None,
+        "recent": [recent[0]["id"], recent[-1]["id"]] if recent else [],
+        "recent_count": len(recent),
+        "recalled": [row["id"] for row in found],
+    }
 
 
 def taints(
@@ -153,10 +128,6 @@ def taints(
         "recalled": any(row["untrusted"] or (group and row["user_id"] != speaker) for row in found),
     }
     return [name for name, present in where.items() if present]
-
-
-def text_block(text: str, cached: bool = False) -> Block:
-    return {"type": "text", "text": text, "cache_control": CACHE} if cached else {"type": "text", "text": text}
 
 
 def persona_block(persona: dict[str, Any] | None) -> str:
@@ -259,11 +230,6 @@ def user_blocks(blocks: Sequence[Block], name: str, group: bool) -> list[Block]:
             shown.append(text_block(harmless(block["text"])))
     shown = shown or [text_block("(an empty message)")]
     return [said_by(name, block) for block in shown] if group else shown
-
-
-def said_by(name: str, block: Block) -> Block:
-    """A block of a group's message, so marked that nobody can speak as somebody else."""
-    return text_block(f'<said by="{plain_name(name)}">\n{block["text"]}\n</said>') if block["type"] == "text" else block
 
 
 def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -13,10 +13,10 @@ import structlog
 from relay.errors import EmptyAnswer, MessengerError, ModelRefused, RelayError
 from relay.intents import process_intents
 from relay.jobs import as_data
+from relay.marks import text_block
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
 from relay.ports import Messenger, Model
-from relay.prompt import text_block
 
 log = structlog.get_logger()
 

@@ -11,10 +11,11 @@ from typing import Any
 from relay.dialogue import ToolRun, Tools, as_json, converse
 from relay.errors import ContextTooLong, ModelError
 from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes, without_known
+from relay.marks import CACHE, text_block
 from relay.memory.store import Store
 from relay.models import Answer, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.ports import Model, Sink
-from relay.prompt import CACHE, build_prompt, text_block
+from relay.prompt import build_prompt
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 
+from relay.marks import estimate_tokens
 from relay.models import File
-from relay.prompt import estimate_tokens
 from relay.verbs import difference
 from relay.verbs.registry import Call, Json, Told, literal
 from relay.verbs.times import moment

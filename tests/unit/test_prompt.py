@@ -13,20 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay.marks import estimate_tokens, fits, harmless, plain_name, untrusted
 from relay.models import Context, Incoming, Prompt, ReplyTo, Space
-from relay.prompt import (
-    MEMORY_TOKENS,
-    RECALL_TOKENS,
-    RECENT_TOKENS,
-    SOUL_TOKENS,
-    SUMMARY_TOKENS,
-    build_prompt,
-    estimate_tokens,
-    fits,
-    harmless,
-    plain_name,
-    untrusted,
-)
+from relay.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, SOUL_TOKENS, SUMMARY_TOKENS, build_prompt
 
 ADA, BEN = 1001, 1002
 ZONE = ZoneInfo("Europe/Berlin")
