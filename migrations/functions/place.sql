@@ -1,5 +1,25 @@
 -- What is answered in a group and its topics, and whose memory a group was lent.
 
+-- What is answered in a group's topic: all, addressed or off, by the topic's word, else the whole group's; null where
+-- nothing was said about it.
+create or replace function relay.answers_in(p_chat_id bigint, p_topic_id bigint) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select answers from place
+    where p_chat_id < 0 and chat_id = p_chat_id and topic_id in (p_topic_id, -1)
+    order by topic_id desc limit 1
+$$;
+
+-- What a message in a group comes to, where p_answers is answered: a turn or nothing. overheard: it is not for the bot,
+-- unless all is.
+create or replace function relay.kind_in(p_kind text, p_answers text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select case
+        when p_answers = 'off' then 'ignored'
+        when p_kind = 'overheard' then case when p_answers = 'all' then 'turn' else 'ignored' end
+        else p_kind
+    end
+$$;
+
 -- How things stand in a group's topic: what is answered there by its own word, in the whole group by its word (-1), and
 -- who lends their memory. Null: nothing was said about it.
 create or replace function public.relay_place(p_chat_id bigint, p_topic_id bigint) returns jsonb

@@ -13,26 +13,6 @@ begin
     return held;
 end $$;
 
--- What is answered in a group's topic: all, addressed or off, by the topic's word, else the whole group's; null where
--- nothing was said about it.
-create or replace function relay.answers_in(p_chat_id bigint, p_topic_id bigint) returns text
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select answers from place
-    where p_chat_id < 0 and chat_id = p_chat_id and topic_id in (p_topic_id, -1)
-    order by topic_id desc limit 1
-$$;
-
--- What a message in a group comes to, where p_answers is answered: a turn or nothing. overheard: it is not for the bot,
--- unless all is.
-create or replace function relay.kind_in(p_kind text, p_answers text) returns text
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select case
-        when p_answers = 'off' then 'ignored'
-        when p_kind = 'overheard' then case when p_answers = 'all' then 'turn' else 'ignored' end
-        else p_kind
-    end
-$$;
-
 -- A claimed turn as the worker gets it: its updates, and what of its reply is already stored.
 create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -129,6 +109,21 @@ begin
     return jsonb_build_object('turns', claimed, 'wait', wait);
 end $$;
 
+-- The lane of a chat's topic.
+create or replace function relay.ensure_lane(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    found_id bigint;
+begin
+    select id into found_id from lane where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = p_topic_id;
+    if found_id is null then
+        insert into lane (bot_id, chat_id, topic_id) values (p_bot_id, p_chat_id, p_topic_id)
+        on conflict (bot_id, chat_id, topic_id) do update set topic_id = excluded.topic_id
+        returning id into found_id;
+    end if;
+    return found_id;
+end $$;
+
 -- Stores updates before Telegram is told that they arrived, once each whatever how often they come, and claims what
 -- is due. Controls (commands, buttons) are claimed at once; they do not wait in a lane.
 create or replace function public.relay_intake(
@@ -165,12 +160,7 @@ begin
                 (one.payload #>> '{callback_query,message,message_id}')::bigint)::bigint, one.topic_id);
         end if;
         if one.kind in ('turn', 'control') then
-            select id into lane_of from lane
-            where bot_id = p_bot_id and chat_id = one.chat_id and topic_id = one.topic_id;
-            if lane_of is null then
-                insert into lane (bot_id, chat_id, topic_id) values (p_bot_id, one.chat_id, one.topic_id)
-                on conflict (bot_id, chat_id, topic_id) do update set topic_id = excluded.topic_id returning id into lane_of;
-            end if;
+            lane_of := relay.ensure_lane(p_bot_id, one.chat_id, one.topic_id);
         end if;
         insert into inbox (bot_id, update_id, lane_id, user_id, mergeable, status, payload, ready_at)
         values (p_bot_id, one.update_id, lane_of, one.user_id, coalesce(one.mergeable, false),
