@@ -1,17 +1,25 @@
 -- What people do in the chat: soul drafts and personas, when a group is answered and whose memory it is lent, one's own
 -- choices, reactions, edited messages, names of topics, titles of sessions, corrected summaries, pinned memories.
 
--- A soul that waits to be activated or discarded.
+-- Who wrote a soul, as they were called then.
+alter table relay.soul add column author text;
+drop function if exists public.relay_set_soul(text, bigint, text);
+
+-- A soul that waits to be activated or discarded. turn_id: in which it was given; it makes one draft, also when it runs
+-- twice. decided_by: who activated or discarded it.
 create table relay.soul_draft (
     id bigint generated always as identity primary key,
+    turn_id bigint unique references relay.turn,
     text text not null,
     author_id bigint not null,
+    author text not null,
     reason text not null,
     based_on integer references relay.soul,
     status text not null default 'open' check (status in ('open', 'activated', 'discarded')),
     version integer references relay.soul,
     created_at timestamptz not null default now(),
-    decided_at timestamptz
+    decided_at timestamptz,
+    decided_by bigint
 );
 
 -- What the soul is besides in one chat and topic. The newest row counts; an empty text takes it back.
@@ -21,6 +29,7 @@ create table relay.persona (
     topic_id bigint not null default 0,
     text text not null,
     author_id bigint not null,
+    author text not null,
     created_at timestamptz not null default now()
 );
 create index persona_place on relay.persona (chat_id, topic_id, id desc);
@@ -61,6 +70,7 @@ create table relay.signal (
     removed_at timestamptz
 );
 create unique index signal_standing on relay.signal (message_id, user_id, emoji) where removed_at is null;
+create index signal_message on relay.signal (message_id, user_id);
 
 -- What a message said before its author edited it.
 create table relay.message_version (
@@ -72,8 +82,12 @@ create table relay.message_version (
     replaced_at timestamptz not null default now()
 );
 create index message_version_message on relay.message_version (message_id, id);
+-- Of a message that came in several: what each says (text, blocks, and whether it only goes on with the one before).
+-- edited_at: when its author edited it last, by Telegram's clock.
+alter table relay.posted add column part jsonb, add column edited_at timestamptz;
 
--- A topic's name as Telegram shows it. implicit: Telegram made it up, and a better one is welcome.
+-- A topic's name as Telegram shows it, and a group's title (topic 0). implicit: Telegram made it up, and a better one is
+-- welcome. renamed_at: when it was given one; that is tried once.
 create table relay.topic (
     bot_id bigint not null,
     chat_id bigint not null,
@@ -83,10 +97,13 @@ create table relay.topic (
     renamed_at timestamptz,
     primary key (bot_id, chat_id, topic_id)
 );
+create index topic_place on relay.topic (chat_id, topic_id);
 
--- A title that is owed to a session: written by the small model, done once whatever the number of processes.
+-- A title that is owed to a session: written by the small model, done once whatever the number of processes. The bot in
+-- whose chat the session is may rename its topic.
 create table relay.title_due (
     session_id bigint primary key references relay.session,
+    bot_id bigint not null,
     status text not null default 'due' check (status in ('due', 'done', 'skipped', 'failed')),
     lease_owner uuid,
     lease_until timestamptz,
@@ -97,6 +114,8 @@ create table relay.title_due (
 );
 create index title_due_open on relay.title_due (session_id) where status = 'due';
 alter table relay.session add column titled_by text check (titled_by in ('person', 'model'));
+update relay.session set titled_by = 'person' where title is not null;
+create index message_session on relay.message (session_id, id) include (status, turn_id);
 
 -- A person's correction is a version of a summary like those that a model made, with its author.
 alter table relay.summary add column author_id bigint;
@@ -108,11 +127,22 @@ alter table relay.memory_change drop constraint memory_change_action_check;
 alter table relay.memory_change add constraint memory_change_action_check
     check (action in ('learn', 'refresh', 'forget', 'pin', 'unpin'));
 
+-- What is known in a space and how it changed, newest first, page by page.
+create index memory_space on relay.memory (space_id, id desc) where status = 'active';
+create index memory_change_space on relay.memory_change (space_id, id desc);
+create index memory_change_waiting on relay.memory_change (space_id) where status = 'pending';
+drop function if exists public.relay_memory(jsonb, bigint);
+drop function if exists public.relay_memories(jsonb, integer, integer);
+drop function if exists public.relay_turn_of_change(bigint);
+drop function if exists relay.matching_memories(bigint, text);
+
 -- An answer that takes the place of another one in the chat.
 alter table relay.turn add column replaces_turn_id bigint references relay.turn;
 
--- Usage by day, and what one asks of the turns of a space.
+-- What one asks of the turns of a space; and usage by day, which is read from the index alone.
 create index turn_space on relay.turn (space_id, created_at) where space_id is not null;
+create index turn_used on relay.turn (space_id, created_at) include (model, usage) where usage is not null;
 
 drop function if exists public.relay_edit_target(bigint, bigint, bigint);
 drop function if exists public.relay_posted(bigint, bigint, bigint);
+drop function if exists public.relay_asked(bigint, bigint, bigint);

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from relay import migrate
-from relay.errors import MessengerError, RelayError, SchemaError, TokenRefused
+from relay.errors import MessengerError, SchemaError, TokenRefused
 from relay.memory.patience import Patient
 from relay.memory.store import Store
 from relay.ports import Database, Messenger, Model
@@ -194,18 +194,22 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     from relay.bot.intake import Intake
     from relay.jobs import Summariser
     from relay.scheduler import Scheduler
+    from relay.titles import Titler
 
     settings = relay.settings
     model = make_model(settings)
-    scheduler = Scheduler(Summariser(relay.memory, model, settings.small_model))
-    worker = make_worker(relay, model, telegram, bot, settings.admins, scheduler.summarise_soon)
+    scheduler = Scheduler(
+        Summariser(relay.memory, model, settings.small_model),
+        Titler(relay.memory, model, settings.small_model, telegram, bot.id),
+    )
+    worker = make_worker(relay, model, telegram, bot, settings.admins, scheduler.write_soon)
     direct = Store(relay.database, relay.worker_name)
     intake = Intake(direct, relay.patient, telegram, worker, settings.allowed)
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     polling = asyncio.create_task(intake.run(), name="intake")
     working = asyncio.create_task(worker.run(), name="worker")
-    settling = asyncio.create_task(_settle(model, telegram, scheduler), name="settle")
+    settling = asyncio.create_task(_settle(model, telegram, scheduler, settings.admins), name="settle")
     ended = asyncio.create_task(stopping.wait(), name="stopping")
     try:
         await asyncio.wait({polling, working, ended}, return_when=asyncio.FIRST_COMPLETED)
@@ -226,7 +230,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
             await close()
 
 
-async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler) -> None:
+async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, admins: frozenset[int]) -> None:
     """What may happen after the first poll: the model's package, the jobs, the command menu."""
     from relay.bot.menu import register
 
@@ -235,8 +239,7 @@ async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler) -> Non
     if warm is not None:
         await warm()
     scheduler.start()
-    with contextlib.suppress(RelayError):
-        await register(telegram)
+    await register(telegram, admins)
 
 
 async def _unless(stopping: asyncio.Event, work: Awaitable[T]) -> T | None:

@@ -90,6 +90,13 @@ class MessengerRefused(MessengerError):
         self.reason = reason
 
 
+class FileTooLarge(MessengerRefused):
+    """A file is larger than what is taken of it, or than what Telegram hands to bots."""
+
+    def __init__(self) -> None:
+        super().__init__("file is too big")
+
+
 class ChatGone(MessengerRefused):
     """The bot can no longer write to this chat (blocked, kicked, or the chat is gone)."""
 

@@ -55,7 +55,8 @@ async def summarise_due(summariser: Summariser) -> int:
 
 
 async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
-    """Makes one summary of a due row. Returns whether it was stored."""
+    """Makes one summary of a due row. Returns whether it was stored; when the one before was corrected meanwhile it is
+    not, and stays due."""
     messages, previous = due["messages"], due["previous"]
     try:
         if len(messages) < LEAST_MESSAGES:
@@ -106,12 +107,15 @@ def summary_of(step: Step) -> str:
 def summary_messages(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The summariser's one user message: the summary so far and the messages since, as data."""
     lines = [f"<summary>\n{harmless(previous['text'])}\n</summary>\n"] if previous else []
-    for row in messages:
-        who = "Assistant" if row["role"] == "assistant" else plain_name(row.get("name") or "User")
-        text = untrusted(row["text"], "message") if row["untrusted"] else harmless(row["text"])
-        lines.append(f"{who}: {text}")
+    lines.extend(as_data(row) for row in messages)
     lines.append("\nWrite the new summary now.")
     return [{"role": "user", "content": [text_block("\n".join(lines))]}]
+
+
+def as_data(row: dict[str, Any]) -> str:
+    """A message for a job's prompt: who said what, as data."""
+    who = "Assistant" if row["role"] == "assistant" else plain_name(row.get("name") or "User")
+    return f"{who}: {untrusted(row['text'], 'message') if row['untrusted'] else harmless(row['text'])}"
 
 
 def tainted(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 Block = dict[str, Any]
 """A content block in Anthropic's shape. A block of ours may carry `untrusted` (its kind) and `from` (who wrote it)."""
@@ -20,6 +21,47 @@ class Space:
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "owner_id": self.owner_id, "chat_id": self.chat_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person chose for themselves with /settings."""
+
+    learning: str = "on"
+    """on; ask: what would be remembered or forgotten waits for their tap; off: nothing is learned."""
+    sound: bool = True
+    """Answers make a sound."""
+    previews: bool = False
+    """Links in answers show what they lead to."""
+    tools: bool = True
+    """Answers say which tools were used."""
+    zone: str = ""
+    """An IANA name; empty: the installation's zone."""
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Choices:
+        """As they are stored; what is not understood is as if it had not been chosen."""
+        usual = cls()
+        learning, zone = row.get("learning"), row.get("zone")
+
+        def flag(name: str) -> bool:
+            chosen = row.get(name)
+            return chosen if isinstance(chosen, bool) else bool(getattr(usual, name))
+
+        return cls(
+            learning if learning in ("on", "ask", "off") else usual.learning,
+            flag("sound"),
+            flag("previews"),
+            flag("tools"),
+            zone if isinstance(zone, str) else usual.zone,
+        )
+
+    def zone_or(self, house: tzinfo) -> tzinfo:
+        """Their own time zone, else the installation's."""
+        try:
+            return ZoneInfo(self.zone) if self.zone else house
+        except (ValueError, LookupError, OSError):
+            return house
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +81,8 @@ class Claimed:
     """What is answered in its group's topic: all, addressed or off; None where nobody said."""
     linked_to: int | None = None
     """Whose memory its group was lent."""
+    choices: Choices = Choices()
+    """Its user's own."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Claimed:
@@ -54,6 +98,7 @@ class Claimed:
             answer=row.get("answer"),
             answers=row.get("answers"),
             linked_to=row.get("linked_to"),
+            choices=Choices.from_json(row.get("choices") or {}),
         )
 
 
@@ -94,6 +139,12 @@ class Incoming:
     retry_turn: int | None = None
     web: bool = False
     """A tap allowed web tools for this turn though it is tainted."""
+    replaces: bool = False
+    """The new answer takes the old one's place in the chat, and what that taught is taken back."""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    """What each of several Telegram messages says that are one input: see `said.parts_of`."""
+    model: str | None = None
+    """The model that is to answer; None: the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +166,8 @@ class Context:
     recent: list[dict[str, Any]]
     message: dict[str, Any] | None
     reply_to: dict[str, Any] | None
+    memory_count: int = 0
+    """How many active memories the space has, loaded or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +244,11 @@ class Answer:
     """Offer a Retry button."""
     web: bool = False
     """Offer to answer again with the web."""
+    choices: Choices = Choices()
+    """How the person who asked wants answers to be shown."""
+    unlearned: bool = False
+    """The model wanted to learn something, and learning is off."""
+    withdrawn: list[dict[str, Any]] = field(default_factory=list)
+    """What the answer in whose place this one is had done to memory, and was taken back with it."""
+    model: str = ""
+    """Who wrote it, when it is not the usual model."""

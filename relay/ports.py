@@ -35,10 +35,17 @@ class Messenger(Protocol):
     """The chat's server: Telegram's Bot API, or something that speaks it."""
 
     async def call(self, method: str, **parameters: Any) -> Any:
-        """Carries out a Bot API method and returns its result.
+        """Carries out a Bot API method and returns its result. A parameter may be a `File`, which is uploaded.
 
         Raises the `MessengerError` tree: `MessengerUnavailable` (not carried out), `DeliveryUncertain` (may have
         been), `MessengerThrottled`, `MessengerRefused`, `ChatGone`.
+        """
+        ...
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """Downloads a file that somebody sent, of `most` bytes at most.
+
+        Raises `FileTooLarge`, `MessengerUnavailable` (worth another try), or the rest of the `MessengerError` tree.
         """
         ...
 

@@ -101,17 +101,7 @@ def build_prompt(
     mark_last(messages)
     last = present_message(incoming, context, found, zone, group)
     messages = joined([*messages, {"role": "user", "content": last}])
-    others = group and any(row["user_id"] != incoming.user_id for row in recent)
-    reply_taint = bool(incoming.reply_to) and reply_untrusted(incoming.reply_to, context.reply_to, incoming.user_id)
-    tainted = (
-        incoming.untrusted
-        or others
-        or reply_taint
-        or bool(context.message and context.message["untrusted"])
-        or bool(summary and summary["tainted"])
-        or any(row["untrusted"] or row["tainted"] for row in recent)
-        or any(row["untrusted"] or (group and row["user_id"] != incoming.user_id) for row in found)
-    )
+    tainted_by = taints(incoming, context, recent, found)
     system = [text_block(f"{fits(context.soul['text'], SOUL_TOKENS)}\n\n{TAGS}", cached=True)]
     if persona:
         system.append(text_block(persona, cached=not memory))
@@ -121,11 +111,18 @@ def build_prompt(
         "soul": context.soul["version"],
         "persona": context.persona["id"] if context.persona and persona else None,
         **memory_record,
+        "left_out_memories": max(
+            len(memory_record["dropped_memories"]),
+            context.memory_count + len(context.lent) - len(memory_record["memories"]),
+        ),
         "summary": summary["id"] if summary else None,
         "recent": [recent[0]["id"], recent[-1]["id"]] if recent else [],
+        "recent_count": len(recent),
         "dropped_recent": dropped,
+        "share": share,
         "recalled": [row["id"] for row in found],
         **({"lent": True} if incoming.lent else {}),
+        "tainted_by": tainted_by,
         "tokens": {
             "soul": estimate_tokens(system[0]["text"]),
             "persona": estimate_tokens(persona),
@@ -136,7 +133,24 @@ def build_prompt(
             "message": sum(estimate_tokens(block.get("text", "")) for block in last),
         },
     }
-    return Prompt(system, messages, tainted, record)
+    return Prompt(system, messages, bool(tainted_by), record)
+
+
+def taints(
+    incoming: Incoming, context: Context, recent: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
+) -> list[str]:
+    """Where in a prompt there is text that others wrote: `message`, `reply`, `summary`, `people`, `recent`, `recalled`."""
+    group, speaker = incoming.space.kind == "group", incoming.user_id
+    replied = bool(incoming.reply_to) and reply_untrusted(incoming.reply_to, context.reply_to, speaker)
+    where = {
+        "message": incoming.untrusted or bool(context.message and context.message["untrusted"]),
+        "reply": replied,
+        "summary": bool(context.summary and context.summary["tainted"]),
+        "people": group and any(row["user_id"] != speaker for row in recent),
+        "recent": any(row["untrusted"] or row["tainted"] for row in recent),
+        "recalled": any(row["untrusted"] or (group and row["user_id"] != speaker) for row in found),
+    }
+    return [name for name, present in where.items() if present]
 
 
 def text_block(text: str, cached: bool = False) -> Block:

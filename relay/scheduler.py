@@ -10,6 +10,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from relay.errors import RelayError
 from relay.jobs import Summariser, summarise_due, tidy
+from relay.titles import Titler, title_due
 
 log = structlog.get_logger()
 
@@ -19,30 +20,28 @@ SWEEP_MINUTES = 3
 class Scheduler:
     """Runs the jobs of one process; what a job works on is leased in the database."""
 
-    def __init__(self, summariser: Summariser) -> None:
+    def __init__(self, summariser: Summariser, titler: Titler) -> None:
         self._summariser = summariser
+        self._titler = titler
         self._scheduler = AsyncIOScheduler(
             timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
 
     def start(self) -> None:
-        """Starts the jobs; the sweep for what a crash missed runs at once."""
+        """Starts the jobs; the sweeps for what a crash missed run at once."""
         now = datetime.now(UTC)
-        self._scheduler.add_job(
-            _logged,
-            "interval",
-            args=["summaries", self._summarise],
-            minutes=SWEEP_MINUTES,
-            id="summaries",
-            next_run_time=now,
-        )
+        for name, job in (("summaries", self._summarise), ("titles", self._title)):
+            self._scheduler.add_job(
+                _logged, "interval", args=[name, job], minutes=SWEEP_MINUTES, id=name, next_run_time=now
+            )
         self._scheduler.add_job(_logged, "cron", args=["tidy", self._tidy], hour=3, minute=10, id="tidy")
         self._scheduler.start()
 
-    def summarise_soon(self) -> None:
-        """A summary is due: the job runs now instead of at the next sweep."""
+    def write_soon(self) -> None:
+        """A summary or a title is due: the jobs run now instead of at the next sweep."""
         if self._scheduler.running:
-            self._scheduler.modify_job("summaries", next_run_time=datetime.now(UTC))
+            for name in ("summaries", "titles"):
+                self._scheduler.modify_job(name, next_run_time=datetime.now(UTC))
 
     def stop(self) -> None:
         if self._scheduler.running:
@@ -50,6 +49,9 @@ class Scheduler:
 
     async def _summarise(self) -> None:
         await summarise_due(self._summariser)
+
+    async def _title(self) -> None:
+        await title_due(self._titler)
 
     async def _tidy(self) -> None:
         await tidy(self._summariser.store)

@@ -12,10 +12,13 @@ from typing import Any
 from relay.app import make_model, make_worker, opened
 from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
+from relay.errors import MessengerError
 from relay.jobs import Summariser, summarise_due
 from relay.memory.store import Store
+from relay.models import File
 from relay.settings import Settings
 from relay.testing import OfflineModel
+from relay.titles import Titler, title_due
 
 ME = Bot(0, "relay")
 """The terminal's own bot: its lanes are its own, so a bot that runs beside it leaves them alone."""
@@ -50,11 +53,20 @@ class Terminal:
             if (parameters.get("reply_markup") or {}).get("force_reply"):
                 self.asking = posted
             return posted
+        elif method in ("sendPhoto", "sendDocument"):
+            self._show(parameters.get("photo") or parameters["document"])
+            message_id = self.next_id()
+            self._offer(parameters.get("reply_markup"), message_id)
+            return {"message_id": message_id}
         elif method == "editMessageReplyMarkup":
             self._offer(parameters.get("reply_markup"), parameters["message_id"])
         elif method == "answerCallbackQuery" and parameters.get("text"):
             print(f"({parameters['text']})")
         return 2 if method == "getChatMemberCount" else True
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        raise MessengerError("Files can be sent in Telegram, not in the terminal.")
 
     def _grow(self, text: str, last: bool = False) -> None:
         """Prints what is new of a growing answer; begins again when it is another text."""
@@ -65,6 +77,15 @@ class Terminal:
         self._printed = "" if last else text
         if last:
             sys.stdout.write("\n")
+        sys.stdout.flush()
+
+    def _show(self, file: File) -> None:
+        """A picture by its name and size; a document with its text, if it is one."""
+        kind = "picture" if file.picture else "document"
+        print(f"[{kind} {file.name}, {-(-len(file.content) // 1024)} KB]")
+        with contextlib.suppress(UnicodeDecodeError):
+            if not file.picture:
+                print(file.content.decode())
         sys.stdout.flush()
 
     def _offer(self, markup: dict[str, Any] | None, message_id: int) -> None:
@@ -128,26 +149,36 @@ class Desk:
 
 
 @contextlib.asynccontextmanager
-async def _desk(settings: Settings, offline: bool) -> AsyncIterator[Desk]:
+async def _desk(settings: Settings, offline: bool = False, writes: bool = False) -> AsyncIterator[Desk]:
+    """The terminal's desk. `writes`: it makes the summaries and titles that are due."""
     terminal = Terminal()
     async with opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
         summariser = Summariser(relay.memory, model, settings.small_model)
+        titler = Titler(relay.memory, model, settings.small_model, terminal, ME.id)
         jobs: set[asyncio.Task[int]] = set()
         person = frozenset({min(settings.admins, default=1)})
-        worker = make_worker(
-            relay, model, terminal, ME, person, lambda: jobs.add(asyncio.create_task(summarise_due(summariser)))
-        )
+
+        def write_soon() -> None:
+            """What is due is written now; what a stand-in says is nobody's summary."""
+            if writes:
+                jobs.add(asyncio.create_task(summarise_due(summariser)))
+                jobs.add(asyncio.create_task(title_due(titler)))
+
+        worker = make_worker(relay, model, terminal, ME, person, write_soon)
         try:
             yield Desk(settings, terminal, worker, relay.memory)
         finally:
             await worker.close(1)
             await asyncio.gather(*jobs, return_exceptions=True)
+            close = getattr(model, "close", None)
+            if close is not None:
+                await close()
 
 
 async def once(settings: Settings, text: str) -> None:
     """One command, answered and printed. Somebody at a terminal may press its buttons then."""
-    async with _desk(settings, offline=True) as desk:
+    async with _desk(settings) as desk:
         await desk.say(text)
         while sys.stdin.isatty() and (desk.asks or desk.buttons):
             line = await asyncio.to_thread(typed, "› " if desk.asks else PRESS)
@@ -158,7 +189,7 @@ async def once(settings: Settings, text: str) -> None:
 
 async def chat(settings: Settings, offline: bool) -> None:
     """A conversation on the terminal."""
-    async with _desk(settings, offline) as desk:
+    async with _desk(settings, offline, writes=not offline) as desk:
         print(INTRO)
         if offline:
             print("OFFLINE: a stand-in answers, not a model.")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from relay.errors import FileTooLarge, MessengerRefused
 from relay.models import ModelRequest, Step
 
 LABEL = "*(offline stand-in, no model is answering)*"
@@ -34,19 +35,28 @@ class OfflineModel:
 
 
 class FakeMessenger:
-    """Takes every Bot API call down in `calls`; sends get increasing message ids."""
+    """Takes every Bot API call down in `calls`; sends get increasing message ids. `files`: what is there, by id."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.files: dict[str, bytes] = {}
         self._last_id = 0
 
     async def call(self, method: str, **parameters: Any) -> Any:
         """See `ports.Messenger.call`."""
         self.calls.append((method, parameters))
-        if method != "sendMessage":
+        if method not in ("sendMessage", "sendPhoto", "sendDocument"):
             return True
         self._last_id += 1
-        return {"message_id": self._last_id, "text": parameters["text"]}
+        return {"message_id": self._last_id, "text": parameters.get("text")}
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        if file_id not in self.files:
+            raise MessengerRefused("wrong file_id or the file is temporarily unavailable")
+        if len(self.files[file_id]) > most:
+            raise FileTooLarge
+        return self.files[file_id]
 
 
 class FakeSink:

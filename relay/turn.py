@@ -12,7 +12,7 @@ from relay.dialogue import ToolRun, Tools, as_json, converse
 from relay.errors import ContextTooLong, ModelError
 from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes, without_known
 from relay.memory.store import Store
-from relay.models import Answer, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
+from relay.models import Answer, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.ports import Model, Sink
 from relay.prompt import CACHE, build_prompt, text_block
 
@@ -58,17 +58,20 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
     """
     incoming, context, recalled = await begun(engine, incoming)
+    choices = Choices.from_json(context.choices)
+    engine = replace(engine, zone=choices.zone_or(engine.zone))
     if context.message_id is None:
-        return await finish_without(engine, incoming, "There is nothing to answer again here yet.", retry=False)
+        line = "There is nothing to answer again here yet."
+        return await finish_without(engine, incoming, choices, line, retry=False)
     try:
         reply, prompt = await say(engine, incoming, context, recalled, sink, stop)
     except ModelError as error:
-        return await finish_without(engine, incoming, f"⚠️ {error}", retry=True)
+        return await finish_without(engine, incoming, choices, f"⚠️ {error}", retry=True)
     if not reply.steps:
-        return await finish_without(engine, incoming, reply.note or "Stopped.", retry=True)
+        return await finish_without(engine, incoming, choices, reply.note or "Stopped.", retry=True)
     intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
     intents = without_known(intents, [row["content"] for row in context.lent])
-    return await finish(engine, incoming, prompt, reply, intents)
+    return await finish(engine, incoming, choices, prompt, reply, intents)
 
 
 async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[dict[str, Any]]]:
@@ -77,9 +80,9 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     A message that is answered again comes back with what it said and replied to then.
     """
     if not incoming.retry:
-        began = engine.store.begin(incoming, engine.model_name)
+        began = engine.store.begin(incoming, model_of(engine, incoming))
         return incoming, *await asyncio.gather(began, recalled_for(engine, incoming))
-    context = await engine.store.begin(incoming, engine.model_name)
+    context = await engine.store.begin(incoming, model_of(engine, incoming))
     if context.message is None:
         return incoming, context, []
     replied = context.message["reply_to"]
@@ -95,6 +98,11 @@ async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any
         return await engine.store.recall(incoming)
     own, lent = await asyncio.gather(engine.store.recall(incoming), engine.store.recall(incoming, incoming.lent))
     return [*own, *({**row, "lent": True} for row in lent)]
+
+
+def model_of(engine: Engine, incoming: Incoming) -> str:
+    """The model that answers an input."""
+    return incoming.model or engine.model_name
 
 
 def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
@@ -125,7 +133,7 @@ async def say(
         def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
             now = offered(engine, incoming, context, prompt.tainted or dirty).definitions
             messages = [*prompt.messages, *cached_steps(steps)]
-            return ModelRequest(engine.model_name, prompt.system, messages, engine.max_tokens, now)
+            return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
 
         try:
             return await converse(engine.model, request, prompt, tools, sink, stop), prompt
@@ -175,8 +183,11 @@ def moment(given: Any, zone: tzinfo) -> str | None:
     return (when if when.tzinfo else when.replace(tzinfo=zone)).isoformat()
 
 
-async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Reply, intents: Intents) -> Answer:
+async def finish(
+    engine: Engine, incoming: Incoming, choices: Choices, prompt: Prompt, reply: Reply, intents: Intents
+) -> Answer:
     """Saves the answer and what its tags asked for. In a tainted turn memory waits for the user's tap."""
+    actions = [one for one in intents.actions if choices.learning != "off" or isinstance(one, Forget)]
     looked = any(tool["name"] in reply.tools for tool in WEB)
     held_back = engine.web and reply.tainted and not incoming.web and not looked
     told = {
@@ -186,6 +197,9 @@ async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Repl
         "retry": reply.status == "cut",
         "web": held_back,
         "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],
+        "choices": shown_by(choices, reply.tainted),
+        "unlearned": len(actions) < len(intents.actions),
+        "model": "" if model_of(engine, incoming) == engine.model_name else incoming.model,
     }
     stored = await engine.store.finish(
         incoming,
@@ -196,8 +210,9 @@ async def finish(engine: Engine, incoming: Incoming, prompt: Prompt, reply: Repl
             "tainted": reply.tainted,
             "model": reply.model,
             "usage": reply.usage,
-            "prompt": {**prompt.record, "tools": list(reply.tools)},
-            "actions": [action_row(action, incoming) for action in intents.actions],
+            "prompt": record(prompt, reply, choices),
+            "actions": [action_row(action, incoming) for action in actions],
+            "ask": choices.learning == "ask",
             "told": told,
         },
     )
@@ -227,9 +242,26 @@ def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[st
     return {"action": "learn", "kind": "learning", **asdict(action)}
 
 
-async def finish_without(engine: Engine, incoming: Incoming, sentence: str, retry: bool) -> Answer:
+def record(prompt: Prompt, reply: Reply, choices: Choices) -> dict[str, Any]:
+    """What is kept about how an answer came about, for whoever asks why."""
+    by_tool = ["tool"] if reply.tainted and not prompt.tainted else []
+    return {
+        **prompt.record,
+        "tainted_by": [*prompt.record["tainted_by"], *by_tool],
+        "tools": list(reply.tools),
+        "learning": choices.learning,
+    }
+
+
+def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
+    """How an answer is to be shown. What others wrote must not make Telegram fetch the addresses in it."""
+    return {"sound": choices.sound, "previews": choices.previews and not tainted, "tools": choices.tools}
+
+
+async def finish_without(engine: Engine, incoming: Incoming, choices: Choices, sentence: str, retry: bool) -> Answer:
     """Ends a turn that has no answer: the sentence is told, and saved nowhere as anybody's message."""
     told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
+    told["choices"] = shown_by(choices, True)
     stored = await engine.store.finish(
         incoming,
         {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "error": sentence, "told": told},
@@ -247,4 +279,8 @@ def answer_from(told: dict[str, Any]) -> Answer:
         note=told["note"],
         retry=told["retry"],
         web=told["web"],
+        choices=Choices.from_json(told.get("choices") or {}),
+        unlearned=bool(told.get("unlearned")),
+        withdrawn=told.get("withdrawn") or [],
+        model=told.get("model") or "",
     )

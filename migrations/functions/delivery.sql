@@ -11,17 +11,19 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     end, 0)
 $$;
 
--- Marks a part as being sent, with its text and the floor above which it will be found should its response be lost.
+-- Marks a part as being sent, with its text (or its file's name) and the floor above which it will be found should its
+-- response be lost.
 create or replace function relay.mark_sending(p_turn_id bigint, p_seq integer) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    update delivery set status = 'sending', sending_text = request ->> 'text',
+    update delivery set status = 'sending', sending_text = coalesce(request ->> 'text', request #>> '{file,name}'),
         floor_message_id = relay.message_id_floor(bot_id, chat_id)
     where turn_id = p_turn_id and seq = p_seq
 $$;
 
 -- Stores the parts of a turn's reply once and marks the first as being sent. A streaming preview that is in the chat
--- already takes the first part's place and will be edited. A part that was being sent before this call is uncertain:
--- it may be in the chat.
+-- already takes the first part's place and will be edited; so does each message of an answer that this one replaces,
+-- and those for which there is no part any more are to be deleted. A part that was being sent before this call is
+-- uncertain: it may be in the chat.
 create or replace function public.relay_deliver(p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -38,6 +40,7 @@ begin
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
             preview = false, message_id = excluded.message_id;
+        perform relay.take_over_parts(held);
         if cardinality(uncertain) = 0 then
             perform relay.mark_sending(held.id, 1);
         end if;
@@ -64,7 +67,7 @@ begin
 end $$;
 
 -- Marks parts as sent (or failed, or a preview in the chat), and closes the turn after the last. Returns whether the
--- lane has more to do, and whether a summary is due.
+-- lane has more to do, and whether a summary or a title is due.
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
 returns jsonb
@@ -89,7 +92,9 @@ begin
     return jsonb_build_object(
         'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null),
         'summary', exists (
-            select from summary_due where status = 'due' and lease_owner is null and not_before <= now()));
+            select from summary_due where status = 'due' and lease_owner is null and not_before <= now())
+            or exists (select from title_due
+                where status = 'due' and bot_id = held.bot_id and lease_owner is null and not_before <= now()));
 end $$;
 
 -- Marks what was sent, and the next part as being sent; returns that part.
@@ -100,6 +105,17 @@ begin
     perform public.relay_sent(p_turn_id, p_fence, p_results, false);
     perform relay.mark_sending(p_turn_id, p_seq);
     return (select to_jsonb(d) from delivery d where d.turn_id = p_turn_id and d.seq = p_seq);
+end $$;
+
+-- A part whose message in the chat cannot be edited becomes one that is being sent anew; returns it.
+create or replace function public.relay_sending_anew(p_turn_id bigint, p_fence bigint, p_seq integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    update delivery set telegram_message_id = null where turn_id = held.id and seq = p_seq;
+    perform relay.mark_sending(held.id, p_seq);
+    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = p_seq);
 end $$;
 
 -- The user stopped a delivery: what was not sent never will be, and a line that says so is its last part, marked as

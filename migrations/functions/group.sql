@@ -30,6 +30,7 @@ create or replace function relay.merge_spaces(p_into bigint, p_from bigint) retu
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     update turn set space_id = p_into where space_id = p_from;
+    update signal set space_id = p_into where space_id = p_from;
     update message set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
     update session set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
     update memory_change set space_id = p_into where memory_id in (select id from memory where space_id = p_from);

@@ -14,24 +14,31 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by similarity(m.content, p_content) desc, m.id limit 1
 $$;
 
--- The active memories that the words may mean, best first: all that contain them, else the most similar.
-create or replace function relay.matching_memories(p_space_id bigint, p_words text)
+-- The active memories that the words may mean and that a person may have forgotten, best first: all that contain the
+-- words, else the most similar; eleven at most. In a group everybody may have their own facts forgotten, and what is
+-- about nobody; an admin's command (never a tag of the model, whoever it answers) may retire any.
+create or replace function relay.forgettable(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
 returns setof relay.memory
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with candidate as (
-        select m.id, position(lower(p_words) in lower(m.content)) > 0 as contains,
-            word_similarity(p_words, m.content) as closeness
-        from memory m
-        where m.space_id = p_space_id and m.status = 'active'),
+    with permitted as (
+        select m.* from memory m join space s on s.id = m.space_id
+        where m.space_id = p_space_id and m.status = 'active'
+            and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)),
+    containing as materialized (
+        select id, word_similarity(p_words, content) as closeness from permitted
+        where position(lower(p_words) in lower(content)) > 0),
+    nearly as (
+        select id, closeness, max(closeness) over () as best
+        from (select id, word_similarity(p_words, content) as closeness from permitted) one
+        where closeness >= 0.55 and not exists (select from containing)),
     likely as (
-        select id, contains, closeness, bool_or(contains) over () as any_contains, max(closeness) over () as best
-        from candidate where contains or closeness >= 0.55)
+        select id, closeness from containing union all
+        select id, closeness from nearly where closeness >= best - 0.15)
     select m.* from likely l join memory m on m.id = l.id
-    where case when l.any_contains then l.contains else l.closeness >= l.best - 0.15 end
-    order by l.closeness desc, m.id desc limit 10
+    order by l.closeness desc, m.id desc limit 11
 $$;
 
--- Keeps a memory, or refreshes the one that says nearly the same. Pending when it was taught by a tainted turn.
+-- Keeps a memory, or refreshes the one that says nearly the same. p_pending: it waits for its user's tap.
 create or replace function relay.keep_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
 returns void
@@ -56,7 +63,7 @@ begin
     values (p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint, p_memory ->> 'subject',
         p_memory ->> 'content', p_memory ->> 'category',
         coalesce((select array_agg(tag) from jsonb_array_elements_text(p_memory -> 'tags') as tag), '{}'),
-        case when p_pending then 'pending' else 'active' end, p_pending, p_turn.thread_id, p_turn.session_id,
+        case when p_pending then 'pending' else 'active' end, p_turn.tainted, p_turn.thread_id, p_turn.session_id,
         p_turn.id, coalesce(p_turn.user_message_id, p_message_id),
         jsonb_build_object('name', coalesce(p_memory ->> 'by', 'tag'), 'version', 1, 'answer', p_message_id))
     returning id into kept;
@@ -65,28 +72,28 @@ begin
         case when p_pending then 'pending' else 'applied' end);
 end $$;
 
--- Retires the one memory that the words mean. None: a failure to tell. Several, or a tainted turn: it asks first.
+-- Retires the one memory that the words mean. None: a failure to tell. Several, or p_pending: it asks first, about
+-- ten at most, and tells when there are more.
 create or replace function relay.forget_memory(p_turn relay.turn, p_action jsonb, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     words text := p_action ->> 'content';
+    by_admin boolean := coalesce((p_action ->> 'admin')::boolean, false);
     matches bigint[];
+    more boolean;
 begin
     if words ~ '^#?\d+$' then
-        select array_agg(id) into matches from memory
-        where space_id = p_turn.space_id and status = 'active' and id = ltrim(words, '#')::numeric;
+        select array_agg(m.id) into matches from memory m join space s on s.id = m.space_id
+        where m.space_id = p_turn.space_id and m.status = 'active' and m.id = ltrim(words, '#')::numeric
+            and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id or by_admin);
     else
-        select array_agg(id) into matches from relay.matching_memories(p_turn.space_id, words);
+        select array_agg(id) into matches from relay.forgettable(p_turn.space_id, words, p_turn.user_id, by_admin);
     end if;
-    -- In a group everybody may have their own facts forgotten, and what is about nobody; an admin's command (never a
-    -- tag of the model, whoever it answers) may retire any.
-    select array_agg(m.id) into matches from memory m join space s on s.id = m.space_id
-    where m.id = any (matches)
-        and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id
-            or coalesce((p_action ->> 'admin')::boolean, false));
     if matches is null then
         return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', words);
     end if;
+    more := cardinality(matches) > 10;
+    matches := matches[:10];
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
     select p_turn.space_id, m.id, p_turn.id, p_turn.user_id, 'forget',
         case when p_pending or cardinality(matches) > 1 then 'pending' else 'applied' end, to_jsonb(m)
@@ -95,6 +102,9 @@ begin
             where c.turn_id = p_turn.id and c.memory_id = m.id and c.action = 'forget');
     if not p_pending and cardinality(matches) = 1 then
         update memory set status = 'forgotten', updated_at = now() where id = matches[1];
+    end if;
+    if more then
+        return jsonb_build_object('failed', 'more than 10 match, these are the closest', 'tag', 'forget', 'text', words);
     end if;
     return jsonb_build_object('matches', cardinality(matches));
 end $$;
@@ -116,6 +126,29 @@ begin
     return jsonb_build_object('edited', true);
 end $$;
 
+-- Pins a memory, so that it stands first in every prompt, or takes the pin out. Who may have it forgotten may do that.
+create or replace function relay.pin_memory(p_turn relay.turn, p_action jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one memory;
+    pin boolean := p_action ->> 'action' = 'pin';
+begin
+    select m.* into one from memory m join space s on s.id = m.space_id
+    where m.id = (p_action ->> 'memory_id')::bigint and m.space_id = p_turn.space_id and m.status = 'active'
+        and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id
+            or coalesce((p_action ->> 'admin')::boolean, false))
+    for update of m;
+    if one.id is null then
+        return jsonb_build_object('failed', 'there is no such memory', 'tag', p_action ->> 'action', 'text', '');
+    end if;
+    if one.pinned <> pin then
+        update memory set pinned = pin, updated_at = now() where id = one.id;
+        insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+        values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, p_action ->> 'action', to_jsonb(one));
+    end if;
+    return jsonb_build_object('pinned', pin);
+end $$;
+
 -- Applies what an answer (or a person) asked of memory, in order. Returns one result per action.
 create or replace function relay.apply_actions(
     p_turn relay.turn, p_message_id bigint, p_actions jsonb, p_pending boolean)
@@ -130,6 +163,8 @@ begin
             results := results || relay.forget_memory(p_turn, action, p_pending);
         elsif action ->> 'action' = 'edit' then
             results := results || relay.edit_memory(p_turn, (action ->> 'memory_id')::bigint, action ->> 'content');
+        elsif action ->> 'action' in ('pin', 'unpin') then
+            results := results || relay.pin_memory(p_turn, action);
         else
             perform relay.keep_memory(p_turn, action, p_message_id, p_pending);
             results := results || jsonb_build_object('kept', true);
@@ -177,12 +212,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from turn t where t.id = p_turn_id
 $$;
 
--- The turn that a change belongs to.
-create or replace function public.relay_turn_of_change(p_change_id bigint) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb(turn_id) from memory_change where id = p_change_id
-$$;
-
 -- A private space obeys its owner alone; a group's memory obeys who changed it, whom it is about, and the admins.
 create or replace function relay.may_decide(
     p_space_id bigint, p_changed_by bigint, p_subject_id bigint, p_user_id bigint, p_admin boolean)
@@ -194,13 +223,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Whether another change of the same memory took effect after this one. That a learned fact was only said again is
--- none.
+-- none; and whether it is pinned has nothing to do with what it says.
 create or replace function relay.changed_since(p_change relay.memory_change) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
         select from memory_change c join memory m on m.id = c.memory_id
         where c.memory_id = p_change.memory_id and c.status = 'applied'
             and (p_change.action <> 'learn' or c.action <> 'refresh' or c.before ->> 'content' <> m.content)
+            and (p_change.action in ('pin', 'unpin')) = (c.action in ('pin', 'unpin'))
             and (coalesce(c.decided_at, c.created_at), c.id)
                 > (coalesce(p_change.decided_at, p_change.created_at), p_change.id))
 $$;
@@ -235,7 +265,8 @@ begin
     elsif p_decision = 'undo' and change.status = 'applied' and not relay.changed_since(change) then
         update memory set updated_at = now(),
             status = case change.action when 'learn' then 'discarded' when 'forget' then 'active' else status end,
-            content = case change.action when 'refresh' then change.before ->> 'content' else content end
+            content = case change.action when 'refresh' then change.before ->> 'content' else content end,
+            pinned = case change.action when 'pin' then false when 'unpin' then true else pinned end
         where id = change.memory_id;
         update memory_change set status = 'undone', decided_at = now() where id = change.id;
     end if;
@@ -245,35 +276,16 @@ begin
     return relay.changes_of(change.turn_id);
 end $$;
 
--- What a message of ours asks for, by the message that it is in the chat: the text of the question; null for any other
--- message. A question is what a control sent and forces a reply: an answer is none, whatever its text looks like.
-create or replace function public.relay_asked(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
+-- What a message of ours asks somebody for, by the message that it is in the chat: the text of the question; null for
+-- any other message, and for other people. A question forces a reply: an answer is none, whatever its text looks like.
+create or replace function public.relay_asked_of(
+    p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select d.request -> 'text'
     from posted p
-    join turn t on t.id = p.turn_id and t.kind = 'control'
+    join turn t on t.id = p.turn_id and t.user_id = p_user_id and t.assistant_message_id is null
     join delivery d on d.turn_id = t.id and d.telegram_message_id = p.telegram_message_id
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
         and p.from_bot and d.request -> 'reply_markup' ? 'force_reply'
-$$;
-
--- One active memory of a space.
-create or replace function public.relay_memory(p_space jsonb, p_memory_id bigint) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb(m) from memory m
-    where m.id = p_memory_id and m.space_id = relay.find_space(p_space) and m.status = 'active'
-$$;
-
--- A page of what is known in a space, newest first.
-create or replace function public.relay_memories(p_space jsonb, p_offset integer, p_limit integer) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object(
-        'total', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'active'),
-        'pending', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'pending'),
-        'memories', coalesce((
-            select jsonb_agg(to_jsonb(page) order by page.id desc) from (
-                select id, kind, subject, subject_id, content, category, tags, pinned, created_at
-                from memory where space_id = relay.find_space(p_space) and status = 'active'
-                order by id desc offset p_offset limit p_limit) page), '[]'))
 $$;

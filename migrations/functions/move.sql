@@ -156,6 +156,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where status in ('working', 'answered') and lease_until between now() and now() + interval '15 minutes'
         union all
         select lease_until from summary_due
+        where status = 'due' and lease_until between now() and now() + interval '1 day'
+        union all
+        select lease_until from title_due
         where status = 'due' and lease_until between now() and now() + interval '1 day')
     select jsonb_build_object(
         'id', (select id from identity),

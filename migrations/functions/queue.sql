@@ -41,6 +41,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'failures', p_turn.failures, 'user_id', p_turn.user_id, 'space_id', p_turn.space_id,
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
         'linked_to', (select k.owner_id from lane l join link k on k.chat_id = l.chat_id where l.id = p_turn.lane_id),
+        'choices', (select c.choices from choice c where c.user_id = p_turn.user_id),
         'answer', case when p_turn.told is not null then p_turn.told
             || jsonb_build_object('changes', relay.changes_of(p_turn.id)) end,
         'updates', coalesce((
@@ -158,6 +159,11 @@ begin
                 one.telegram_message_id := null;
             end if;
         end if;
+        -- Of an old message with a button Telegram does not tell the topic: its date is 0 then.
+        if one.payload #>> '{callback_query,message,date}' = '0' then
+            one.topic_id := coalesce(public.relay_topic_of(p_bot_id, one.chat_id,
+                (one.payload #>> '{callback_query,message,message_id}')::bigint)::bigint, one.topic_id);
+        end if;
         if one.kind in ('turn', 'control') then
             select id into lane_of from lane
             where bot_id = p_bot_id and chat_id = one.chat_id and topic_id = one.topic_id;
@@ -183,6 +189,9 @@ begin
         if one.telegram_message_id is not null then
             insert into posted (bot_id, chat_id, telegram_message_id, from_bot)
             values (p_bot_id, one.chat_id, one.telegram_message_id, false) on conflict do nothing;
+        end if;
+        if one.kind in ('turn', 'control') then
+            perform relay.note_names(p_bot_id, one.chat_id, one.topic_id, one.payload -> 'message');
         end if;
         if one.kind = 'turn' then
             update lane set due_at = least(
@@ -213,6 +222,8 @@ begin
     get diagnostics freed = row_count;
     update summary_due set lease_owner = null, lease_until = null
     where status = 'due' and lease_owner = p_worker;
+    update title_due set lease_owner = null, lease_until = null
+    where status = 'due' and lease_owner = p_worker;
     return to_jsonb(freed);
 end $$;
 
@@ -242,6 +253,8 @@ begin
     where turn_id = p_turn_id;
     update delivery set status = 'failed', error = coalesce(p_error, 'the turn ended first')
     where turn_id = p_turn_id and status not in ('sent', 'failed');
+    -- What a file held is not kept: an export lying here would outlive what it was made of.
+    update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
     -- Locked first, so that the next statement sees what an intake that held the lane has stored.
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;

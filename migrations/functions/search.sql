@@ -80,3 +80,222 @@ begin
         greatest(2, (numnode(wanted) + 1) / 5), p_limit, null, null, own.id,
         greatest(own.context_from, own.window_from)));
 end $$;
+
+-- What every message that is looked for holds, as the index has it for its space: all words, and those of the phrases.
+create or replace function relay.needle(p_space_id bigint, p_words tsquery, p_phrases tsquery[]) returns tsquery
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select string_agg('''' || p_space_id || ':' || substr(one, 2), ' & ')::tsquery from (
+        select unnest(string_to_array(p_words::text, ' | ')) as one
+        union
+        select regexp_split_to_table(phrase::text, ' <(-|\d+)> ') from unnest(p_phrases) as phrase) part
+$$;
+
+-- The newest 2,001 messages of a space that fit the index query and the filters (any of them null: all do), newest
+-- first.
+create or replace function relay.hits(
+    p_space_id bigint, p_index tsquery, p_phrases tsquery[], p_threads bigint[], p_query jsonb)
+returns bigint[]
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    since timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
+    until timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
+    anybody boolean := p_query ->> 'by' is null;
+    assistant boolean := coalesce((p_query #>> '{by,you}')::boolean, false);
+    asker bigint := (p_query #>> '{by,me}')::bigint;
+    names text[] := case when not anybody then array(
+        select '%' || regexp_replace(name, '([\\%_])', '\\\1', 'g') || '%'
+        from jsonb_array_elements_text(p_query #> '{by,names}') as name) end;
+    found bigint[];
+begin
+    if p_index is null then
+        select array_agg(newest.id order by newest.id desc) into found from (
+            select one.id from thread t cross join lateral (
+                select m.id from message m
+                where m.thread_id = t.id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
+                    and (anybody or case m.role when 'assistant' then assistant
+                        else m.user_id = asker or m.name ilike any (names) end)
+                order by m.id desc limit 2001) one
+            where t.space_id = p_space_id and (p_threads is null or t.id = any (p_threads))
+            order by one.id desc limit 2001) newest;
+        return found;
+    end if;
+    -- All that match, whatever their age, before the newest are taken: otherwise the plan may walk through all messages.
+    with hit as materialized (
+        select m.id from message m
+        where relay.words_of_space(m.space_id, m.words) @@ p_index
+            and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
+            and (p_threads is null or m.thread_id = any (p_threads))
+            and (anybody or case m.role when 'assistant' then assistant
+                else m.user_id = asker or m.name ilike any (names) end)
+            and (p_phrases is null or m.words @@ all (p_phrases)))
+    select array_agg(newest.id order by newest.id desc) into found
+    from (select id from hit order by id desc limit 2001) newest;
+    return found;
+end $$;
+
+-- The threads of a space that a search names: that of p_here ({chat_id, topic_id}), and those of which the name of the
+-- topic or group has one of the words. Null when it names none.
+create or replace function relay.threads_named(p_space_id bigint, p_bot_id bigint, p_query jsonb) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when p_query -> 'here' <> 'null' or p_query -> 'places' <> '[]' then array(
+        select t.id from thread t
+        where t.space_id = p_space_id and (
+            t.chat_id = (p_query #>> '{here,chat_id}')::bigint and t.topic_id = (p_query #>> '{here,topic_id}')::bigint
+            or exists (select from jsonb_array_elements_text(p_query -> 'places') as place
+                where position(lower(place) in lower(relay.place_name(p_bot_id, t.chat_id, t.topic_id))) > 0))) end
+$$;
+
+-- What of a text is about a query (null: how it begins), on one line, with the words that match between U+0002 and
+-- U+0003, and an ellipsis where something was left out.
+create or replace function relay.snippet(p_text text, p_query tsquery, p_words integer) returns text
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    marks constant text := format('StartSel=%s, StopSel=%s, ', chr(2), chr(3));
+    whole text := btrim(regexp_replace(translate(left(p_text, 20000), chr(2) || chr(3), ''), '\s+', ' ', 'g'));
+    cut text;
+    plain text;
+begin
+    if length(whole) <= p_words * 8 then
+        return case when p_query is null then whole
+            else ts_headline('simple', whole, p_query, marks || 'HighlightAll=true') end;
+    elsif p_query is null then
+        return rtrim(left(whole, p_words * 8)) || '…';
+    end if;
+    cut := ts_headline('simple', whole, p_query, marks || format(
+        'MaxFragments=2, MaxWords=%s, MinWords=%s, FragmentDelimiter=" … "', p_words, p_words / 2));
+    plain := translate(cut, chr(2) || chr(3), '');
+    return case when starts_with(whole, left(plain, 20)) then '' else '… ' end || cut
+        || case when right(whole, 20) = right(plain, 20) then '' else ' …' end;
+end $$;
+
+-- A message as a search shows it: who said it when and where, the Telegram message that it is, and what of it fits.
+create or replace function relay.hit_json(p_message_id bigint, p_bot_id bigint, p_query tsquery, p_words integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', m.id, 'role', m.role, 'user_id', m.user_id, 'name', m.name, 'at', m.created_at,
+        'topic_id', t.topic_id, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
+        'posted', (select jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id) from posted p
+            where p.turn_id = m.turn_id and p.message_id = m.id and p.bot_id = p_bot_id
+            order by p.telegram_message_id limit 1),
+        'text', relay.snippet(m.text, p_query, p_words))
+    from message m join thread t on t.id = m.thread_id where m.id = p_message_id
+$$;
+
+-- A query's phrases, and its words and phrases together (an OR), as tsqueries: those without a word are left out.
+create or replace function relay.phrases_of(p_query jsonb) returns tsquery[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array_agg(one) from (
+        select phraseto_tsquery('simple', left(phrase, 2000)) as one
+        from jsonb_array_elements_text(p_query -> 'phrases') as phrase) found
+    where numnode(one) > 0
+$$;
+
+create or replace function relay.wanted(p_query jsonb) returns tsquery
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    everything tsquery := relay.words_query(p_query ->> 'words');
+    phrase tsquery;
+begin
+    foreach phrase in array coalesce(relay.phrases_of(p_query), '{}') loop
+        everything := coalesce(everything || phrase, phrase);
+    end loop;
+    return everything;
+end $$;
+
+-- A page of what a person looks for in a space, best first. p_query: {words, phrases, by: {me: a user's id or
+-- null, you: whether the assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since,
+-- until}. A message that has all words and phrases is found; when none has all words, those that have some are.
+-- {total: at most 2,000, more: whether there are more, every: whether they have all words, nowhere: whether no place has
+-- such a name, vague: whether no word of it can be looked for, found}.
+create or replace function public.relay_find(
+    p_space jsonb, p_bot_id bigint, p_query jsonb, p_offset integer, p_limit integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own bigint := relay.find_space(p_space);
+    any_word tsquery := relay.words_query(p_query ->> 'words');
+    phrases tsquery[] := relay.phrases_of(p_query);
+    wanted tsquery := relay.wanted(p_query);
+    threads bigint[] := relay.threads_named(own, p_bot_id, p_query);
+    ids bigint[];
+    every boolean := true;
+begin
+    if wanted is null and (p_query ->> 'words' <> '' or p_query -> 'phrases' <> '[]') or threads = '{}' or own is null
+    then
+        return jsonb_build_object('total', 0, 'more', false, 'every', true, 'found', '[]'::jsonb,
+            'nowhere', coalesce(threads = '{}', false), 'vague', wanted is null);
+    end if;
+    ids := relay.hits(own, relay.needle(own, any_word, phrases), phrases, threads, p_query);
+    if ids is null and numnode(any_word) > 1 then
+        every := false;
+        ids := relay.hits(own, relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), ''),
+            phrases, threads, p_query);
+    end if;
+    return jsonb_build_object('total', least(cardinality(coalesce(ids, '{}')), 2000),
+        'more', coalesce(cardinality(ids) > 2000, false), 'every', every, 'nowhere', false, 'vague', false,
+        'found', (
+            with asked as materialized (
+                select array_agg(one::tsquery) as words from unnest(string_to_array(any_word::text, ' | ')) as one),
+            page as (
+                select m.id, row_number() over (order by
+                    (select count(*) from unnest(asked.words) as word where m.words @@ word) desc,
+                    coalesce(ts_rank(m.words, wanted, 1), 0) desc, m.id desc) as place
+                from asked, message m where m.id = any (ids)
+                order by place offset p_offset limit p_limit)
+            select coalesce(jsonb_agg(relay.hit_json(id, p_bot_id, wanted, 24) order by place), '[]') from page));
+end $$;
+
+-- Messages of a thread around one that a search found: p_count before and after it (around), or that many before or
+-- after. {messages, earlier, later: whether there are more}. Null when the space has no such message.
+create or replace function public.relay_found_context(
+    p_space jsonb, p_bot_id bigint, p_query jsonb, p_message_id bigint, p_side text, p_count integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread;
+    ids bigint[];
+begin
+    select t.* into own from message m join thread t on t.id = m.thread_id
+    where m.id = p_message_id and m.space_id = relay.find_space(p_space);
+    if own.id is null then
+        return null;
+    end if;
+    select array_agg(id order by id) into ids from (
+        (select id from message where thread_id = own.id and id < p_message_id and status <> 'replaced'
+            and p_side in ('around', 'before') order by id desc limit p_count)
+        union all
+        (select id from message where thread_id = own.id and id > p_message_id and status <> 'replaced'
+            and p_side in ('around', 'after') order by id limit p_count)
+        union all
+        (select p_message_id where p_side = 'around')) near;
+    return jsonb_build_object(
+        'messages', (select coalesce(jsonb_agg(relay.hit_json(id, p_bot_id,
+                case when id = p_message_id then relay.wanted(p_query) end,
+                case when id = p_message_id then 60 else 24 end) order by id), '[]') from unnest(ids) as id),
+        'earlier', exists (select from message
+            where thread_id = own.id and status <> 'replaced' and id < ids[1]),
+        'later', exists (select from message
+            where thread_id = own.id and status <> 'replaced' and id > ids[cardinality(ids)]));
+end $$;
+
+-- Keeps what was asked with the control that asked it, so that its buttons still know it after a restart.
+create or replace function public.relay_keep_search(p_turn_id bigint, p_fence bigint, p_space jsonb, p_text text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    update turn set prompt = jsonb_build_object('search', p_text, 'space_id', relay.find_space(p_space))
+    where id = held.id;
+    return to_jsonb(held.id);
+end $$;
+
+-- What was asked in a space: {text, user_id, at, chat_id, topic_id}. Null when it was asked in another one, or never.
+create or replace function public.relay_kept_search(p_turn_id bigint, p_space jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('text', t.prompt ->> 'search', 'user_id', t.user_id, 'at', t.created_at,
+        'chat_id', l.chat_id, 'topic_id', l.topic_id)
+    from turn t join lane l on l.id = t.lane_id
+    where t.id = p_turn_id and t.kind = 'control' and t.prompt ? 'search'
+        and (t.prompt ->> 'space_id')::bigint = relay.find_space(p_space)
+$$;

@@ -8,6 +8,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'set_aside', (select count(*) from turn where status = 'failed' and done_at > now() - interval '1 day'),
         'summaries_due', (select count(*) from summary_due where status = 'due'),
         'soul', (select version from soul where active),
+        'liked', (select count(*) from signal
+            where emoji = '👍' and removed_at is null and created_at > now() - interval '30 days'),
+        'disliked', (select count(*) from signal
+            where emoji = '👎' and removed_at is null and created_at > now() - interval '30 days'),
         'memories', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'active'),
         'pending', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'pending'),
         'threads', (select count(*) from thread where space_id = relay.find_space(p_space)),
@@ -18,7 +22,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 'cached', coalesce(sum((usage ->> 'cache_read_input_tokens')::bigint), 0),
                 'written', coalesce(sum((usage ->> 'cache_creation_input_tokens')::bigint), 0),
                 'output', coalesce(sum((usage ->> 'output_tokens')::bigint), 0))
-            from turn where space_id = relay.find_space(p_space) and created_at > now() - interval '1 day'))
+            from turn where space_id = relay.find_space(p_space) and created_at > now() - interval '1 day'),
+        'used', public.relay_usage(p_space, jsonb_build_array(now() - interval '1 day'), false))
 $$;
 
 -- Whether the database answers; costs nothing.

@@ -1,13 +1,36 @@
 -- Summaries of threads: owed by every fifth exchange, made by a job, each a version of its own with its lineage.
 
+-- The version that a summary which is due builds on: the latest of its conversation that covers less.
+create or replace function relay.summary_before(p_due relay.summary_due) returns relay.summary
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select * from summary
+    where thread_id = p_due.thread_id and through_message_id >= p_due.context_from
+        and through_message_id < p_due.through_message_id
+    order by through_message_id desc, id desc limit 1
+$$;
+
+-- What a summary is made of: the one before and the messages since.
+create or replace function relay.summary_work(p_due relay.summary_due) returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    previous summary := relay.summary_before(p_due);
+begin
+    return jsonb_build_object('due_id', p_due.id, 'thread_id', p_due.thread_id, 'failures', p_due.failures,
+        'previous', case when previous.id is not null then jsonb_build_object('id', previous.id,
+            'text', previous.text, 'tainted', previous.tainted) end,
+        'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
+            select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
+            where thread_id = p_due.thread_id and status <> 'replaced' and id <= p_due.through_message_id
+                and id >= p_due.context_from and id > coalesce(previous.through_message_id, 0)
+            order by id desc limit 100) m));
+end $$;
+
 -- Leases summaries that are due and returns what each is made of: the one before and the messages since.
 create or replace function public.relay_claim_summaries(p_worker uuid, p_limit integer, p_lease_seconds integer)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     due summary_due;
-    previous summary;
-    messages jsonb;
     work jsonb := '[]';
 begin
     for due in
@@ -20,34 +43,30 @@ begin
             order by id limit p_limit for update skip locked)
         returning *
     loop
-        select * into previous from summary
-        where thread_id = due.thread_id and through_message_id >= due.context_from
-            and through_message_id < due.through_message_id
-        order by through_message_id desc, id desc limit 1;
-        select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') into messages from (
-            select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
-            where thread_id = due.thread_id and status <> 'replaced' and id <= due.through_message_id
-                and id >= due.context_from and id > coalesce(previous.through_message_id, 0)
-            order by id desc limit 100) m;
-        work := work || jsonb_build_object('due_id', due.id, 'thread_id', due.thread_id, 'failures', due.failures,
-            'previous', case when previous.id is not null then jsonb_build_object('id', previous.id,
-                'text', previous.text, 'tainted', previous.tainted) end,
-            'messages', messages);
+        work := work || relay.summary_work(due);
     end loop;
     return work;
 end $$;
 
 -- Stores a summary as a new version and lets the thread's prompt use it: the window moves up, in one step, to the
--- last five exchanges. A lease that was lost stores nothing.
+-- last five exchanges. A lease that was lost stores nothing; nor does a summary made of a version that a person has
+-- corrected since: that one stays due.
 create or replace function public.relay_store_summary(p_due_id bigint, p_worker uuid, p_summary jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     due summary_due;
+    previous summary;
     made bigint;
     window_start bigint;
 begin
     select * into due from summary_due where id = p_due_id and status = 'due' and lease_owner = p_worker for update;
     if due.id is null then
+        return to_jsonb(false);
+    end if;
+    perform from thread where id = due.thread_id for update;  -- whoever corrects it waits here, or is seen below
+    previous := relay.summary_before(due);
+    if previous.author_id is not null and previous.id is distinct from (p_summary ->> 'previous_id')::bigint then
+        update summary_due set lease_owner = null, lease_until = null where id = due.id;
         return to_jsonb(false);
     end if;
     insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,
@@ -89,3 +108,137 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where id = p_due_id and lease_owner = p_worker returning 1)
     select to_jsonb(count(*)) from failed
 $$;
+
+-- Leases one summary that is due, with what it is made of. Null when it is not due any more, or another process makes it.
+create or replace function public.relay_claim_summary(p_due_id bigint, p_worker uuid, p_lease_seconds integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with claimed as (
+        update summary_due set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds)
+        where id = p_due_id and status = 'due'
+            and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes')
+        returning *)
+    select relay.summary_work(c) from claimed c
+$$;
+
+-- Owes a thread a summary of what was said up to its last answer, now. Returns its number; null when less than p_least
+-- messages are new.
+create or replace function public.relay_owe_summary(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_least integer)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread := relay.find_thread(p_space, p_chat_id, p_topic_id);
+    covered bigint := (select through_message_id from summary where id = own.summary_id);
+    through bigint;
+    fresh integer;
+    owed bigint;
+begin
+    select id into through from message
+    where thread_id = own.id and role = 'assistant' and status <> 'replaced' and id >= own.context_from
+    order by id desc limit 1;
+    select count(*) into fresh from (
+        select from message
+        where thread_id = own.id and status <> 'replaced' and id <= through and id >= own.context_from
+            and id > coalesce(covered, 0) limit p_least) new;
+    if fresh < p_least then
+        return null;
+    end if;
+    insert into summary_due (thread_id, session_id, context_from, through_message_id)
+    values (own.id, own.session_id, own.context_from, through)
+    on conflict (thread_id, through_message_id) do update
+        set status = 'due', failures = 0, error = null, not_before = now()
+        where summary_due.status in ('due', 'failed', 'skipped')
+    returning id into owed;
+    return to_jsonb(owed);
+end $$;
+
+-- How it stands with a summary that was owed: {status, error}.
+create or replace function public.relay_summary_due(p_due_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('status', status, 'error', error) from summary_due where id = p_due_id
+$$;
+
+-- The versions of the summary of a thread's present conversation, numbered from the first on.
+create or replace function relay.summary_versions(p_thread relay.thread)
+returns table (number bigint, id bigint, text text, through_message_id bigint, model text, author_id bigint, by text,
+    tainted boolean, created_at timestamptz)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select row_number() over (order by s.id), s.id, s.text, s.through_message_id, s.model, s.author_id,
+        s.settings ->> 'by', s.tainted, s.created_at
+    from summary s where s.thread_id = p_thread.id and s.through_message_id >= p_thread.context_from
+$$;
+
+-- A thread's present summary, or the version p_summary_id of it: {summary: its row and number, or null, versions: how
+-- many there are, present: the id of the present one, messages: how many it covers, through: when the last of them was
+-- said, fresh: how many were said since}. It counts to 5,000.
+create or replace function public.relay_summary(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_summary_id bigint)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread := relay.find_thread(p_space, p_chat_id, p_topic_id);
+    shown record;
+begin
+    select * into shown from relay.summary_versions(own) v where v.id = coalesce(p_summary_id, own.summary_id);
+    return jsonb_build_object(
+        'summary', case when shown.id is not null then to_jsonb(shown) end,
+        'versions', (select count(*) from relay.summary_versions(own)),
+        'present', own.summary_id,
+        'messages', (select count(*) from (
+            select from message where thread_id = own.id and status <> 'replaced' and id >= own.context_from
+                and id <= shown.through_message_id limit 5000) covered),
+        'through', (select created_at from message where id = shown.through_message_id),
+        'fresh', (select count(*) from (
+            select from message where thread_id = own.id and status <> 'replaced' and id >= own.context_from
+                and id > coalesce(shown.through_message_id, 0) limit 5000) newer));
+end $$;
+
+-- A page of the versions of a thread's summary, newest first: {total, present, versions}.
+create or replace function public.relay_summaries(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_offset integer, p_limit integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread := relay.find_thread(p_space, p_chat_id, p_topic_id);
+begin
+    return jsonb_build_object('total', (select count(*) from relay.summary_versions(own)),
+        'present', own.summary_id, 'versions', coalesce((
+            select jsonb_agg(to_jsonb(page) order by page.id desc) from (
+                select * from relay.summary_versions(own) order by id desc offset p_offset limit p_limit) page), '[]'));
+end $$;
+
+-- Puts a person's words (or, where p_version is given, an older version again) in the place of a thread's present
+-- summary p_of, as a new version of the same range. Returns whether they are the present summary now: not when p_of is
+-- it no longer. Running it again changes nothing more.
+create or replace function public.relay_correct_summary(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_of bigint, p_text text, p_version bigint, p_user_id bigint,
+    p_name text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread;
+    present summary;
+    tainted boolean := p_space ->> 'kind' = 'group';  -- somebody else's words to all others there
+begin
+    select t.* into own from thread t
+    where t.id = (relay.find_thread(p_space, p_chat_id, p_topic_id)).id for update;
+    select * into present from summary where id = own.summary_id;
+    if p_version is not null then
+        select v.text, v.tainted into p_text, tainted from relay.summary_versions(own) v where v.id = p_version;
+    end if;
+    if present.id is null or p_text is null then
+        return to_jsonb(false);
+    elsif present.text = p_text then
+        return to_jsonb(true);
+    elsif present.id <> p_of then
+        return to_jsonb(false);
+    end if;
+    insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id, message_count,
+        model, settings, tainted, author_id)
+    values (own.id, present.session_id, present.id, p_text, present.from_message_id, present.through_message_id,
+        present.message_count, 'person', jsonb_build_object('by', p_name), tainted, p_user_id)
+    returning id into present.id;
+    update thread set summary_id = present.id where id = own.id;
+    return to_jsonb(true);
+end $$;

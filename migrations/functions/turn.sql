@@ -95,11 +95,12 @@ begin
             untrusted = (p_input ->> 'untrusted')::boolean
         where id = saved;
     end if;
-    insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot)
-    select (p_input ->> 'bot_id')::bigint, p_thread.chat_id, part::bigint, saved, p_turn.id, false
-    from jsonb_array_elements_text(p_input -> 'telegram_message_ids') as part
+    insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, part)
+    select (p_input ->> 'bot_id')::bigint, p_thread.chat_id, one.id::bigint, saved, p_turn.id, false,
+        p_input -> 'parts' -> (one.place - 1)::integer
+    from jsonb_array_elements_text(p_input -> 'telegram_message_ids') with ordinality as one (id, place)
     on conflict (bot_id, chat_id, telegram_message_id) do update
-        set message_id = excluded.message_id, turn_id = excluded.turn_id;
+        set message_id = excluded.message_id, turn_id = excluded.turn_id, part = excluded.part;
     return saved;
 end $$;
 
@@ -132,6 +133,7 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
     own thread;
     said bigint;
+    replaced bigint := held.replaces_turn_id;
     replied jsonb := p_input -> 'reply_to';
 begin
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
@@ -139,12 +141,14 @@ begin
     if (p_input ->> 'retry')::boolean then
         said := coalesce(held.user_message_id, relay.reopen_message(own,
             (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));
+        replaced := coalesce(replaced, relay.turn_to_replace(said, p_input));
         select t.prompt -> 'reply_to' into replied from message m join turn t on t.id = m.turn_id where m.id = said;
     else
         said := relay.save_user_message(held, own, p_input);
     end if;
     update turn set space_id = own.space_id, thread_id = own.id, session_id = own.session_id, user_message_id = said,
-        model = p_input ->> 'model', prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', replied)
+        model = p_input ->> 'model', replaces_turn_id = replaced,
+        prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', replied, 'wording', relay.wordings(said))
     where id = held.id;
     return jsonb_build_object(
         'space_id', own.space_id, 'thread_id', own.id, 'session_id', own.session_id, 'message_id', said,
@@ -153,9 +157,11 @@ begin
             where chat_id = own.chat_id and topic_id = own.topic_id order by id desc limit 1),
         'choices', coalesce((
             select choices from choice where user_id = (p_input ->> 'user_id')::bigint), '{}'),
-        'memories', relay.memories_for_prompt(own.space_id, (p_input ->> 'memory_budget')::integer),
+        'memories', relay.without_taught(replaced,
+            relay.memories_for_prompt(own.space_id, (p_input ->> 'memory_budget')::integer)),
         'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
             relay.find_space(p_input -> 'lent'), (p_input ->> 'memory_budget')::integer) else '[]' end,
+        'memory_count', (select count(*) from memory where space_id = own.space_id and status = 'active'),
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
             from summary where id = own.summary_id),
         'recent', relay.recent_messages(own, coalesce(said, 0), (p_input ->> 'recent_budget')::integer),
@@ -182,7 +188,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
 $$;
 
--- Counts a completed exchange and owes a summary for every fifth one.
+-- Counts a completed exchange; owes a summary for every fifth one, and a title to a session with two.
 create or replace function relay.count_exchange(p_turn relay.turn, p_through bigint) returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -195,11 +201,17 @@ begin
         values (counted.id, p_turn.session_id, p_through, counted.context_from)
         on conflict do nothing;
     end if;
+    if (select count(*) >= 2 from (
+            select session_id, role, status from message where thread_id = counted.id order by id desc limit 20) newest
+        where session_id = p_turn.session_id and role = 'assistant' and status <> 'replaced')
+    then
+        perform relay.owe_title(p_turn.session_id, p_turn.bot_id);
+    end if;
     return counted.exchange_count;
 end $$;
 
--- Saves the answer, applies what it asked of memory, counts the exchange: all of it or nothing. Running it again
--- returns what the first time did.
+-- Saves the answer, applies what it asked of memory (in a tainted turn, or with `ask`, that waits for the user's tap),
+-- counts the exchange: all of it or nothing. Running it again returns what the first time did.
 create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -213,7 +225,10 @@ begin
             values (held.space_id, held.thread_id, held.session_id, held.id, 'assistant', held.user_id,
                 p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)
             returning id into answer;
-            applied := relay.apply_actions(held, answer, p_reply -> 'actions', (p_reply ->> 'tainted')::boolean);
+            perform relay.withdraw_taught(held);
+            held.tainted := (p_reply ->> 'tainted')::boolean;
+            applied := relay.apply_actions(held, answer, p_reply -> 'actions',
+                held.tainted or coalesce((p_reply ->> 'ask')::boolean, false));
             update message m set status = 'replaced' from turn t
             where t.id = m.turn_id and m.thread_id = held.thread_id and m.id > held.user_message_id
                 and m.id <> answer and m.role = 'assistant' and t.user_message_id = held.user_message_id;
@@ -225,7 +240,7 @@ begin
             tainted = (p_reply ->> 'tainted')::boolean, usage = p_reply -> 'usage',
             prompt = coalesce(prompt, '{}') || coalesce(p_reply -> 'prompt', '{}'),
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
-            told = (p_reply -> 'told') || jsonb_build_object('failed', (p_reply -> 'told' -> 'failed') || (
+            told = (p_reply -> 'told') || jsonb_build_object('withdrawn', relay.withdrawn_for(held), 'failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
         where id = held.id;
         insert into event (kind, space_id, turn_id, user_id, payload)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from typing import Any
 
 from relay.bot.groups import Groups
-from relay.bot.menu import register_in_group
+from relay.bot.menu import register_admin
 from relay.bot.place import Place
 from relay.bot.render import message_parts
 from relay.bot.updates import LEFT, Bot, body_of, topic_of
-from relay.errors import MessengerError
 from relay.memory.calls.place import EVERYWHERE
 from relay.models import Claimed
 from relay.verbs.registry import House, literal
@@ -113,8 +111,7 @@ class Arrivals:
         """Shows the commands of those who run the bot to those of them who are here."""
         for admin in self._admins:
             if is_present(await told(self._house.messenger, "getChatMember", chat_id=chat_id, user_id=admin)):
-                with contextlib.suppress(MessengerError):
-                    await register_in_group(self._house.messenger, chat_id, admin)
+                await register_admin(self._house.messenger, admin, chat_id)
 
 
 def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> str:

@@ -12,22 +12,27 @@ from weakref import WeakValueDictionary
 import structlog
 
 from relay.bot.arrival import Arrivals
+from relay.bot.edits import edited
 from relay.bot.groups import Groups
+from relay.bot.menu import register_admin
 from relay.bot.place import Place
+from relay.bot.reactions import reacted
 from relay.bot.render import answer_buttons, message_parts
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
 from relay.bot.understand import asked, lane_of, topic_pressed
-from relay.bot.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, Command, body_of, command_of
+from relay.bot.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, body_of, command_of
 from relay.errors import ChatGone, MessengerError
 from relay.models import Answer, Claimed
 from relay.verbs import ANSWERS, BUTTONS, VERBS
 from relay.verbs.changes import memory_line
-from relay.verbs.registry import Call, House, Pressed, Told
+from relay.verbs.registry import ADMINS_ONLY, Call, House, Pressed, Told
 
 log = structlog.get_logger()
 
 Json = dict[str, Any]
+GONE = "This button does nothing any more."
+FAILED = "That did not work. I try again in a moment."
 
 
 class Controls:
@@ -55,17 +60,28 @@ class Controls:
             # One tap after the other under each message, so that its buttons show how things stand in the end.
             async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
                 return await self._press(turn, update["callback_query"], place)
+        if "edited_message" in update or "message_reaction" in update:
+            async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
+                await self._happened(turn, update)
+            return []
         if "my_chat_member" in update:
             return await self._arrivals.told(turn)
         message = update.get("message") or {}
         if LEFT in message:
             return await self._arrivals.left(turn)
         if not message or message.keys() & TOPIC_EVENTS:
-            return []
+            return []  # what a topic is called was taken down when the update was stored
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = await self._call(turn, place, message, message.get("from") or {})
         return await self._parts(call, await self._run(call), place)
+
+    async def _happened(self, turn: Claimed, update: Json) -> None:
+        """What somebody did to a message after it was said."""
+        if "edited_message" in update:
+            await edited(update["edited_message"], turn.user_id, self._bot, self._house.messenger, self._house.store)
+        else:
+            await reacted(update["message_reaction"], turn.user_id, self._bot, self._house.store)
 
     async def _call(self, turn: Claimed, place: Place, message: Json, sender: Json) -> Call:
         chat = body_of(turn.updates[0]).get("chat") or {}
@@ -91,14 +107,18 @@ class Controls:
         """The verb that a command names, or what hears the answer to a question of ours."""
         if asks := ASKED.match(await asked(call.message, self._bot, self._house.store)):
             return await ANSWERS[asks[1]](call, int(asks[2] or 0))
-        command = command_of(call.message, self._bot) or Command("help", "")
+        command = command_of(call.message, self._bot)
+        if command is None:
+            return Told("")  # something that happened, told by Telegram as a message
         verb = VERBS.get(command.name)
         if verb is None or "chat" not in verb.doors:
             if not call.private and "@" not in call.text.split()[0]:
                 return Told("")  # another bot's command
             return Told(f"I do not know /{command.name}. /help lists what I can do.".replace("_", "\\_"))
         if verb.admin and not call.admin:
-            return Told("That is for the people who run me.")
+            return Told(ADMINS_ONLY)
+        if verb.name == "start" and call.admin and call.private:
+            await register_admin(self._house.messenger, call.user_id)
         return await verb.run(replace(call, text=command.rest))
 
     async def _parts(self, call: Call, told: Told, place: Place) -> list[Json]:
@@ -110,7 +130,7 @@ class Controls:
         parts = message_parts(told.text, place, buttons, footer, silent=True, file=told.file)
         if told.asks:
             asking = {"force_reply": True, "selective": True, "input_field_placeholder": told.asks}
-            parts[-1]["request"]["reply_markup"] = asking
+            parts[0]["request"]["reply_markup"] = asking  # the part that begins as a question does
         return parts
 
     async def _told_in_private(self, call: Call, told: Told, place: Place) -> list[Json]:
@@ -129,33 +149,37 @@ class Controls:
 
     async def _press(self, turn: Claimed, query: Json, place: Place) -> list[Json]:
         """A button. Every press is answered; who may press, its handler checks."""
-        done = Pressed("This button does nothing any more.")
-        message = query["message"]
+        call = await self._call(turn, place, query["message"], query["from"])
         try:
-            kind, *given = str(query.get("data") or "n").split(":")
-            handler = BUTTONS.get(kind)
-            if handler is not None and takes(handler, given):
-                call = await self._call(turn, place, message, query["from"])
-                done = await handler(call, *given)
-                await self._redraw(done, place, message)
-                if done.says is not None:
-                    return await self._parts(call, done.says, place)
-            elif kind == "n":
-                done = Pressed()
-            return []
-        finally:
-            with contextlib.suppress(MessengerError):
-                answer = {"callback_query_id": query["id"], "text": done.toast[:200] or None}
-                await self._house.messenger.call("answerCallbackQuery", **answer)
+            done = await self._pressed(call, str(query.get("data") or "n"))
+            await self._redraw(done, place, query["message"])
+        except Exception:
+            await self._answer_press(query, FAILED)  # its turn is run again
+            raise
+        await self._answer_press(query, done.toast)
+        return [] if done.says is None else await self._parts(call, done.says, place)
+
+    async def _pressed(self, call: Call, data: str) -> Pressed:
+        """What the button with this data does, which may be of another version."""
+        kind, *given = data.split(":")
+        handler = BUTTONS.get(kind)
+        if handler is not None and takes(handler, given):
+            return await handler(call, *given)
+        return Pressed() if kind == "n" else Pressed(GONE)
+
+    async def _answer_press(self, query: Json, toast: str) -> None:
+        with contextlib.suppress(MessengerError):
+            answer = {"callback_query_id": query["id"], "text": toast[:200] or None}
+            await self._house.messenger.call("answerCallbackQuery", **answer)
 
     async def _redraw(self, done: Pressed, place: Place, message: Json) -> None:
         """Gives the message under which a button hangs its new text or buttons."""
-        if done.text is None and done.rows is None:
+        if not done.text and done.rows is None:
             return
         at: Json = {"chat_id": place.chat_id, "message_id": message["message_id"]}
         rows = {"inline_keyboard": [list(row) for row in done.rows or ()]}
         method = "editMessageReplyMarkup"
-        if done.text is not None:
+        if done.text:
             (part, *_) = message_parts(done.text, place, silent=True)
             method, at = (
                 "editMessageText",

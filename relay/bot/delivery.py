@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from relay.bot.files import sent_as
 from relay.bot.insist import Pauses, Stopped, insist, rest
 from relay.bot.lost import Search
 from relay.errors import (
@@ -29,6 +30,7 @@ Json = dict[str, Any]
 SETTLE_SECONDS = 1.0
 """How long a request whose response was lost may still be carried out."""
 STOPPED = "Stopped."
+VOID = "(This belonged to an earlier answer.)"
 TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
 NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
 """How Telegram says that a message cannot be edited at all, whatever its text."""
@@ -58,14 +60,14 @@ class Delivery:
     async def deliver(self, turn: Claimed, parts: list[Json], stop: asyncio.Event | None = None) -> Delivered:
         """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and that is said.
 
-        A part that a predecessor left as being sent is looked for before it is sent again. After a part that is
-        refused for good no further one is sent.
+        A part that a predecessor left as being sent is looked for before it is sent again. After a text that is
+        refused for good no further part is sent; a file that is refused costs only itself.
         """
         rows = await self._store.deliver(turn, self._bot_id, parts)
         results: list[Json] = []
-        refused, gone = "", False
+        refused, gone, ended = "", False, False
         for row in [row for row in rows if row["status"] not in ("sent", "failed")]:
-            if refused:
+            if ended:
                 results.append(failed(row, refused))
                 continue
             try:
@@ -79,7 +81,7 @@ class Delivery:
                 break
             except MessengerError as error:
                 log.warning("part not delivered", delivery=row["id"], error=str(error))
-                refused, gone = str(error), isinstance(error, ChatGone)
+                refused, gone, ended = str(error), isinstance(error, ChatGone), "file" not in row["request"]
                 results.append(failed(row, refused))
         more, summary = await self._store.sent(turn, results, True)
         return Delivered(more, summary, "" if not refused or gone else refused)
@@ -109,13 +111,17 @@ class Delivery:
                 return {"seq": row["seq"], "status": "sent", "telegram_message_id": message_id}
 
     async def _bring(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> int:
-        """Edits what is in the chat already (a preview, or a part found again), or sends."""
+        """Edits what is in the chat already (a preview, an answer that is replaced, a part found again), or sends.
+        What has no part any more, goes."""
+        if row["request"].get("delete"):
+            await self._take_away(row)
+            return int(row["telegram_message_id"] or 0)
         if row["telegram_message_id"] is not None:
             return await self._finalize(turn, row, row["telegram_message_id"], stop)
         if row["uncertain"]:
             found = await self._search.find(row)
             if found is not None:
-                return await self._finalize(turn, row, found, None)
+                return await self._settle(turn, row, found)
             row |= await self._store.sending(turn, [], row["seq"])
         return await self._send(turn, row, stop)
 
@@ -125,14 +131,15 @@ class Delivery:
         pauses = Pauses()
         while True:
             try:
-                posted = await self._messenger.call("sendMessage", **request)
+                method, parameters = sent_as(request)
+                posted = await self._messenger.call(method, **parameters)
                 return int(posted["message_id"])
             except DeliveryUncertain as error:
                 with contextlib.suppress(Stopped):
                     await rest(max(SETTLE_SECONDS, pauses.after(error)), stop)
                 found = await self._search.find(row)
                 if found is not None:
-                    return await self._finalize(turn, row, found, None)
+                    return await self._settle(turn, row, found)
                 await rest(0, stop)
             except ChatGone:
                 raise
@@ -145,6 +152,15 @@ class Delivery:
             except MessengerError as error:
                 log.info("part waits", delivery=row["id"], error=str(error))
                 await rest(pauses.after(error), stop)
+
+    async def _settle(self, turn: Claimed, row: Json, message_id: int) -> int:
+        """Gives a lost part that was found its final form: a look has left a button under it."""
+        if "file" not in row["request"]:
+            return await self._finalize(turn, row, message_id, None)
+        at = {key: row["request"][key] for key in ("chat_id", "reply_markup") if key in row["request"]}
+        with contextlib.suppress(MessengerRefused):
+            await insist(self._messenger, "editMessageReplyMarkup", **at, message_id=message_id)
+        return message_id
 
     async def _finalize(self, turn: Claimed, row: Json, message_id: int, stop: asyncio.Event | None) -> int:
         """Gives a message that is in the chat the part's final text and buttons; sends a new one if it takes them not.
@@ -167,12 +183,26 @@ class Delivery:
                 ours = not any(words in reason for words in NO_EDIT)
                 request = plainer(request, reason) if ours and isinstance(error, MessengerRefused) else None
         log.warning("message cannot be edited; sending a new one", delivery=row["id"], message_id=message_id)
-        row |= await self._store.sending(turn, [], row["seq"])
+        row |= await self._store.sending_anew(turn, row["seq"])
         sent = await self._send(turn, row, stop)
         if ours:
             with contextlib.suppress(MessengerError):
                 await self._messenger.call("deleteMessage", chat_id=row["request"]["chat_id"], message_id=message_id)
         return sent
+
+    async def _take_away(self, row: Json) -> None:
+        """Deletes a message of an answer that another has replaced. One that Telegram keeps says that it is void."""
+        at = {"chat_id": row["chat_id"], "message_id": row["telegram_message_id"]}
+        if at["message_id"] is None:
+            return  # of a group that has become another chat meanwhile
+        try:
+            await insist(self._messenger, "deleteMessage", **at)
+        except ChatGone:
+            raise
+        except MessengerRefused as error:
+            if "not found" not in error.reason.lower():
+                with contextlib.suppress(MessengerRefused):
+                    await insist(self._messenger, "editMessageText", **at, text=VOID)
 
 
 def failed(row: Json, error: str) -> Json:
@@ -191,5 +221,6 @@ def plainer(request: Json, reason: str) -> Json | None:
         return {key: value for key, value in request.items() if key != "message_thread_id"}
     if request.get("entities"):
         return {key: value for key, value in request.items() if key != "entities"}
-    bare: Json = {key: request[key] for key in ("chat_id", "message_thread_id", "text") if key in request}
+    needed = ("chat_id", "message_thread_id", "text", "method", "file")
+    bare: Json = {key: request[key] for key in needed if key in request}
     return bare if bare != request else None

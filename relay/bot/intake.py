@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Coroutine
 from typing import Any, Protocol
 
 import structlog
@@ -33,6 +34,8 @@ OUTAGE_SECONDS = 2.0
 """Trouble with the database that is over sooner is not worth a word."""
 JOIN_SECONDS = 2.0
 """How long after a comment its forward may come to be one turn with it."""
+MOST_WAVED = 20
+"""So many strangers' presses are answered at a time."""
 OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I answer it as soon as the database is back."
 Json = dict[str, Any]
 
@@ -119,8 +122,26 @@ class Intake:
         self._told.clear()
         self._trouble_since = 0.0
         self._offset = max(update["update_id"] for update in updates) + 1
+        self._wave_off(updates, rows)
         for row in rows:
             self._join(row)
+
+    def _wave_off(self, updates: list[Json], rows: list[Json]) -> None:
+        """Lets the buttons that strangers press stop waiting; nothing is said or kept of it."""
+        for update, row in zip(updates, rows, strict=True):
+            query = update.get("callback_query")
+            if row["kind"] == "ignored" and isinstance(query, dict) and len(self._telling) < MOST_WAVED:
+                self._tell(self._answer_press(str(query.get("id"))))
+
+    async def _answer_press(self, query_id: str) -> None:
+        with contextlib.suppress(MessengerError):
+            await self._poller.call("answerCallbackQuery", callback_query_id=query_id)
+
+    def _tell(self, what: Coroutine[Any, Any, None]) -> None:
+        """Does something for which polling does not wait."""
+        telling = asyncio.create_task(what)
+        self._telling.add(telling)
+        telling.add_done_callback(self._telling.discard)
 
     async def _store_rows(self, rows: list[Json], moved: list[tuple[int, int]]) -> None:
         """Stores rows together; if the database refuses them, one by one, so that one bad update blocks no other.
@@ -172,9 +193,7 @@ class Intake:
             place = Place(chat["id"], topic_of(update.get("message") or {}), chat.get("type") == "private")
             if (place.chat_id, place.topic_id) not in self._told:
                 self._told.add((place.chat_id, place.topic_id))
-                telling = asyncio.create_task(self._worker.tell(place, OUTAGE))
-                self._telling.add(telling)
-                telling.add_done_callback(self._telling.discard)
+                self._tell(self._worker.tell(place, OUTAGE))
 
 
 def moved_group(update: Json) -> tuple[int, int] | None:

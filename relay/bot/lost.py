@@ -1,7 +1,7 @@
 """Parts whose response was lost: they may be in the chat, so they are looked for before they are sent again.
 
 A bot cannot read a chat. But an edit of an id's buttons tells apart an id that is absent, one that is somebody else's
-and one of ours, and returns ours with its text.
+and one of ours, and returns ours with its text or its file.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 
+from relay.bot.files import shows
 from relay.bot.insist import insist
 from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerRefused
 from relay.memory.store import Store
@@ -80,7 +81,7 @@ class Search:
             raise
         if not isinstance(found, dict):
             raise MessengerError("an edit was accepted, but it returned no message")
-        if str(found.get("text")).strip() == str(row["sending_text"]).strip():
+        if shows(found, row["request"], str(row["sending_text"])):
             return True
         with contextlib.suppress(MessengerRefused):
             await insist(self._messenger, "editMessageReplyMarkup", **at)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from relay.bot.attachments import without_long_code
+from relay.bot.files import file_request, too_big
 from relay.bot.format import format_reply
 from relay.bot.place import Place
 from relay.models import Answer, File
 from relay.verbs.changes import closed_row, memory_line
-from relay.verbs.registry import button
+from relay.verbs.registry import button, literal
 
 Json = dict[str, Any]
 TOOL_NAMES = {
@@ -21,10 +23,19 @@ TOOL_NAMES = {
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
-    footer = " · ".join(part for part in (answer.note, memory_line(answer.changes, answer.failed)) if part)
-    tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools))
-    text = answer.text or ("" if footer else "👌")
-    return message_parts(text, place, answer_buttons(answer, turn_id), footer, f"🔎 {tools}" if tools else "")
+    by = f"Written by {answer.model}" if answer.model else ""
+    memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
+    off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
+    footer = " · ".join(part for part in (answer.note, by, memory, off) if part)
+    choices = answer.choices
+    tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools)) if choices.tools else ""
+    text, files = without_long_code(answer.text or ("" if footer else "👌"))
+    tools = f"🔎 {tools}" if tools else ""
+    parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)
+    if choices.previews:
+        for part in parts:
+            part["request"]["link_preview_options"] = {"is_disabled": False}
+    return with_files(parts, files, place)
 
 
 def message_parts(
@@ -37,6 +48,8 @@ def message_parts(
     file: File | None = None,
 ) -> list[Json]:
     """Any text of ours as parts of a delivery. `silent`: no part makes a sound. `file`: comes last."""
+    if file and (refusal := too_big(file)):
+        markdown, file = f"{markdown}\n\n{literal(refusal)}", None
     formatted = format_reply(markdown, footer=footer, tools=tools)
     parts: list[Json] = []
     for seq, message in enumerate(formatted, 1):
@@ -53,7 +66,21 @@ def message_parts(
         if buttons and seq == len(formatted):
             request["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
         parts.append({"seq": seq, "chat_id": place.chat_id, "request": request})
+    if file:
+        parts = with_files(parts, [file], place)
+        if not formatted:
+            parts[0]["request"] |= place.reply()
+            if buttons:
+                parts[0]["request"]["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
     return parts
+
+
+def with_files(parts: list[Json], files: Sequence[File], place: Place) -> list[Json]:
+    """Parts with files behind them, each a part of its own."""
+    return parts + [
+        {"seq": seq, "chat_id": place.chat_id, "request": file_request(file, place)}
+        for seq, file in enumerate(files, len(parts) + 1)
+    ]
 
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Json]]:

@@ -84,12 +84,24 @@ def blocks_of(message: Json, user_id: int) -> list[Block]:
     return [{"type": "text", "text": text}]
 
 
+def parts_of(messages: Sequence[Json], user_id: int) -> list[Json]:
+    """What each message of one turn says: `{text, blocks, sequel}`. sequel: it only goes on with the one before."""
+    return [
+        {
+            "text": text_of(message).strip(),
+            "blocks": blocks_of(message, user_id),
+            "sequel": before is not None and is_sequel(before, message),
+        }
+        for before, message in zip([None, *messages], messages, strict=False)
+    ]
+
+
 def joined_blocks(messages: Sequence[Json], user_id: int) -> list[Block]:
     """All parts of one turn in order. Parts of a paste that Telegram split are one block again."""
     blocks: list[Block] = []
-    for before, message in zip([None, *messages], messages, strict=False):
-        own = blocks_of(message, user_id)
-        if before and blocks and own and is_sequel(before, message):
+    for part in parts_of(messages, user_id):
+        own = part["blocks"]
+        if part["sequel"] and blocks and own:
             blocks[-1] = {**blocks[-1], "text": blocks[-1]["text"] + own[0]["text"]}
             blocks.extend(own[1:])
         else:

@@ -28,9 +28,18 @@ class Preview:
     """The `Sink` of a turn on Telegram. Use as an async context manager: leaving it awaits what is in flight."""
 
     def __init__(
-        self, messenger: Messenger, store: Store, turn: Claimed, bot_id: int, place: Place, no_drafts: set[int]
+        self,
+        messenger: Messenger,
+        store: Store,
+        turn: Claimed,
+        bot_id: int,
+        place: Place,
+        no_drafts: set[int],
+        quiet: bool = False,
     ) -> None:
-        """`no_drafts`: chats in which a draft failed once; they get none until the next start."""
+        """`no_drafts`: chats in which a draft failed once; they get none until the next start. `quiet`: the answer will
+        take another's place, so there is nothing to show of it before."""
+        self._quiet = quiet
         self._no_drafts = no_drafts
         self._messenger = messenger
         self._store = store
@@ -62,11 +71,15 @@ class Preview:
 
     def text(self, so_far: Callable[[], str]) -> None:
         """See `ports.Sink.text`."""
+        if self._quiet:
+            return
         self._so_far, self._trouble = so_far, ""
         self._changed()
 
     def waiting(self, sentence: str) -> None:
         """See `ports.Sink.waiting`."""
+        if self._quiet and not self._place.private:
+            return
         self._trouble = sentence
         self._changed()
 
@@ -144,6 +157,8 @@ class Preview:
         }
         if self._row is None:
             request |= self._place.reply()
+            if not self._turn.choices.sound:
+                request["disable_notification"] = True
             self._row = await self._store.preview(self._turn, self._bot_id, self._place.chat_id, request)
             posted = await self._messenger.call("sendMessage", **request)
             self._row["telegram_message_id"] = posted["message_id"]

@@ -10,16 +10,18 @@ from typing import Any
 
 from relay.bot.groups import Groups
 from relay.bot.place import Place
-from relay.bot.said import joined_blocks, media_of, name_of, reply_of, said_at, text_of
+from relay.bot.said import joined_blocks, media_of, name_of, parts_of, reply_of, said_at, text_of
 from relay.bot.updates import Bot, addressed, body_of, chat_of, command_of, may_answer, topic_of
 from relay.errors import MessengerError
 from relay.memory.store import Store
 from relay.models import Claimed, Incoming, Space
 from relay.ports import Messenger
 from relay.verbs.changes import changes_keyboard
+from relay.verbs.registry import number_in
 
 LONGEST = 400_000
 """Characters of one input; Telegram's merged pastes stay far below."""
+ANSWERING = "I am answering what it says now…"
 
 Json = dict[str, Any]
 
@@ -32,6 +34,8 @@ class Understood:
     incoming: Incoming | None = None
     verb: str | None = None
     notice: str | None = None
+    wanted: str = ""
+    """The model that /retry names, in the person's word."""
 
 
 def lane_of(updates: Sequence[Json]) -> tuple[Json, int, int | None]:
@@ -66,17 +70,19 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
     text = "\n".join(text_of(message) for message in messages).strip()[:LONGEST]
     if not text and command is None:
         return Understood(place, notice=cannot_open(messages))
+    retry = command is not None and command.name == "retry"
     incoming = replace(
         unsaid(turn, bot, place, space, messages[-1].get("from") or {}),
         text=text,
         blocks=blocks,
         untrusted=any(block.get("untrusted") for block in blocks),
         telegram_message_ids=[message["message_id"] for message in messages],
+        parts=parts_of(messages, turn.user_id) if len(messages) > 1 else [],
         at=said_at(messages[-1]),
         reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
-        retry=command is not None and command.name == "retry",
+        retry=retry,
     )
-    return Understood(place, incoming)
+    return Understood(place, incoming, wanted=command.rest if command is not None and retry else "")
 
 
 def silenced(turn: Claimed, bot: Bot, admin: bool) -> bool:
@@ -90,10 +96,11 @@ def silenced(turn: Claimed, bot: Bot, admin: bool) -> bool:
 
 
 async def asked(message: Json, bot: Bot, store: Store) -> str:
-    """The question of ours that a message answers: it replies to one that is stored as such, however it looks."""
+    """The question of ours that a message answers: it replies to one that its author was asked, however that looks."""
     if not may_answer(message, bot):
         return ""
-    return await store.asked(bot.id, message["chat"]["id"], message["reply_to_message"]["message_id"])
+    target, author = message["reply_to_message"], message.get("from") or {}
+    return await store.asked(bot.id, message["chat"]["id"], target["message_id"], author.get("id") or 0)
 
 
 async def topic_pressed(query: Json, bot: Bot, store: Store) -> int:
@@ -105,33 +112,43 @@ async def topic_pressed(query: Json, bot: Bot, store: Store) -> int:
 
 
 async def again(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
-    """A tap on Retry (`r:`) or on answering with the web (`w:`): the same message once more.
+    """A tap on Retry (`r:`), on answering with the web (`w:`), or on answering the new wording (`a:`): the same message
+    once more.
 
-    These buttons go, since the new answer brings its own; those that decide about memory stay.
+    The first two go, since the new answer brings its own; those that decide about memory stay.
     """
     query = turn.updates[0]["callback_query"]
     chat, _, message_id = lane_of(turn.updates)
     place = Place(chat["id"], await topic_pressed(query, bot, store), chat.get("type") == "private")
     kind, _, number = query["data"].partition(":")
-    of_turn = int(number) if number.isdecimal() and len(number) < 19 else 0
-    asked = (query["message"].get("reply_to_message") or {}).get("from") or query["from"]
-    ours = place.private or asked.get("id") == turn.user_id
-    changes = await store.changes(of_turn, turn.user_id, False) if ours else None
-    refusal = "This is for whoever asked." if changes is None else None
-    if turn.answers == "off":
-        changes, refusal = None, "I am switched off here."
+    of_turn = number_in(number) or 0
+    standing = await store.standing(of_turn, turn.user_id)
+    refusal = "I am switched off here." if turn.answers == "off" else refused(kind, standing)
     with contextlib.suppress(MessengerError):
-        await messenger.call("answerCallbackQuery", callback_query_id=query["id"], text=refusal)
-    if changes is None:
+        text = refusal or (ANSWERING if kind == "a" else None)
+        await messenger.call("answerCallbackQuery", callback_query_id=query["id"], text=text)
+    if refusal:
         return Understood(place)
-    keyboard = {"inline_keyboard": changes_keyboard(changes, of_turn, opened=False)}
-    with contextlib.suppress(MessengerError):
-        await messenger.call(
-            "editMessageReplyMarkup", chat_id=place.chat_id, message_id=message_id, reply_markup=keyboard
-        )
+    if kind != "a":
+        changes = await store.changes(of_turn, turn.user_id, False) or []
+        keyboard = {"inline_keyboard": changes_keyboard(changes, of_turn, opened=False)}
+        with contextlib.suppress(MessengerError):
+            at = {"chat_id": place.chat_id, "message_id": message_id}
+            await messenger.call("editMessageReplyMarkup", **at, reply_markup=keyboard)
     space, _ = await groups.space_of(chat, turn.user_id)
     nothing = unsaid(turn, bot, place, space, query.get("from") or {})
-    return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=kind == "w"))
+    return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=kind == "w", replaces=kind == "a"))
+
+
+def refused(kind: str, standing: Json | None) -> str:
+    """Why a tap that wants another answer comes to nothing; empty when it does not."""
+    if standing is None:
+        return "This button does nothing any more."
+    if not standing["asked"]:
+        return "This is for whoever asked."
+    if not standing["stands"]:
+        return "I have answered this again already."
+    return "" if kind != "a" or standing["last"] else "More was said since. Please ask again in a new message."
 
 
 def unsaid(turn: Claimed, bot: Bot, place: Place, space: Space, sender: Json) -> Incoming:

@@ -27,7 +27,9 @@ PASTE_SECONDS = 1.0
 
 IN_LANE = frozenset({"new", "retry"})
 """Commands that keep their place among the messages; all others act at once."""
-IN_LANE_BUTTONS = ("r:", "w:")
+IN_LANE_BUTTONS = ("r:", "w:", "a:")
+WITH_DOCUMENT = frozenset({"soul"})
+"""Commands that may be the caption of a document, which they take."""
 
 ASKED = re.compile(r"^✎ ([a-z]*) ?(?:#(\d{1,18}))?")
 """How a question of ours begins: what it asks for, and about which one."""
@@ -90,11 +92,17 @@ def sender_of(update: Json) -> int:
     return sender["id"] if isinstance(sender, dict) and isinstance(sender.get("id"), int) else 0
 
 
+def commanded(message: Json) -> re.Match[str] | None:
+    """The command that a message is, whichever bot it is for. Most captions are none."""
+    match = None if is_foreign(message) else COMMAND.match(text_of(message))
+    if match and "text" not in message and not ("document" in message and match[1].lower() in WITH_DOCUMENT):
+        return None
+    return match
+
+
 def command_of(message: Json, bot: Bot) -> Command | None:
     """The command that a message is, when it is one for us."""
-    if is_foreign(message):
-        return None
-    match = COMMAND.match(text_of(message)) if "text" in message else None
+    match = commanded(message)
     if not match or (match[2] and match[2].lower() != bot.username.lower()):
         return None
     return Command(match[1].lower(), (match[3] or "").strip())
@@ -171,7 +179,7 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: fr
         return "ignored"
     if (body.get("from") or {}).get("is_bot"):
         return "ignored"
-    if "text" in body and (match := COMMAND.match(text_of(body))) and not is_foreign(body):
+    if match := commanded(body):
         if match[2] and match[2].lower() != bot.username.lower():
             return "ignored"
         return "turn" if match[1].lower() in IN_LANE else "control"

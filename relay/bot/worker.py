@@ -15,9 +15,10 @@ from relay.bot.delivery import STOPPED, Delivery
 from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.render import answer_parts, message_parts
+from relay.bot.retry import with_model
 from relay.bot.running import Run, Runs
 from relay.bot.stream import Preview
-from relay.bot.understand import lane_of, silenced, understand
+from relay.bot.understand import lane_of, silenced, topic_pressed, understand
 from relay.bot.updates import Bot
 from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost
 from relay.memory.redact import redact
@@ -55,6 +56,7 @@ class Worker:
         self.bot = bot
         self.groups = groups
         self.runs = Runs()
+        self._house = house
         self._admins = admins
         self._delivery = Delivery(engine.store, messenger, bot.id)
         self._controls = Controls(house, bot, groups, admins, self.runs)
@@ -151,6 +153,8 @@ class Worker:
     async def _run(self, turn: Claimed) -> bool:
         """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
         chat, topic_id, message_id = lane_of(turn.updates)
+        if "callback_query" in turn.updates[0]:
+            topic_id = await topic_pressed(turn.updates[0]["callback_query"], self.bot, self.store)
         structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
         place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
         if turn.status != "answered" and silenced(turn, self.bot, turn.user_id in self._admins):
@@ -164,6 +168,8 @@ class Worker:
             return await self._deliver(turn, self._stored_parts(turn, place), run.stop)
         while True:
             understood = await understand(turn, self.bot, self.groups, self.messenger, self.store)
+            if understood.wanted:
+                understood = with_model(understood, self._house, turn.user_id in self._admins)
             if understood.verb is not None:
                 return await self._deliver(turn, await self._controls.handle(turn))
             if understood.notice is not None or understood.incoming is None:
@@ -180,7 +186,8 @@ class Worker:
 
     async def _answered(self, run: Run, incoming: Incoming, place: Place) -> Answer | None:
         """The answer to an input; None when something that belongs to it arrived meanwhile."""
-        preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts)
+        quiet = incoming.replaces
+        preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts, quiet)
         async with preview:
             work = asyncio.create_task(answer(self.engine, incoming, preview, run.stop))
             joined = asyncio.create_task(run.join.wait())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
+from urllib.parse import quote
 
 from aiohttp import ClientConnectorError, ConnectionTimeoutError
-from telegram import Bot
+from telegram import Bot, InputFile
 from telegram import error as vendor
 from telegram.error import (
     BadRequest,
@@ -23,6 +26,7 @@ from relay.errors import (
     ChatGone,
     ChatMigrated,
     DeliveryUncertain,
+    FileTooLarge,
     MessengerError,
     MessengerRefused,
     MessengerThrottled,
@@ -30,8 +34,11 @@ from relay.errors import (
     PollConflict,
     TokenRefused,
 )
+from relay.models import File
 
 POLL_SECONDS = 30
+FETCH_SECONDS = 120
+"""How long a whole download may take."""
 NOT_SENT = (ClientConnectorError, ConnectionTimeoutError)
 GONE = (
     "chat not found",
@@ -45,14 +52,15 @@ GONE = (
 class Telegram(Bot):
     """The `Messenger` port. Methods are called by their Bot API names, so what is newer than the library works too."""
 
-    __slots__ = ()
+    __slots__ = ("_calls",)
 
     def __init__(self, token: str, api_url: str) -> None:
+        self._calls = AiohttpRequest(api_url, 64, read_timeout=20, pool_timeout=30)
         super().__init__(
             token,
             base_url=f"{api_url}/bot",
             base_file_url=f"{api_url}/file/bot",
-            request=AiohttpRequest(api_url, 64, read_timeout=20, pool_timeout=30),
+            request=self._calls,
             get_updates_request=AiohttpRequest(api_url, 1, read_timeout=POLL_SECONDS + 10),
         )
 
@@ -72,12 +80,61 @@ class Telegram(Bot):
 
     async def call(self, method: str, **parameters: Any) -> Any:
         """See `ports.Messenger.call`."""
+        given = {
+            key: InputFile(value.content, value.name) if isinstance(value, File) else value
+            for key, value in parameters.items()
+        }
         try:
-            return await self._post(method, parameters)
+            return await self._post(method, given)
         except TelegramError as error:
             raise _translate(error) from None
         except KeyError:  # a success that holds no result
             raise DeliveryUncertain() from None
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                file = await self.call("getFile", file_id=file_id)
+                path = file.get("file_path") if isinstance(file, dict) else None
+                if not isinstance(path, str) or not path:
+                    raise MessengerRefused("the file is not there")
+                size = file.get("file_size")
+                if isinstance(size, int) and size > most:
+                    raise FileTooLarge
+                content = await self._content(path, most)
+        except (TimeoutError, DeliveryUncertain):  # nothing is changed by asking again
+            raise MessengerUnavailable from None
+        except MessengerRefused as error:
+            if "too big" in error.reason:
+                raise FileTooLarge from None
+            raise
+        if len(content) > most:
+            raise FileTooLarge
+        return content
+
+    async def _content(self, path: str, most: int) -> bytes:
+        """The file at a path that `getFile` told. A Bot API server that runs in local mode keeps it on its own disk,
+        and tells where."""
+        if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
+            try:
+                return await asyncio.to_thread(_head, path, most + 1)
+            except OSError:
+                raise MessengerRefused("the Bot API server keeps its files where Relay cannot read them") from None
+        try:
+            status, body = await self._calls.download(f"{self.base_file_url}/{quote(path)}", most)
+        except TelegramError as error:
+            raise _translate(error) from None
+        if status == 200:
+            return body
+        if status == 429 or status >= 500:
+            raise MessengerUnavailable
+        raise MessengerRefused(f"the download was answered with {status}")
+
+
+def _head(path: str, most: int) -> bytes:
+    with Path(path).open("rb") as file:
+        return file.read(most)
 
 
 def _translate(error: TelegramError) -> MessengerError:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
+from relay.memory.calls.edit import EditCalls
 from relay.memory.calls.facts import FactCalls
+from relay.memory.calls.persona import PersonaCalls
 from relay.memory.calls.place import PlaceCalls
 from relay.memory.calls.queue import QueueCalls
 from relay.memory.calls.search import SearchCalls
 from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
 from relay.memory.calls.summary import SummaryCalls
+from relay.memory.calls.topic import TopicCalls
 from relay.memory.calls.turn import TurnCalls
+from relay.memory.calls.why import WhyCalls
 
 
 class Store(
     QueueCalls,
     TurnCalls,
     DeliveryCalls,
+    ChoiceCalls,
+    EditCalls,
     FactCalls,
+    PersonaCalls,
     PlaceCalls,
     SearchCalls,
-    SoulCalls,
     SessionCalls,
+    SoulCalls,
     SummaryCalls,
+    TopicCalls,
+    WhyCalls,
 ):
     """Relay's state. `worker` names this process: what it holds, it alone may write."""

@@ -1,6 +1,37 @@
 """What a user or an operator can do. Importing the rooms declares their verbs."""
 
-from relay.verbs import memory, place, session, soul
+from relay.verbs import (
+    decisions,
+    memories,
+    memory,
+    persona,
+    place,
+    search,
+    session,
+    sessions,
+    settings,
+    soul,
+    summary,
+    usage,
+    why,
+)
 from relay.verbs.registry import ANSWERS, BUTTONS, VERBS
 
-__all__ = ["ANSWERS", "BUTTONS", "VERBS", "memory", "place", "session", "soul"]
+__all__ = [
+    "ANSWERS",
+    "BUTTONS",
+    "VERBS",
+    "decisions",
+    "memories",
+    "memory",
+    "persona",
+    "place",
+    "search",
+    "session",
+    "sessions",
+    "settings",
+    "soul",
+    "summary",
+    "usage",
+    "why",
+]

@@ -43,14 +43,25 @@ def change_line(change: Json) -> str:
             return f"✖ Discarded: {content}"
         case "forget", "pending":
             return f"🧠 Forget “{content}”? It waits for your tap"
-        case "forget", _:
-            return f"🧠 Forgot: {content}"
-        case "refresh", _ if change["before"] and change["before"] != change["content"]:
-            return f"🧠 Updated: {content} (was: {short(change['before'], 60)})"
-        case "refresh", _:
-            return f"🧠 Knew already: {content}"
         case _, "pending":
             return f"🧠 To remember: {content}. It waits for your tap"
+    return done_line(change)
+
+
+def done_line(change: Json) -> str:
+    """What a change did, whatever became of it since."""
+    content = short(change["content"])
+    match change["action"]:
+        case "forget":
+            return f"🧠 Forgot: {content}"
+        case "pin":
+            return f"📌 Pinned: {content}"
+        case "unpin":
+            return f"📌 Unpinned: {content}"
+        case "refresh" if change["before"] and change["before"] != change["content"]:
+            return f"🧠 Updated: {content} (was: {short(change['before'], 60)})"
+        case "refresh":
+            return f"🧠 Knew already: {content}"
     return f"{'◆ Kept' if change['kind'] == 'learning' else '🧠 Learned'}: {content}"
 
 

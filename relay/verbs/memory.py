@@ -1,52 +1,14 @@
-"""Memory by a person's own word."""
+"""Memory by a person's own word: keeping, forgetting, rewording."""
 
 from __future__ import annotations
 
 from relay.models import Space
-from relay.verbs.changes import changes_keyboard
-from relay.verbs.registry import (
-    NOT_YOURS,
-    Call,
-    Json,
-    Pressed,
-    Told,
-    answers,
-    literal,
-    number_in,
-    pressed,
-    question,
-    verb,
-)
+from relay.verbs.registry import Call, Json, Pressed, Told, answers, literal, number_in, pressed, question, verb
+from relay.verbs.sight import at_home, may_edit, may_see
 
-PAGE = 25
-FACT_LENGTH = 500
+FACT_LENGTH, LEARNING_LENGTH = 500, 2000
 FORGET_LETTERS = 4
-DECISIONS = {"u": ("undo", "Undone."), "k": ("keep", "Done."), "x": ("discard", "Discarded.")}
-CHANGED_SINCE = "This has changed again since. Undo that first."
-OURS = ("u:", "c:", "d:", "e:", "n")
-"""How the data of the buttons about changes begin."""
-
-
-@verb("memory", usage="[page]", help="what I know about you")
-async def memory(call: Call) -> Told:
-    """Lists what is known in this space, newest first."""
-    page = max(1, int(call.text)) if call.text.isdecimal() and len(call.text) < 6 else 1
-    found = await call.store.memories(call.space, (page - 1) * PAGE, PAGE)
-    if not found["total"]:
-        waiting = f" {found['pending']} wait for your tap." if found["pending"] else ""
-        return Told(f"I know nothing yet. Tell me about yourself, or use /remember.{waiting}")
-    if not found["memories"]:
-        return Told(f"There is no page {page}: {found['total']} things are known.")
-    lines = []
-    for row in found["memories"]:
-        subject = f"{row['subject']}: " if call.space.kind == "group" and row["subject"] else ""
-        mark = "◆ " if row["kind"] == "learning" else ""
-        lines.append(f"- `#{row['id']}` {mark}{literal(subject + row['content'])}")
-    pages = -(-found["total"] // PAGE)
-    head = f"**What I know** ({found['total']}{f', page {page} of {pages}' if pages > 1 else ''})"
-    more = f"\n\n/memory {page + 1} shows more." if page < pages else ""
-    waiting = f"\n\n{found['pending']} wait for your tap under my answers." if found["pending"] else ""
-    return Told(f"{head}\n\n" + "\n".join(lines) + f"\n\n/forget takes a number or words.{more}{waiting}")
+NO_EDIT = "This is not yours to change, or it is gone."
 
 
 @verb("remember", usage="<fact>", help="keep a fact")
@@ -84,65 +46,36 @@ async def forget(call: Call) -> Told:
     return Told("", done["changes"], done["failed"])
 
 
+@pressed("e")
+async def ask_edit(call: Call, memory_id: str) -> Pressed:
+    """Asks for the new wording of a memory, where its space is at home or else in the person's own chat."""
+    row = await editable(call, number_in(memory_id) or 0)
+    if row is None:
+        return Pressed(NO_EDIT)
+    text = f"{question('', row['id'])} – reply to this message with the new wording of:\n{literal(row['content'])}"
+    return Pressed(says=Told(text, asks="New wording", private=not at_home(call, Space(**row["space"]))))
+
+
 @answers("")
 async def edit(call: Call, memory_id: int) -> Told:
     """Puts the person's wording in place of a memory's (the reply to what the Edit button asks)."""
-    row = await call.store.memory(call.space, memory_id)
-    if row is not None and not may_edit(row, call.space, call.user_id, call.admin):
-        return Told("That is not yours to change.")
-    text = " ".join(call.text.split())[:FACT_LENGTH]
+    row = await editable(call, memory_id)
+    if row is None:
+        return Told(NO_EDIT)
+    space, text = Space(**row["space"]), " ".join(call.text.split())
+    longest = LEARNING_LENGTH if row["kind"] == "learning" else FACT_LENGTH
+    if not text or len(text) > longest:
+        return Told(f"That is {len(text)} characters; a {row['kind']} has 1 to {longest}. Reply to my question again.")
     change = {"action": "edit", "memory_id": memory_id, "content": text}
-    done = await call.store.change_memory(call.turn, call.space, [change])
-    return Told("", done["changes"], done["failed"])
+    done = await call.store.change_memory(call.turn, space, [change])
+    return Told("", done["changes"], done["failed"], private=not at_home(call, space))
 
 
-@pressed("e")
-async def ask_edit(call: Call, memory_id: str) -> Pressed:
-    """Asks for the new wording of a memory."""
-    row = await call.store.memory(call.space, number_in(memory_id) or 0)
-    if row is None or not may_edit(row, call.space, call.user_id, call.admin):
-        return Pressed("This is not yours to change, or it is gone.")
-    text = f"{question('', row['id'])} – reply to this message with the new wording of:\n{literal(row['content'])}"
-    return Pressed(says=Told(text, asks="New wording"))
-
-
-@pressed("u")
-async def open_changes(call: Call, turn_id: str) -> Pressed:
-    """Shows what can be decided about each change of a turn."""
-    return await redrawn(call, number_in(turn_id) or 0, opened=True)
-
-
-@pressed("c")
-async def close_changes(call: Call, turn_id: str) -> Pressed:
-    """Folds that together again."""
-    return await redrawn(call, number_in(turn_id) or 0, opened=False)
-
-
-@pressed("d")
-async def decide(call: Call, change_id: str, decision: str) -> Pressed:
-    """Undoes, keeps or discards a change."""
-    change, (decided, done) = number_in(change_id) or 0, DECISIONS.get(decision, ("", ""))
-    changes = await call.store.decide_change(change, call.user_id, call.admin, decided)
-    if changes is None:
-        return NOT_YOURS
-    rows = keyboard(call, changes, await call.store.turn_of_change(change), opened=True)
-    stays = any(one["id"] == change and one["status"] == "applied" for one in changes)
-    return Pressed(CHANGED_SINCE if decided == "undo" and stays else done, rows=rows)
-
-
-async def redrawn(call: Call, turn_id: int, opened: bool) -> Pressed:
-    """A turn's changes as buttons."""
-    changes = await call.store.changes(turn_id, call.user_id, call.admin)
-    return NOT_YOURS if changes is None else Pressed(rows=keyboard(call, changes, turn_id, opened))
-
-
-def keyboard(call: Call, changes: list[Json], turn_id: int, opened: bool) -> list[list[Json]]:
-    """A turn's changes as buttons, above those under the same message that are about something else."""
-    present = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
-    others = [row for row in present if not any(str(one.get("callback_data"))[:2] in OURS for one in row)]
-    return [*changes_keyboard(changes, turn_id, opened), *others]
-
-
-def may_edit(row: Json, space: Space, user_id: int, admin: bool) -> bool:
-    """In a group a memory is reworded by whom it is about, or by an admin; in a private space by its owner."""
-    return space.kind == "private" or admin or row["subject_id"] == user_id
+async def editable(call: Call, memory_id: int) -> Json | None:
+    """An active memory that this person may see and change, in whichever space it is."""
+    row = await call.store.opened(memory_id, call.user_id, call.admin)
+    if row is None or row["status"] != "active":
+        return None
+    space = Space(**row["space"])
+    allowed = may_edit(row, space, call.user_id, call.admin) and await may_see(call, space)
+    return row if allowed else None

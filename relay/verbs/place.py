@@ -34,6 +34,7 @@ LEND = (
     help="what I answer in this group or topic",
     admin=True,
     doors=("chat",),
+    places=("group",),
 )
 async def answer(call: Call) -> Told:
     """Says what is answered in a group or a topic of it; alone, shows it."""
@@ -90,7 +91,7 @@ def shown(call: Call, place: Json) -> tuple[str, list[list[Json]]]:
     ]
 
 
-@verb("link", help="lend your own memory to this group", admin=True, doors=("chat",))
+@verb("link", help="lend your own memory to this group", admin=True, doors=("chat",), places=("group",))
 async def link(call: Call) -> Told:
     """Explains what lending means and asks; once lent, shows it."""
     if call.private:
@@ -107,7 +108,7 @@ async def link(call: Call) -> Told:
     return Told(LEND, rows=[ask])
 
 
-@verb("unlink", help="take your memory back from this group", admin=True, doors=("chat",))
+@verb("unlink", help="take your memory back from this group", admin=True, doors=("chat",), places=("group",))
 async def unlink(call: Call) -> Told:
     """Takes back what was lent; an admin may also end what somebody else lends."""
     if call.private:

@@ -61,6 +61,11 @@ class Call:
     def store(self) -> Store:
         return self.house.store
 
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in which this person reads dates."""
+        return self.turn.choices.zone_or(self.house.zone)
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -91,6 +96,7 @@ class Pressed:
 
 
 NOT_YOURS = Pressed("This is not yours to decide.")
+ADMINS_ONLY = "That is for the people who run me."
 
 Run = Callable[[Call], Awaitable[Told]]
 Press = Callable[..., Awaitable[Pressed]]
@@ -109,6 +115,8 @@ class Verb:
     usage: str
     help: str
     admin: bool
+    places: tuple[str, ...]
+    """Where Telegram's menu offers it: private, group."""
 
 
 VERBS: dict[str, Verb] = {}
@@ -117,12 +125,18 @@ ANSWERS: dict[str, Hear] = {}
 
 
 def verb(
-    name: str, *, help: str, usage: str = "", admin: bool = False, doors: tuple[str, ...] = ("chat", "cli")
+    name: str,
+    *,
+    help: str,
+    usage: str = "",
+    admin: bool = False,
+    doors: tuple[str, ...] = ("chat", "cli"),
+    places: tuple[str, ...] = ("private", "group"),
 ) -> Callable[[Run], Run]:
     """Declares a verb."""
 
     def declare(run: Run) -> Run:
-        VERBS[name] = Verb(name, run, doors, usage, help, admin)
+        VERBS[name] = Verb(name, run, doors, usage, help, admin, places)
         return run
 
     return declare

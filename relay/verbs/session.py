@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from relay.verbs.registry import VERBS, Call, Told, literal, verb
+from relay.verbs.usage import summed
 
 
-@verb("start", help="say hello", doors=("chat",))
+@verb("start", help="say hello", doors=("chat",), places=("private",))
 async def start(call: Call) -> Told:
     """Greets, and says how to begin."""
     return Told(
@@ -53,18 +54,20 @@ async def status(call: Call) -> Told:
         f"**Relay {call.house.version}** on {call.house.model} (summaries: {call.house.small_model})",
         f"- {now['memories']} memories, {now['pending']} waiting for a tap; soul version {now['soul']}",
         f"- {now['threads']} threads, {now['exchanges']} exchanges",
-        f"- last 24 hours: {today['turns']} turns, {asked} tokens in{cached}, {today['output']} out",
+        f"- last 24 hours: {today['turns']} turns, {asked} tokens in{cached}, {today['output']} out, "
+        f"{summed(now['used']).price} with summaries",
     ]
     if call.admin:
         lines.append(
             f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
             f"{now['summaries_due']} summaries due"
         )
+        lines.append(f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}")
         lines.append(f"- storage: {call.house.storage}")
     return Told("\n".join(lines))
 
 
-@verb("retry", help="answer my last message again", doors=("chat",))
+@verb("retry", usage="[big|small|model]", help="answer my last message again", doors=("chat",))
 async def retry(call: Call) -> Told:
     """Runs through the turn itself (see `bot/worker.py`); here so that it is listed and declared."""
     raise AssertionError("retry is a turn, not a control")

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.acceptance.harness import FRIEND, OWNER, RelayProcess, environment
+from tests.acceptance.house import House, open_house
 from tests.acceptance.town import bot, town
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import Chat, TelegramStandIn, User
@@ -29,6 +31,21 @@ class World:
     friend: User
     dm: Chat
     friend_dm: Chat
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared() -> AsyncIterator[House]:
+    """A house for the tests of one file."""
+    async with open_house() as house:
+        yield house
+        assert house.tracebacks() == []
+
+
+@pytest.fixture
+def house(shared: House) -> House:
+    """The file's house, as quiet as at first."""
+    shared.quiet()
+    return shared
 
 
 @pytest.fixture

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
 from tests.acceptance.harness import OWNER
-from tests.acceptance.house import GUESTS, House, open_house
+from tests.acceptance.house import GUESTS, House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LONG = "\n\n".join(f"line {number} {'of a long answer ' * 5}." for number in range(200))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared() -> AsyncIterator[House]:
-    async with open_house() as house:
-        yield house
-        assert house.tracebacks() == []
-
-
-@pytest.fixture
-def house(shared: House) -> House:
-    shared.quiet()
-    return shared
 
 
 async def test_stop_while_a_long_answer_is_being_sent(house: House) -> None:

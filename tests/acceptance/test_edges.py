@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
-from tests.acceptance.house import House, open_house
+from tests.acceptance.house import House
 from tests.standins.anthropic import Reply, text, tool
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared() -> AsyncIterator[House]:
-    async with open_house() as house:
-        yield house
-        assert house.tracebacks() == []
-
-
-@pytest.fixture
-def house(shared: House) -> House:
-    shared.quiet()
-    return shared
 
 
 async def test_a_tool_call_that_the_length_limit_cut_does_not_break_the_thread(house: House) -> None:

@@ -25,12 +25,6 @@ async def shared() -> AsyncIterator[House]:
         assert house.tracebacks() == []
 
 
-@pytest.fixture
-def house(shared: House) -> House:
-    shared.quiet()
-    return shared
-
-
 async def last(house: House, chat: Chat, count: int = 1, timeout: float = 20) -> StoredMessage:
     """The bot's message number `count` of a chat, when it is there."""
     await house.tg.wait_for(lambda: len(house.replies(chat)) >= count, timeout)

@@ -42,12 +42,6 @@ async def hanging() -> AsyncIterator[tuple[House, Chat, list[str]]]:
         assert house.tracebacks() == []
 
 
-@pytest.fixture
-def house(shared: House) -> House:
-    shared.quiet()
-    return shared
-
-
 def probes(house: House, since: int) -> list[tuple[int, int]]:
     """Chat and id of each message that the bot tried to change in order to find a lost one."""
     calls = [record for record in house.tg.log[since:] if record.method == "editMessageReplyMarkup"]

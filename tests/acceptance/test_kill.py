@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
-from tests.acceptance.house import House, echo, open_house
+from tests.acceptance.house import House, echo
 from tests.standins.anthropic import Recorded, Reply
 from tests.standins.telegram import Chat
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LINES = 130
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared() -> AsyncIterator[House]:
-    async with open_house() as house:
-        yield house
-        assert house.tracebacks() == []
-
-
-@pytest.fixture
-def house(shared: House) -> House:
-    shared.quiet()
-    return shared
 
 
 async def once(house: House, chat: Chat, *words: str, timeout: float = 40) -> None:

@@ -24,12 +24,6 @@ async def shared() -> AsyncIterator[House]:
         yield house
 
 
-@pytest.fixture
-def house(shared: House) -> House:
-    shared.quiet()
-    return shared
-
-
 def slow(house: House, seconds: float = 2.0) -> str:
     """A new question whose answer takes a while."""
     word = house.word()

@@ -55,9 +55,9 @@ insert into message (id, space_id, thread_id, session_id, role, text, blocks) ov
 values (9007199254740993, 1, 1, 1, 'user', repeat('what a long text 🎈 ', 60000), '[]'),
     (9007199254740995, 1, 1, 1, 'user', '', '[]');
 select setval('message_id_seq', 9007199254740995);
-insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, created_at)
+insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, part, edited_at, created_at)
 select 7000000000 + n % 3, -1000000000000 - n % 7, 9007199254740990 + n, nullif(n, 3), nullif(n, 4), n % 2 = 0,
-    pg_temp.at(n)
+    pg_temp.json(n), pg_temp.at(n + 1), pg_temp.at(n)
 from generate_series(1, 5000) n;
 insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, error, sent_at)
 select n, n % 3, 7000000000, -n, nullif(n, 8), coalesce(pg_temp.json(n), '{}'),
@@ -65,7 +65,8 @@ select n, n % 3, 7000000000, -n, nullif(n, 8), coalesce(pg_temp.json(n), '{}'),
     nullif(pg_temp.odd(n), ''), case n % 2 when 0 then pg_temp.at(n) end
 from generate_series(1, 3000) n;
 update soul set active = false, text = 'the first soul, edited';
-insert into soul (version, text, author_id, reason, active) select n, pg_temp.odd(n), 9007199254740993, null, n = 40
+insert into soul (version, text, author_id, author, reason, active)
+select n, pg_temp.odd(n), 9007199254740993, nullif(pg_temp.odd(n + 1), ''), null, n = 40
 from generate_series(2, 40) n;
 insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status, thread_id,
     turn_id, source_message_id, derivation, created_at)
@@ -76,7 +77,7 @@ select 1 + n % 60, (array['fact', 'learning'])[1 + n % 2], 9007199254740993 + n,
     nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n)
 from generate_series(1, 3000) n;
 insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before, decided_at)
-select 1 + n % 60, n, nullif(n, 5), n, (array['learn', 'refresh', 'forget'])[1 + n % 3],
+select 1 + n % 60, n, nullif(n, 5), n, (array['learn', 'refresh', 'forget', 'pin', 'unpin'])[1 + n % 5],
     (array['pending', 'applied', 'undone', 'discarded'])[1 + n % 4], pg_temp.json(n),
     case n % 2 when 0 then pg_temp.at(n) end
 from generate_series(1, 3000) n;
@@ -94,11 +95,12 @@ select pg_temp.at(n), 'odd', 7000000000, 9007199254740990 + n, null, n, n, pg_te
 from generate_series(1, 6000) n;
 delete from event where id > 5990;  -- numbers that were given out are not given out again
 
-insert into soul_draft (text, author_id, reason, based_on, status, version, decided_at)
-select pg_temp.odd(n), 9007199254740993, pg_temp.odd(n + 1), 1 + n % 9, 'activated', 1 + n % 5, now()
+insert into soul_draft (turn_id, text, author_id, author, reason, based_on, status, version, decided_at, decided_by)
+select nullif(n, 4), pg_temp.odd(n), 9007199254740993, pg_temp.odd(n + 2), pg_temp.odd(n + 1), 1 + n % 9, 'activated',
+    1 + n % 5, now(), 9007199254740993 + n
 from generate_series(1, 20) n;
-insert into persona (chat_id, topic_id, text, author_id)
-select -1009007199254740993 + n, n, pg_temp.odd(n), n from generate_series(1, 20) n;
+insert into persona (chat_id, topic_id, text, author_id, author)
+select -1009007199254740993 + n, n, pg_temp.odd(n), n, pg_temp.odd(n + 1) from generate_series(1, 20) n;
 insert into place (chat_id, topic_id, answers, set_by)
 select -1009007199254740993 + n, n - 2, 'off', 9007199254740993 from generate_series(1, 20) n;
 insert into link (chat_id, owner_id) select -1009007199254740993 + n, n from generate_series(1, 20) n;
@@ -111,5 +113,5 @@ insert into message_version (message_id, text, blocks, untrusted)
 select m.id, pg_temp.odd(m.id::integer % 50), m.blocks, true from message m order by m.id limit 20;
 insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
 select 7000000000, -1009007199254740993, n, pg_temp.odd(n), n % 2 = 0, now() from generate_series(1, 20) n;
-insert into title_due (session_id, status, error)
-select s.id, 'failed', pg_temp.odd(s.id::integer % 50) from session s order by s.id limit 20;
+insert into title_due (session_id, bot_id, status, error)
+select s.id, 9007199254740993, 'failed', pg_temp.odd(s.id::integer % 50) from session s order by s.id limit 20;

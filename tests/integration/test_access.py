@@ -100,7 +100,7 @@ def test_the_public_roles_may_nothing(project: Project) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "grant execute on function public.relay_memories(jsonb, integer, integer) to anon",
+        "grant execute on function public.relay_list_memories(jsonb, jsonb, integer, integer) to anon",
         "grant execute on function relay.find_space(jsonb) to authenticated",
         "grant execute on function public.relay_ping() to public",
         "grant select on relay.message to anon",
@@ -128,7 +128,7 @@ def test_the_public_roles_are_refused(project: Project, role: str) -> None:
     for statement in (
         "select public.relay_ping()",
         "select public.relay_soul()",
-        """select public.relay_memories('{"kind": "private", "owner_id": 1}', 0, 10)""",
+        """select public.relay_list_memories('{"kind": "private", "owner_id": 1}', '{}', 0, 10)""",
         "select text from relay.message",
         "select relay.find_space('{}')",
     ):

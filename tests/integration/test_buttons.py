@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from relay.bot.controls import Controls
+from relay.bot.controls import FAILED, GONE, Controls
 from relay.bot.groups import Groups
 from relay.bot.running import Runs
 from relay.bot.understand import Understood, understand
 from relay.bot.updates import sort_update
+from relay.errors import ChatGone
 from relay.models import Claimed
 from relay.testing import FakeMessenger
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, a_house, fact, incoming_of, message, private, reply
+from relay.verbs import ANSWERS, BUTTONS, VERBS
+from relay.verbs.registry import Call, Pressed, Told, Verb, question
+from tests.integration.house import (
+    ADA,
+    BEN,
+    BOT,
+    GROUP,
+    House,
+    a_house,
+    fact,
+    group,
+    incoming_of,
+    message,
+    private,
+    reply,
+)
 
 Json = dict[str, Any]
 AGAIN = [[{"text": "↻ Retry", "callback_data": "r:1"}]]
@@ -54,9 +71,11 @@ class Desk:
         await self.post(turn, [{"seq": 1, "chat_id": ADA, "request": {"chat_id": ADA, "text": text}}], message_id)
         return turn
 
-    async def reply_to(self, message_id: int, shown: str, text: str) -> tuple[Claimed, Understood]:
+    async def reply_to(
+        self, message_id: int, shown: str, text: str, user_id: int = ADA, chat_id: int | None = None
+    ) -> tuple[Claimed, Understood]:
         target = {"message_id": message_id, "from": {"id": BOT.id}, "text": shown}
-        turn = await self.take(message(ADA, text, reply_to_message=target))
+        turn = await self.take(message(user_id, text, chat_id, reply_to_message=target), user_id)
         return turn, await understand(turn, BOT, self.groups, self.messenger, self.store)
 
     def sent(self, method: str) -> list[Json]:
@@ -156,3 +175,159 @@ async def test_a_button_under_an_old_message_is_pressed_in_its_topic(desk: Desk,
     edit = await desk.press(f"e:{change['memory_id']}", 900, date=0)
     (part,) = await desk.controls.handle(edit)
     assert part["request"]["message_thread_id"] == 5
+
+
+async def test_a_press_under_an_old_message_waits_for_its_topic(desk: Desk, house: House) -> None:
+    turn = await desk.answered("Nice.", 900, topic_id=5)
+    busy = await house.turn(ADA, "take your time", topic_id=5)
+    update = message(ADA, "x")
+    shown = {"message_id": 900, "date": 0, "chat": update["message"]["chat"]}
+    query = {"id": "7", "from": update["message"]["from"], "data": f"r:{turn.turn_id}", "message": shown}
+    row = sort_update({"update_id": update["update_id"], "callback_query": query}, BOT, frozenset([ADA]), True)
+    turns, _ = await desk.store.intake(BOT.id, [row], 64)
+    assert turns == []
+    await house.close(busy)
+    (again,) = await house.claim()
+    understood = await understand(again, BOT, desk.groups, desk.messenger, desk.store)
+    assert understood.place.topic_id == 5
+
+
+# Data that nobody sends by accident
+
+
+NONSENSE = ["", ":", "u", "u:", "u:x", "u:-1", "c:1e5", "c:1:2:3:4:5:6:7", "d:1", "d:1:u:u", "d:99999999999999999999:u",
+            "d:١٢:u", "e:0", "e:🦆", "🦆:1", "zz:1", "n:1:2", "u:\ufffd", "x" * 64]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", NONSENSE)
+async def test_nonsense_is_answered_and_does_nothing(desk: Desk, data: str) -> None:
+    await desk.answered("Nice.", 900, "likes tea")
+    pressed = await desk.press(data, 900)
+    assert await desk.controls.handle(pressed) == []
+    assert len(desk.sent("answerCallbackQuery")) == 1
+    assert await desk.house.known(private(ADA)) == ["likes tea"]
+
+
+@pytest.mark.parametrize("data", ["r:", "r:x", "r:1:2", "w:٣", "a:🦆", "a:1:2", "r:999999999999999999", "w:-1"])
+async def test_nonsense_in_the_lane_is_answered_and_asks_no_model(desk: Desk, data: str) -> None:
+    await desk.answered("Nice.", 900)
+    pressed = await desk.press(data, 900)
+    understood = await understand(pressed, BOT, desk.groups, desk.messenger, desk.store)
+    assert understood.incoming is None
+    assert [answer["text"] for answer in desk.sent("answerCallbackQuery")] == [GONE]
+    assert desk.sent("editMessageReplyMarkup") == []
+
+
+async def test_who_is_only_spoken_of_retries_nothing_under_an_old_message(desk: Desk, house: House) -> None:
+    """Telegram does not tell whom an old message answered; the turn knows."""
+    turn = await house.turn(ADA, "hello", GROUP)
+    incoming = incoming_of(turn, "hello", group())
+    await desk.store.begin(incoming, "m")
+    await desk.store.finish(incoming, reply("Nice.", [fact(BEN, "likes tea")]))
+    await desk.post(turn, [{"seq": 1, "chat_id": GROUP, "request": {"chat_id": GROUP, "text": "Nice."}}], 900)
+    pressed = await desk.press(f"r:{turn.turn_id}", 900, BEN, chat_id=GROUP, date=0)
+    understood = await understand(pressed, BOT, desk.groups, desk.messenger, desk.store)
+    assert understood.incoming is None
+    assert desk.sent("editMessageReplyMarkup") == []
+
+
+# Trouble
+
+
+async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def once(call: Call) -> Pressed:
+        monkeypatch.setitem(BUTTONS, "zz", twice)
+        raise ValueError("not yet")
+
+    async def twice(call: Call) -> Pressed:
+        return Pressed("Now.", text="Done.", rows=[])
+
+    monkeypatch.setitem(BUTTONS, "zz", once)
+    pressed = await desk.press("zz", 900)
+    with pytest.raises(ValueError, match="not yet"):
+        await desk.controls.handle(pressed)
+    assert [answer["text"] for answer in desk.sent("answerCallbackQuery")] == [FAILED]
+    await desk.controls.handle(pressed)
+    assert [edit["text"] for edit in desk.sent("editMessageText")] == ["Done."]
+
+
+async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process ends in the middle of it; the next one runs it."""
+
+    async def slow(call: Call) -> Pressed:
+        await asyncio.sleep(60)
+        return Pressed("Done.")
+
+    monkeypatch.setitem(BUTTONS, "zz", slow)
+    pressed = await desk.press("zz", 900)
+    handling = asyncio.create_task(desk.controls.handle(pressed))
+    await asyncio.sleep(0.05)
+    handling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await handling
+    assert desk.sent("answerCallbackQuery") == []
+
+
+async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def empty(call: Call) -> Pressed:
+        return Pressed("Gone.", text="")
+
+    monkeypatch.setitem(BUTTONS, "zz", empty)
+    assert await desk.controls.handle(await desk.press("zz", 900)) == []
+    assert desk.sent("editMessageText") == []
+
+
+async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tell(call: Call) -> Told:
+        return Told("a secret of yours", private=True)
+
+    async def call(method: str, **parameters: Any) -> Any:
+        desk.messenger.calls.append((method, parameters))
+        if method == "sendChatAction":
+            raise ChatGone("Forbidden: bot was blocked by the user")
+        return 3 if method == "getChatMemberCount" else True
+
+    monkeypatch.setitem(VERBS, "secret", Verb("secret", tell, ("chat",), "", "tell", False))
+    monkeypatch.setattr(desk.messenger, "call", call)
+    asked = await desk.take(message(ADA, "/secret", GROUP))
+    (part,) = await desk.controls.handle(asked)
+    assert part["chat_id"] == GROUP
+    assert "secret" not in part["request"]["text"]
+    ((link,),) = part["request"]["reply_markup"]["inline_keyboard"]
+    assert link["url"] == "https://t.me/relay_bot?start=hello"
+
+
+# Whose question it is
+
+
+async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask(call: Call) -> Pressed:
+        return Pressed(says=Told(f"{question('name', 4)} – what shall it be called?", asks="Its name"))
+
+    heard: list[tuple[int, int, str]] = []
+
+    async def hear(call: Call, number: int) -> Told:
+        heard.append((call.user_id, number, call.text))
+        if len(heard) > 1:
+            return Told("It is.")
+        return Told(f"{question('name', 5)} – and its second name?", asks="Its second name")
+
+    monkeypatch.setitem(BUTTONS, "zz", ask)
+    monkeypatch.setitem(ANSWERS, "name", hear)
+    pressed = await desk.press("zz", 900, chat_id=GROUP)
+    await desk.post(pressed, await desk.controls.handle(pressed), 901)
+    turn, understood = await desk.reply_to(901, "✎ name #4", "Bob", BEN, GROUP)
+    assert understood.verb is None
+    assert understood.incoming is not None, "it is a message to the bot like any other"
+    await desk.house.close(turn)
+    turn, understood = await desk.reply_to(901, "✎ name #4", "Ann", ADA, GROUP)
+    assert understood.verb == "reply"
+    await desk.post(turn, await desk.controls.handle(turn), 902)
+    turn, understood = await desk.reply_to(902, "✎ name #5", "Lee", ADA, GROUP)
+    assert understood.verb == "reply", "what hears an answer may ask on"
+    await desk.controls.handle(turn)
+    assert heard == [(ADA, 4, "Ann"), (ADA, 5, "Lee")]

@@ -127,7 +127,8 @@ async def test_memories_come_in_pages_newest_first(house: House, store: Store) -
     assert first["total"] == last["total"] == 7
     assert [memory["content"][-1] for memory in first["memories"]] == ["g", "f", "e"]
     assert [memory["content"][-1] for memory in last["memories"]] == ["a"]
-    assert (await store.memories(private(ADA), 9, 3))["memories"] == []
+    beyond = await store.memories(private(ADA), 90, 3)
+    assert (beyond["offset"], [memory["content"][-1] for memory in beyond["memories"]]) == (6, ["a"])
 
 
 # Forgetting
@@ -425,23 +426,14 @@ async def test_in_a_group_only_an_admins_command_forgets_what_is_about_another(h
         assert await house.known(group()) == left
 
 
-async def test_a_memory_is_shown_in_its_space_only(house: House, store: Store) -> None:
+async def test_a_memory_is_edited_in_its_space_only(house: House, store: Store) -> None:
     (change,) = await house.teach(ADA, "likes tea")
-    assert (await store.memory(private(ADA), change["memory_id"])) is not None
-    assert await store.memory(private(BEN), change["memory_id"]) is None
-    assert await store.memory(group(), change["memory_id"]) is None
     turn = await house.turn(BEN, "x")
     edit = {"action": "edit", "memory_id": change["memory_id"], "content": "stolen"}
     done = await store.change_memory(turn, private(BEN), [edit])
     assert done["changes"] == []
     assert done["failed"][0]["failed"] == "there is no such memory"
     assert await house.known(private(ADA)) == ["likes tea"]
-
-
-async def test_the_turn_of_a_change(house: House, store: Store) -> None:
-    done = await house.exchange(ADA, "hi", actions=[fact(ADA, "likes tea")])
-    assert await store.turn_of_change(done.told["changes"][0]["id"]) == done.turn.turn_id
-    assert await store.turn_of_change(10**15) == 0
 
 
 # By a person's own word

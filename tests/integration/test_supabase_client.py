@@ -49,9 +49,9 @@ async def client(project: SupabaseProject) -> AsyncIterator[Supabase]:
 
 
 async def test_values_arrive_as_they_were_sent(client: Supabase) -> None:
-    assert await client.call("memory", space={"kind": "private", "owner_id": 1}, memory_id=2**62) is None
+    assert await client.call("open_memory", memory_id=2**62, user_id=1, admin=False) is None
     text = 'O\'Brien "quotes" \\ \u200f\u0639\u0631\u0628\u064a 🐝\n\t{[($1)]} %s ; drop table relay.soul; --'
-    version = await client.call("set_soul", text=text, author_id=2**52 - 17, reason="")
+    version = await client.call("activate_soul", text=text, author_id=2**52 - 17, author="Ada", reason="")
     assert version == 2
     soul = await client.call("soul")
     assert (soul["text"], soul["author_id"]) == (text, 2**52 - 17)
@@ -81,10 +81,10 @@ async def test_a_function_that_is_not_there_is_a_wrong_schema(client: Supabase) 
 
 async def test_what_postgres_refuses_is_told_without_a_retry(client: Supabase, project: SupabaseProject) -> None:
     with pytest.raises(DataRefused, match="cannot hold a value"):
-        await client.call("memory", space={"kind": "private", "owner_id": "x"}, memory_id=1)
+        await client.call("status", space={"kind": "private", "owner_id": "x"})
     with pytest.raises(DataRefused, match="cannot hold a value"):
-        await client.call("memory", space={"kind": "private", "owner_id": "1\x00"}, memory_id=1)
-    assert len(project.calls("memory")) == 2
+        await client.call("status", space={"kind": "private", "owner_id": "1\x00"})
+    assert len(project.calls("status")) == 2
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ async def test_a_statement_that_takes_too_long_may_be_repeated(client: Supabase,
         holding = asyncio.create_task(lock)
         await asyncio.sleep(0.2)
         with pytest.raises(DatabaseUnavailable, match="statement timeout"):
-            await client.call("set_soul", text="slow", author_id=1, reason="")
+            await client.call("activate_soul", text="slow", author_id=1, author="Ada", reason="")
         await holding
-        assert await client.call("set_soul", text="quick", author_id=1, reason="") == 2
+        assert await client.call("activate_soul", text="quick", author_id=1, author="Ada", reason="") == 2
     finally:
         project.sql("alter role service_role reset statement_timeout; notify pgrst, 'reload config'")
         await until_limit(client, "8s")

@@ -318,24 +318,7 @@ async def test_a_new_session_in_one_thread_leaves_the_others(house: House, store
     assert said((await house.exchange(ADA, "again", topic_id=5)).context.recent) == ["in topic 5", "Yes."]
 
 
-# The soul
-
-
-async def test_the_soul_is_versioned(house: House, store: Store, sql: Sql) -> None:
-    assert await store.set_soul("You are a pirate.", ADA, "fun") == 2
-    assert await store.set_soul("You are a pirate.", ADA, "fun") == 2
-    assert await store.set_soul("You are a monk.", ADA, "calm") == 3
-    active = await store.soul()
-    assert active is not None
-    assert (active["version"], active["text"], active["author_id"]) == (3, "You are a monk.", ADA)
-    assert (await house.exchange(ADA, "hi")).context.soul == {"version": 3, "text": "You are a monk."}
-    assert await sql("select count(*) from soul") == [(3,)]
-
-
-async def test_souls_set_at_once(another: Callable[[], Store], sql: Sql) -> None:
-    versions = await asyncio.gather(*(another().set_soul(f"Soul {n}", ADA, "") for n in range(8)))
-    assert sorted(versions) == list(range(2, 10))
-    assert await sql("select count(*) from soul where active") == [(1,)]
+# Status
 
 
 async def test_status_counts_ones_own(house: House, store: Store) -> None:

@@ -24,6 +24,7 @@ COMMON = ["garden", "piano", "tent", "salad", "recipe", "train", "holiday", "bud
 """What everybody speaks of: so it is found, whoever looks for it."""
 FOR_ALL = {"soul", "persona"}
 """Verbs whose text is meant for everybody."""
+QUESTION_FOR_ALL = re.compile(rf"✎ ({'|'.join(sorted(FOR_ALL))})\b")
 ACTS = {
     "say": 40, "command": 24, "press": 20, "lend": 5, "hear": 4, "edit": 3, "react": 2, "come": 5, "go": 7, "change": 3,
     "sum": 4,
@@ -151,6 +152,8 @@ class Walk:
         turn: bool = False,
         **more: Any,
     ) -> None:
+        if target is not None and target.from_bot and QUESTION_FOR_ALL.match(target.text):
+            text = self._phrase()
         typed = words_of(text, target.raw if target else None)
         where = f"{chat.title or 'DM'}{' alone' if self.ledger.alone(chat) else ''}"
         self._begin(Act(f"{user.first_name} in {where}: {text}", chat, user, asks, turn, typed))

@@ -8,25 +8,24 @@ from datetime import UTC
 from typing import Any
 
 import pytest
-from telegram.constants import BotCommandLimit
 
 from relay.bot.format import format_reply
-from relay.bot.menu import register
 from relay.jobs import Summariser
 from relay.memory.store import Store
 from relay.models import Claimed, Space
-from relay.prompt import SOUL_TOKENS
 from relay.testing import FakeMessenger, OfflineModel
-from relay.verbs import VERBS
+from relay.verbs import BUTTONS, VERBS
 from relay.verbs import memory as memory_verbs
 from relay.verbs.memory import FACT_LENGTH
-from relay.verbs.registry import Call, House, Told, literal
+from relay.verbs.registry import Call, House, Pressed, Told, literal
 
 ADA, BEN = 1001, 1002
 DONE = {"changes": [{"id": 1}], "failed": []}
 STATUS = {
     "waiting": 1, "running": 2, "set_aside": 3, "summaries_due": 4, "soul": 5, "memories": 6, "pending": 7,
     "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
+    "used": [],
+    "liked": 12, "disliked": 13,
 }  # fmt: skip
 
 
@@ -62,7 +61,19 @@ async def told(name: str, made: Call) -> Told:
 
 
 def row(number: int, content: str, **more: Any) -> dict[str, Any]:
-    return {"id": number, "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content} | more
+    base = {"id": number, "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content, "pinned": False}
+    return base | {"created_at": "2026-05-03T12:00:00+00:00", "category": None, "tags": []} | more
+
+
+def opened(number: int, content: str, **more: Any) -> dict[str, Any]:
+    base = {"status": "active", "tainted": False, "by": "tag", "updated_at": "2026-05-03T12:00:00+00:00", "last": None}
+    space = {"kind": "private", "owner_id": ADA, "chat_id": None}
+    return row(number, content, space_id=7, space=space) | base | more
+
+
+def known(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+    counts = {"total": len(rows), "facts": len(rows), "learnings": 0, "pinned": 0, "pending": 0, "matching": len(rows)}
+    return counts | {"space_id": 7, "offset": 0, "categories": {}, "people": [], "memories": list(rows)} | more
 
 
 # Declarations
@@ -90,15 +101,6 @@ def test_every_verb_is_a_typed_async_function_with_known_doors(name: str) -> Non
 def test_what_changes_everybodys_assistant_is_for_admins() -> None:
     assert VERBS["soul"].admin
     assert not VERBS["memory"].admin
-
-
-async def test_the_menu_lists_what_everybody_may() -> None:
-    messenger = FakeMessenger()
-    await register(messenger)
-    commands = [one for method, sent in messenger.calls if method == "setMyCommands" for one in sent["commands"]]
-    names = {one["command"] for one in commands}
-    assert {"help", "memory", "new"} <= names
-    assert all(0 < len(one["description"]) <= BotCommandLimit.MAX_DESCRIPTION for one in commands)
 
 
 # Conversations
@@ -154,35 +156,110 @@ async def test_status_shows_the_installation_to_admins_only() -> None:
 
 async def test_memory_lists_with_numbers_and_shows_texts_as_they_are() -> None:
     rows = [row(12, "likes *tea* `x` [y](z)"), row(11, "uses tabs", kind="learning")]
-    page = Canned(memories={"total": 2, "pending": 1, "memories": rows})
-    text = (await told("memory", call(page))).text
-    shown = format_reply(text)[0].text
+    done = await told("memory", call(Canned(list_memories=known(*rows, pending=1))))
+    shown = format_reply(done.text)[0].text
     assert "#12 likes *tea* `x` [y](z)" in shown
     assert "◆ uses tabs" in shown
-    assert "1 wait for your tap" in shown
+    assert "1 waits for your tap" in shown
+    assert done.private
 
 
-async def test_memory_of_a_group_names_people() -> None:
-    page = Canned(memories={"total": 1, "pending": 0, "memories": [row(12, "likes tea")]})
-    assert "Ada: likes tea" in (await told("memory", call(page, space=Space("group", chat_id=-5)))).text
+async def test_memory_of_a_group_names_it_and_its_people() -> None:
+    group = {"space": Space("group", chat_id=-5), "message": {"chat": {"id": -5, "title": "Chess *club*"}}}
+    done = await told("memory", call(Canned(list_memories=known(row(12, "likes tea"))), private=False, **group))
+    shown = format_reply(done.text)[0].text
+    assert "What I know in “Chess *club*” (1)" in shown
+    assert "Ada: likes tea" in shown
+    assert done.private
+
+
+async def test_memory_of_a_group_that_telegram_does_not_name() -> None:
+    page = Canned(list_memories=known(row(12, "likes tea")))
+    assert "What I know in a group" in (await told("memory", call(page, space=Space("group", chat_id=-5)))).text
+
+
+async def test_memory_finds_words() -> None:
+    database = Canned(list_memories=known(row(12, "likes tea"), total=9))
+    done = await told("memory", call(database, " green\n tea "))
+    assert database.calls[0][1]["chosen"] == {"words": "green tea"}
+    assert "“green tea”** (1 of 9)" in done.text
+
+
+@pytest.mark.parametrize("text", ["12", "#12"])
+async def test_memory_opens_the_memory_of_a_number(text: str) -> None:
+    done = await told("memory", call(Canned(open_memory=opened(12, "likes tea")), text))
+    assert "Fact #12" in done.text
+    assert done.rows[0][0] == {"text": "✎ Edit", "callback_data": "e:12"}
+
+
+@pytest.mark.parametrize("found", [None, {"kind": "group", "owner_id": None, "chat_id": -5}])
+async def test_memory_opens_nothing_of_another_space(found: dict[str, Any] | None) -> None:
+    database = Canned(open_memory=found and opened(12, "secret", space=found))
+    done = await told("memory", call(database, "12", admin=True))
+    assert "no memory #12 here" in done.text
+    assert "secret" not in done.text
+
+
+async def test_memory_of_nobody() -> None:
+    assert "nothing yet" in (await told("memory", call(Canned(list_memories=known(space_id=None))))).text
+
+
+async def pressing(data: str, made: Call) -> Pressed:
+    kind, *parts = data.split(":")
+    return await BUTTONS[kind](made, *parts)
 
 
 @pytest.mark.parametrize(
-    ("text", "offset"), [("", 0), ("1", 0), ("3", 50), ("x", 0), ("0", 0), ("-1", 0), ("9" * 30, 0)]
-)
-async def test_memory_in_pages(text: str, offset: int) -> None:
-    database = Canned(memories={"total": 60, "pending": 0, "memories": [row(1, "x")]})
-    shown = (await told("memory", call(database, text))).text
-    assert database.calls[0][1]["offset"] == offset
-    assert "of 3" in shown
-    assert ("/memory 2" in shown) == (offset == 0)
+    "data",
+    ["ml:x:a.1", "ml::", "ml:99:a.1", "ml:99:zz", "mb:99", "mo:99:a.1", "mw:99:a.1", "mp:99:a.1", "mq:x:a.1",
+     "mf:99:a.1", "mu:99:a.1", "mc:99:a.1", "md:99:u:a.1", "mo:²:a.1", f"mo:{'9' * 40}:a.1"],
+)  # fmt: skip
+async def test_buttons_that_name_nothing_show_nothing(data: str) -> None:
+    database = Canned(space=None, open_memory=None, changed_in=None)
+    assert (await pressing(data, call(database))).toast == "This is gone, or not yours to see."
 
 
-async def test_memory_of_nobody_and_beyond_the_end() -> None:
-    nothing = {"total": 0, "pending": 0, "memories": []}
-    assert "nothing yet" in (await told("memory", call(Canned(memories=nothing)))).text
-    beyond = {"total": 3, "pending": 0, "memories": []}
-    assert "no page 9" in (await told("memory", call(Canned(memories=beyond), "9"))).text
+@pytest.mark.parametrize(
+    "data",
+    ["ml:7:a.1", "mb:7", "mo:12:a.1", "mw:12:a.1", "mp:12:a.1", "mq:12:a.1", "mf:12:a.1", "mu:5:a.1", "mc:7:a.1",
+     "md:5:u:a.1"],
+)  # fmt: skip
+@pytest.mark.parametrize(("space", "place"), [
+    ({"kind": "private", "owner_id": BEN, "chat_id": None}, {}),
+    ({"kind": "group", "owner_id": None, "chat_id": -5}, {}),
+    ({"kind": "private", "owner_id": ADA, "chat_id": None}, {"private": False, "chat_id": -5}),
+])  # fmt: skip
+async def test_buttons_show_nothing_that_one_may_not_see_there(
+    data: str, space: dict[str, Any], place: dict[str, Any]
+) -> None:
+    """Another's, a group's that one has left, and one's own where others look on."""
+    database = Canned(space=space, open_memory=opened(12, "secret", space=space),
+                      changed_in={"turn_id": 4, "space": space, "memory_id": 12})  # fmt: skip
+    done = await pressing(data, call(database, admin=True, **place))
+    assert (done.toast, done.text, done.rows) == ("This is gone, or not yours to see.", None, None)
+    assert not {name for name, _ in database.calls} - {"space", "open_memory", "changed_in"}
+
+
+async def test_the_list_and_back_again() -> None:
+    space = {"kind": "private", "owner_id": ADA, "chat_id": None}
+    database = Canned(space=space, list_memories=known(row(12, "likes tea"), matching=30, offset=16),
+                      open_memory=opened(12, "likes tea"))  # fmt: skip
+    done = await pressing("ml:7:p.3", call(database))
+    assert database.calls[-1][1] | {"space": 0} == {"space": 0, "chosen": {"pinned": True}, "offset": 16, "limit": 8}
+    assert done.rows is not None
+    assert done.rows[0][0]["callback_data"] == "mo:12:p.3"
+    card = await pressing("mo:12:p.3", call(database))
+    assert card.rows is not None
+    assert card.rows[-1][0]["callback_data"] == "ml:7:p.3"
+
+
+async def test_undo_in_a_group_that_others_joined_shows_nothing_of_ones_own() -> None:
+    own = {"turn_id": 4, "space": {"kind": "private", "owner_id": ADA, "chat_id": None}, "memory_id": 12}
+    place = {"space": Space("group", chat_id=-5), "chat_id": -5, "private": False}
+    for data in ("u:4", "c:4", "d:5:u"):
+        done = await pressing(data, call(Canned(changed_in=own), **place))
+        assert "Others are here" in done.toast
+        assert (done.text, done.rows) == (None, None)
 
 
 async def test_remember_keeps_the_persons_words() -> None:
@@ -223,19 +300,59 @@ async def test_an_admins_command_may_forget_what_is_anothers() -> None:
 
 
 async def test_edit_rewords_ones_own() -> None:
-    database = Canned(memory=row(12, "likes tea"), change_memory=DONE)
-    await memory_verbs.edit(call(database, " likes\ncoffee "), 12)
+    database = Canned(open_memory=opened(12, "likes tea"), change_memory=DONE)
+    done = await memory_verbs.edit(call(database, " likes\ncoffee "), 12)
     assert database.calls[-1][1]["actions"] == [{"action": "edit", "memory_id": 12, "content": "likes coffee"}]
+    assert not done.private
 
 
 async def test_edit_in_a_group_is_for_whom_it_is_about() -> None:
     group = Space("group", chat_id=-5)
-    database = Canned(memory=row(12, "likes tea"), change_memory=DONE)
+    database = Canned(open_memory=opened(12, "likes tea", space=group.as_json()), change_memory=DONE)
     done = await memory_verbs.edit(call(database, "x", space=group, user_id=BEN), 12)
     assert "not yours" in done.text
-    assert [function for function, _ in database.calls] == ["memory"]
+    assert [function for function, _ in database.calls] == ["open_memory"]
     await memory_verbs.edit(call(database, "x", space=group, user_id=BEN, admin=True), 12)
     assert database.calls[-1][0] == "change_memory"
+
+
+async def test_edit_changes_the_memorys_own_space_wherever_it_is_asked() -> None:
+    async def sees(space: Space) -> bool:
+        return space.chat_id == -5
+
+    group = Space("group", chat_id=-5)
+    database = Canned(open_memory=opened(12, "likes tea", space=group.as_json()), change_memory=DONE)
+    asked = await pressing("e:12", call(database, sees=sees))
+    assert asked.says is not None
+    assert not asked.says.private
+    await memory_verbs.edit(call(database, "x", sees=sees), 12)
+    assert database.calls[-1][1]["space"] == group.as_json()
+
+
+async def test_edit_of_ones_own_memory_among_others_goes_on_in_private() -> None:
+    place = {"space": Space("group", chat_id=-5), "chat_id": -5, "private": False}
+    database = Canned(open_memory=opened(12, "likes tea"), change_memory=DONE)
+    asked = await pressing("e:12", call(database, **place))
+    assert asked.says is not None
+    assert asked.says.private
+    assert (await memory_verbs.edit(call(database, "x", **place), 12)).private
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [("", "fact"), (" \n", "fact"), ("x" * 501, "fact"), ("x" * 2001, "learning")]
+)
+async def test_a_wording_that_is_none_changes_nothing(text: str, kind: str) -> None:
+    database = Canned(open_memory=opened(12, "likes tea", kind=kind))
+    assert "Reply to my question again" in (await memory_verbs.edit(call(database, text), 12)).text
+    database = Canned(open_memory=opened(12, "x", kind="learning"), change_memory=DONE)
+    assert (await memory_verbs.edit(call(database, "x" * 2000), 12)).text == ""
+
+
+@pytest.mark.parametrize("more", [{"status": "forgotten"}, {"status": "pending"}])
+async def test_what_is_not_known_is_not_edited(more: dict[str, Any]) -> None:
+    database = Canned(open_memory=opened(12, "likes tea", **more))
+    assert "gone" in (await pressing("e:12", call(database))).toast
+    assert "gone" in (await memory_verbs.edit(call(database, "x"), 12)).text
 
 
 @pytest.mark.parametrize(
@@ -245,31 +362,3 @@ def test_literal_markdown_shows_just_the_text(text: str) -> None:
     (message,) = format_reply(f"x {literal(text)}")
     assert message.text == f"x {' '.join(text.split())}"
     assert message.entities == []
-
-
-# The soul
-
-
-async def test_the_soul_is_shown_and_set() -> None:
-    database = Canned(soul={"version": 3, "text": "You are kind.", "created_at": "2026-01-01T00:00:00Z"}, set_soul=4)
-    assert "version 3" in (await told("soul", call(database))).text
-    for text in ("set You are a pirate.", "set\nYou are a pirate.", "SET  You are a pirate. "):
-        assert "version 4" in (await told("soul", call(database, text))).text
-        assert database.calls[-1][1] == {"text": "You are a pirate.", "author_id": ADA, "reason": "set in the chat"}
-
-
-@pytest.mark.parametrize("text", ["set", "set ", "setting x", "x", "set\n"])
-async def test_a_soul_that_cannot_be_meant(text: str) -> None:
-    database = Canned()
-    assert "/soul set" in (await told("soul", call(database, text))).text
-    assert database.calls == []
-
-
-async def test_a_soul_has_a_length() -> None:
-    database = Canned()
-    assert "at most" in (await told("soul", call(database, "set " + "x" * (SOUL_TOKENS * 4 + 5)))).text
-    assert database.calls == []
-
-
-async def test_no_soul_yet() -> None:
-    assert "No soul" in (await told("soul", call(Canned(soul=None)))).text

@@ -25,6 +25,11 @@ class DeliveryCalls(Calls):
         result: Json = await self._call("sending", turn_id=turn.turn_id, fence=turn.fence, results=results, seq=seq)
         return result
 
+    async def sending_anew(self, turn: Claimed, seq: int) -> Json:
+        """Marks a part as being sent anew: its message in the chat is of no use. Returns it."""
+        result: Json = await self._call("sending_anew", turn_id=turn.turn_id, fence=turn.fence, seq=seq)
+        return result
+
     async def sent(self, turn: Claimed, results: list[Json], done: bool) -> tuple[bool, bool]:
         """Marks parts by their results; closes the turn when `done`.
 

@@ -9,37 +9,72 @@ from relay.models import Claimed, Space
 class FactCalls(Calls):
     """Facts and learnings, and their changes."""
 
+    async def space(self, space_id: int) -> Space | None:
+        """The space of this number."""
+        found = await self._call("space", space_id=space_id)
+        return Space(**found) if found else None
+
     async def change_memory(self, turn: Claimed, space: Space, actions: list[Json]) -> Json:
-        """Remembers or forgets by a person's own word. Returns `{changes, failed}`."""
+        """Remembers, forgets, edits or pins by a person's own word. Returns `{changes, failed}`."""
         result: Json = await self._call(
             "change_memory", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), actions=actions
         )
         return result
 
-    async def memories(self, space: Space, offset: int, limit: int) -> Json:
-        """A page of what is known: `{total, pending, memories}`, newest first."""
-        result: Json = await self._call("memories", space=space.as_json(), offset=offset, limit=limit)
+    async def memories(self, space: Space, offset: int, limit: int, chosen: Json | None = None) -> Json:
+        """A page of what is known, newest first: `{space_id, memories, matching, offset}` and counts of everything.
+
+        `chosen`: `{kind, category, pinned, subject_id, words}`, any of them. Beyond the end the last page comes.
+        """
+        result: Json = await self._call(
+            "list_memories", space=space.as_json(), chosen=chosen or {}, offset=offset, limit=limit
+        )
         return result
 
-    async def memory(self, space: Space, memory_id: int) -> Json | None:
-        """One active memory of a space; None when there is none of that id."""
-        found: Json | None = await self._call("memory", space=space.as_json(), memory_id=memory_id)
+    async def opened(self, memory_id: int, user_id: int, admin: bool) -> Json | None:
+        """One memory of any space, also a forgotten one, with its `space` and the `last` change this person may undo.
+
+        Whoever shows it looks first whether the person sees that space.
+        """
+        found: Json | None = await self._call("open_memory", memory_id=memory_id, user_id=user_id, admin=admin)
         return found
 
-    async def asked(self, bot_id: int, chat_id: int, telegram_message_id: int) -> str:
-        """The question that a message of ours asks by forcing a reply; empty when it is none."""
-        return str(
-            await self._call("asked", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id) or ""
+    async def source(self, memory_id: int) -> Json:
+        """Where a memory came from; see `relay_memory_source`."""
+        return dict(await self._call("memory_source", memory_id=memory_id) or {})
+
+    async def history(self, space: Space, waiting: bool, offset: int, limit: int, user_id: int, admin: bool) -> Json:
+        """A page of a space's changes, newest first: `{space_id, total, pending, offset, changes}`.
+
+        `waiting`: only those that wait for a tap. Each says whether it is `yours` to decide.
+        """
+        result: Json = await self._call(
+            "memory_history",
+            space=space.as_json(),
+            waiting=waiting,
+            offset=offset,
+            limit=limit,
+            user_id=user_id,
+            admin=admin,
         )
+        return result
+
+    async def changed_in(self, turn_id: int | None = None, change_id: int | None = None) -> Json | None:
+        """Where a turn's changes, or a change, belong: `{turn_id, space, memory_id}`."""
+        found: Json | None = await self._call("changed_in", turn_id=turn_id, change_id=change_id)
+        return found
+
+    async def asked(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> str:
+        """The question that a message of ours asks somebody by forcing a reply; empty when it asks them nothing."""
+        found = await self._call(
+            "asked_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id, user_id=user_id
+        )
+        return str(found or "")
 
     async def changes(self, turn_id: int, user_id: int, admin: bool) -> list[Json] | None:
         """What a turn changed in memory, for a person who may decide about some of it; None for anybody else."""
         found: list[Json] | None = await self._call("changes", turn_id=turn_id, user_id=user_id, admin=admin)
         return found
-
-    async def turn_of_change(self, change_id: int) -> int:
-        """The turn that a change belongs to; 0 for none."""
-        return int(await self._call("turn_of_change", change_id=change_id) or 0)
 
     async def decide_change(self, change_id: int, user_id: int, admin: bool, decision: str) -> list[Json] | None:
         """undo, keep or discard. Returns the turn's changes after it; None when this person may not.

@@ -9,10 +9,44 @@ class SoulCalls(Calls):
     """The personality, versioned."""
 
     async def soul(self) -> Json | None:
-        """The active soul."""
+        """The active soul: `{version, text, author_id, author, reason, active, created_at}`."""
         found: Json | None = await self._call("soul")
         return found
 
-    async def set_soul(self, text: str, author_id: int, reason: str) -> int:
-        """Activates a soul. Returns its version."""
-        return int(await self._call("set_soul", text=text, author_id=author_id, reason=reason))
+    async def soul_version(self, version: int) -> Json | None:
+        """A version of it, active or not."""
+        found: Json | None = await self._call("soul_version", version=version)
+        return found
+
+    async def souls(self, skip: int, limit: int) -> Json:
+        """The versions, newest first: `{total, souls}`."""
+        page: Json = await self._call("souls", skip=skip, limit=limit)
+        return page
+
+    async def activate_soul(self, text: str, author_id: int, author: str, reason: str) -> int:
+        """Makes a new version active, unless the active one has that text. Returns the active version."""
+        return int(await self._call("activate_soul", text=text, author_id=author_id, author=author, reason=reason))
+
+    async def draft_soul(
+        self, turn_id: int, text: str, author_id: int, author: str, reason: str, based_on: int | None
+    ) -> int:
+        """Keeps a text that waits to be decided. Returns the draft's id, which is the same whenever a turn asks."""
+        return int(
+            await self._call(
+                "draft_soul",
+                turn_id=turn_id,
+                text=text,
+                author_id=author_id,
+                author=author,
+                reason=reason,
+                based_on=based_on,
+            )
+        )
+
+    async def decide_soul_draft(self, draft_id: int, decision: str, seen: int, user_id: int) -> Json | None:
+        """Decides an open draft: activate (as long as the version `seen` is active) or discard. Returns the draft as it
+        stands then (`status`: open, activated as `version`, discarded); None when there is none."""
+        draft: Json | None = await self._call(
+            "decide_soul_draft", draft_id=draft_id, decision=decision, seen=seen, user_id=user_id
+        )
+        return draft

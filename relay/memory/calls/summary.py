@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.memory.calls.base import Calls, Json
+from relay.models import Space
 
 
 class SummaryCalls(Calls):
@@ -24,4 +25,67 @@ class SummaryCalls(Calls):
         """Puts a summary off, up to `most` times."""
         await self._call(
             "fail_summary", due_id=due_id, worker=self._worker, error=error, retry_seconds=retry_seconds, most=most
+        )
+
+    async def claim_summary(self, due_id: int, lease_seconds: int) -> Json | None:
+        """Leases one summary, with what it is made of. None when it is made already, or being made elsewhere."""
+        found: Json | None = await self._call(
+            "claim_summary", due_id=due_id, worker=self._worker, lease_seconds=lease_seconds
+        )
+        return found
+
+    async def owe_summary(self, space: Space, chat_id: int, topic_id: int, least: int) -> int | None:
+        """Owes a thread a summary, now. Returns its number; None when fewer than `least` messages are new."""
+        found: int | None = await self._call(
+            "owe_summary", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, least=least
+        )
+        return found
+
+    async def summary_due(self, due_id: int) -> Json:
+        """How it stands with a summary that was owed: `{status, error}`."""
+        result: Json = await self._call("summary_due", due_id=due_id)
+        return result
+
+    async def summary(self, space: Space, chat_id: int, topic_id: int, summary_id: int | None = None) -> Json:
+        """A thread's present summary, or another version of it: `{summary, versions, present, messages, through,
+        fresh}`."""
+        result: Json = await self._call(
+            "summary", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, summary_id=summary_id
+        )
+        return result
+
+    async def summaries(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> Json:
+        """A page of the versions of a thread's summary, newest first: `{total, present, versions}`."""
+        result: Json = await self._call(
+            "summaries", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, offset=offset, limit=limit
+        )
+        return result
+
+    async def correct_summary(
+        self,
+        space: Space,
+        chat_id: int,
+        topic_id: int,
+        of: int,
+        user_id: int,
+        name: str,
+        text: str | None = None,
+        version: int | None = None,
+    ) -> bool:
+        """Puts a person's `text`, or an older `version`, in the place of the present summary `of`.
+
+        Returns whether it is the present one now: not when `of` is no longer.
+        """
+        return bool(
+            await self._call(
+                "correct_summary",
+                space=space.as_json(),
+                chat_id=chat_id,
+                topic_id=topic_id,
+                of=of,
+                text=text,
+                version=version,
+                user_id=user_id,
+                name=name,
+            )
         )

@@ -35,9 +35,11 @@ class TurnCalls(Calls):
                 "blocks": incoming.blocks,
                 "untrusted": incoming.untrusted,
                 "telegram_message_ids": incoming.telegram_message_ids,
+                "parts": incoming.parts,
                 "reply_to": asdict(incoming.reply_to) if incoming.reply_to else None,
                 "retry": incoming.retry,
                 "retry_turn": incoming.retry_turn,
+                "replaces": incoming.replaces,
                 "model": model,
                 "idle_hours": IDLE_HOURS,
                 "memory_budget": MEMORY_CHARACTERS,
@@ -57,6 +59,7 @@ class TurnCalls(Calls):
             recent=result["recent"],
             message=result["message"],
             reply_to=result["reply_to"],
+            memory_count=result["memory_count"],
         )
 
     async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:

@@ -28,6 +28,8 @@ MODELS = (
     "claude-sonnet-4-6",
     "claude-haiku-4-5",
 )
+ASIDE = "aside"
+"""As the model of a rule or a fault: it is meant for the requests that stand aside (see `is_aside`)."""
 COUNTED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
@@ -45,6 +47,7 @@ class AnthropicStandIn:
         cache_minimum: int = 1024,
         context_window: int = 200_000,
         small_model: str = "haiku",
+        aside: str = "You name conversations",
         user_marker: str | None = None,
         keep: int = 1000,
         clock: Callable[[], float] = time.monotonic,
@@ -56,6 +59,7 @@ class AnthropicStandIn:
         self.delta_size = delta_size
         self.context_window = context_window
         self.small_model = small_model
+        self.aside = aside
         self.user_marker = user_marker
         self.keep = keep
         self.models: list[str] = list(MODELS)
@@ -73,6 +77,7 @@ class AnthropicStandIn:
         self.scripts: list[Script] = []
         self.faults: list[Fault] = []
         self.requests: list[Recorded] = []
+        self.asides: list[Recorded] = []
         self.counts: dict[str, int] = dict.fromkeys(("requests", "errors", *COUNTED), 0)
         self.faulted: dict[str, int] = {}
         self.running = 0
@@ -176,6 +181,10 @@ class AnthropicStandIn:
 
     def record(self, recorded: Recorded) -> None:
         """Put a request into the log."""
+        if self.is_aside(recorded):
+            self.asides = [*self.asides, recorded][-self.keep :]
+            self.notify()
+            return
         self.requests.append(recorded)
         self.counts["requests"] += 1
         if len(self.requests) > self.keep:
@@ -190,7 +199,8 @@ class AnthropicStandIn:
     def take_fault(self, request: Recorded) -> Fault | None:
         """The fault that strikes this request, if any; uses it up."""
         for fault in self.faults:
-            if fault.model not in request.model or not matches(fault.match, request):
+            named = fault.model == ASIDE if self.is_aside(request) else fault.model in request.model
+            if not named or not matches(fault.match, request):
                 continue
             if fault.after > 0:
                 fault.after -= 1
@@ -198,6 +208,14 @@ class AnthropicStandIn:
                 fault.hits += 1
                 return fault
         return None
+
+    def is_aside(self, request: Recorded) -> bool:
+        """Whether a request is one of those that come by themselves at any time: its system prompt begins with `aside`.
+
+        They stand in `asides`, and only rules, scripts and faults for the model ASIDE are meant for them, so that tests
+        of answers need not know of them.
+        """
+        return bool(self.aside) and request.system_text.startswith(self.aside)
 
     def is_small(self, model: str) -> bool:
         """Whether a model is the kind that makes summaries."""
@@ -212,9 +230,11 @@ class AnthropicStandIn:
 
     async def choose(self, request: Recorded) -> Reply:
         """The reply to a request: script, rule, directive, default."""
-        small = self.is_small(request.model)
+        small, aside = self.is_small(request.model), self.is_aside(request)
 
         def meant(model: str | None) -> bool:
+            if aside or model == ASIDE:
+                return aside and model == ASIDE
             return not small if model is None else model in request.model
 
         for script in self.scripts:
@@ -225,6 +245,8 @@ class AnthropicStandIn:
             if not used_up and meant(rule.model) and matches(rule.match, request):
                 rule.hits += 1
                 return await resolve(rule.reply, request)
+        if aside:
+            return Reply("A conversation")
         value, rounds = self.user_text(request)
         asked = None if small else self.directives.reply(request, value, rounds)
         return asked or default_reply(request, value, small)

@@ -30,8 +30,10 @@ def accept(world: World, params: Json, files: Files) -> bool:
     return True
 
 
-def _scope(params: Json) -> tuple[str, str]:
+def _scope(world: World, params: Json) -> tuple[str, str]:
     scope = params.get("scope") or {"type": "default"}
+    if str(scope.get("type")).startswith("chat"):
+        find_chat(world, scope.get("chat_id"))
     return json.dumps(scope, sort_keys=True), params.get("language_code") or ""
 
 
@@ -45,19 +47,19 @@ def set_my_commands(world: World, params: Json, files: Files) -> bool:
             raise bad_request("BOT_COMMAND_INVALID")
         if not 1 <= len(str(command.get("description") or "")) <= 256:
             raise bad_request("BOT_COMMAND_DESCRIPTION_INVALID")
-    world.commands[_scope(params)] = commands
+    world.commands[_scope(world, params)] = commands
     return True
 
 
 def delete_my_commands(world: World, params: Json, files: Files) -> bool:
     """deleteMyCommands"""
-    world.commands.pop(_scope(params), None)
+    world.commands.pop(_scope(world, params), None)
     return True
 
 
 def get_my_commands(world: World, params: Json, files: Files) -> list[Json]:
     """getMyCommands"""
-    return world.commands.get(_scope(params), [])
+    return world.commands.get(_scope(world, params), [])
 
 
 def get_chat(world: World, params: Json, files: Files) -> Json:

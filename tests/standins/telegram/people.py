@@ -46,12 +46,22 @@ class People(World):
         self.chats[id] = chat
         return chat
 
-    def topic(self, chat: Chat | int, name: str, user: User | int | None = None) -> int:
-        """Open a topic in a forum or a private chat, queue its service message, and give its id."""
+    def topic(self, chat: Chat | int, name: str, user: User | int | None = None, *, implicit: bool = False) -> int:
+        """Open a topic in a forum or a private chat, queue its service message, and give its id.
+
+        implicit: the name was made up by the app, because somebody just wrote into a new topic.
+        """
         chat = self.chat(chat)
-        message = self.open_topic(chat, self._someone(chat, user), name)
+        message = self.open_topic(chat, self._someone(chat, user), name, implicit=implicit)
         self._deliver(chat, message)
         return message.message_id
+
+    def rename_topic(self, chat: Chat | int, topic: int, name: str, user: User | int | None = None) -> None:
+        """Give a topic another name: queues its service message."""
+        chat = self.chat(chat)
+        chat.topics[topic].name = name
+        content: Json = {"forum_topic_edited": {"name": name}}
+        self._deliver(chat, self.store(chat, self._someone(chat, user), content, topic_id=topic))
 
     def delete_topic(self, chat: Chat | int, topic: int) -> None:
         """Delete a topic with its messages; bots get no update for this."""

@@ -211,9 +211,14 @@ class World:
         message.edited_at = time.monotonic()
         self.changed()
 
-    def open_topic(self, chat: Chat, creator: User, name: str, icon_color: int = 7322096) -> StoredMessage:
+    def open_topic(
+        self, chat: Chat, creator: User, name: str, icon_color: int = 7322096, *, implicit: bool = False
+    ) -> StoredMessage:
         """Create a topic; its id is that of the service message that announces it."""
-        message = self.store(chat, creator, {"forum_topic_created": {"name": name, "icon_color": icon_color}})
+        created: Json = {"name": name, "icon_color": icon_color}
+        if implicit:
+            created["is_name_implicit"] = True
+        message = self.store(chat, creator, {"forum_topic_created": created})
         topic_id = message.message_id
         message.topic_id = topic_id
         message.raw = {**message.raw, "message_thread_id": topic_id, "is_topic_message": True}

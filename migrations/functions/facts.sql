@@ -1,0 +1,206 @@
+-- What is known, page by page, with where each thing came from and how it changed.
+
+-- The descriptor of a space.
+create or replace function public.relay_space(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('kind', kind, 'owner_id', owner_id, 'chat_id', chat_id) from space where id = p_space_id
+$$;
+
+-- The first row of the page that begins at an offset, or of the last page when there are fewer rows by now.
+create or replace function relay.page_start(p_offset integer, p_limit integer, p_total integer) returns integer
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select greatest(0, least(p_offset, (p_total - 1) / p_limit * p_limit))
+$$;
+
+-- Each word of a search as a pattern that finds it anywhere in a text; null for none.
+create or replace function relay.patterns(p_words text) returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select array_agg('%' || regexp_replace(word, '([\\%_])', '\\\1', 'g') || '%')
+    from regexp_split_to_table(btrim(p_words), '\s+') as word where word <> ''
+$$;
+
+-- The changes that wait for a tap. Of facts that the same words may have meant, none does once one was chosen.
+create or replace function relay.waiting_changes(p_space_id bigint) returns setof relay.memory_change
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select c.* from memory_change c left join turn t on t.id = c.turn_id
+    where c.space_id = p_space_id and c.status = 'pending'
+        and (c.action <> 'forget' or t.tainted or not exists (
+            select from memory_change o
+            where o.turn_id = c.turn_id and o.action = 'forget' and o.status in ('applied', 'undone')))
+$$;
+
+-- The active memories of a space that were asked for by {kind, category, pinned, subject_id, words}, newest first.
+-- Words: those that have all of them, in what they say, their subject or tags; without any such, those of the newest
+-- 1,500 that are similar (to compare 10,000 takes a sixth of a second).
+create or replace function relay.chosen_memories(p_space_id bigint, p_chosen jsonb) returns bigint[]
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    of_kind text := p_chosen ->> 'kind';
+    of_category text := p_chosen ->> 'category';
+    of_subject bigint := p_chosen ->> 'subject_id';
+    only_pinned boolean := coalesce((p_chosen ->> 'pinned')::boolean, false);
+    words text := left(p_chosen ->> 'words', 200);
+    having_words text[] := relay.patterns(words);
+    found bigint[];
+begin
+    select array_agg(id order by id desc) into found from memory
+    where space_id = p_space_id and status = 'active' and (of_kind is null or kind = of_kind)
+        and (of_category is null or category = of_category) and (of_subject is null or subject_id = of_subject)
+        and (not only_pinned or pinned)
+        and (having_words is null
+            or concat_ws(' ', subject, content, array_to_string(tags, ' ')) ilike all (having_words));
+    if found is null and having_words is not null then
+        select array_agg(id order by id desc) into found from (
+            select id, content from memory where space_id = p_space_id and status = 'active'
+            order by id desc limit 1500) newest
+        where content %> words;
+    end if;
+    return coalesce(found, '{}');
+end $$;
+
+-- Whom a group's memories are about, with how many.
+create or replace function relay.subjects(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'memories', memories)
+        order by memories desc, id), '[]')
+    from (
+        select subject_id as id, (array_agg(subject order by m.id desc))[1] as name, count(*) as memories
+        from memory m join space s on s.id = m.space_id and s.kind = 'group'
+        where m.space_id = p_space_id and m.status = 'active' and subject_id is not null
+        group by subject_id order by count(*) desc, subject_id limit 40) person
+$$;
+
+-- A page of what is known in a space, with how much there is of everything.
+create or replace function public.relay_list_memories(
+    p_space jsonb, p_chosen jsonb, p_offset integer, p_limit integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own bigint := relay.find_space(p_space);
+    found bigint[] := relay.chosen_memories(own, p_chosen);
+    starts integer := relay.page_start(p_offset, p_limit, cardinality(found));
+begin
+    return (
+        select jsonb_build_object('total', count(*), 'facts', count(*) filter (where kind = 'fact'),
+            'learnings', count(*) filter (where kind = 'learning'), 'pinned', count(*) filter (where pinned))
+        from memory where space_id = own and status = 'active')
+    || jsonb_build_object(
+        'space_id', own, 'matching', cardinality(found), 'offset', starts,
+        'pending', (select count(*) from relay.waiting_changes(own)),
+        'categories', (select coalesce(jsonb_object_agg(category, memories), '{}') from (
+            select category, count(*) as memories from memory
+            where space_id = own and status = 'active' and kind = 'learning' and category is not null
+            group by category) one),
+        'people', relay.subjects(own),
+        'memories', (
+            select coalesce(jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'subject', subject, 'subject_id',
+                subject_id, 'content', content, 'category', category, 'tags', tags, 'pinned', pinned, 'created_at',
+                created_at) order by id desc), '[]')
+            from memory where id = any (found[starts + 1:starts + p_limit])));
+end $$;
+
+-- One memory, whatever became of it, with its space and the last change of it that a person may undo.
+create or replace function public.relay_open_memory(p_memory_id bigint, p_user_id bigint, p_admin boolean)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', m.id, 'kind', m.kind, 'subject', m.subject, 'subject_id', m.subject_id,
+        'content', m.content, 'category', m.category, 'tags', m.tags, 'pinned', m.pinned, 'status', m.status,
+        'tainted', m.tainted, 'by', m.derivation ->> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at,
+        'space_id', m.space_id, 'space', public.relay_space(m.space_id),
+        'last', case when relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
+            then jsonb_build_object('id', last.id, 'action', last.action) end)
+    from memory m
+    left join lateral (
+        select c.id, c.action, c.user_id from memory_change c where c.memory_id = m.id and c.status = 'applied'
+        order by coalesce(c.decided_at, c.created_at) desc, c.id desc limit 1) last on true
+    where m.id = p_memory_id
+$$;
+
+-- A message as it is quoted to somebody who may see its space: who said it, when, what others wrote in it.
+create or replace function relay.quoted(p_message relay.message) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('role', p_message.role, 'name', p_message.name, 'user_id', p_message.user_id,
+        'at', p_message.created_at, 'text', left(p_message.text, 20000),
+        'foreign', (
+            select coalesce(jsonb_agg(distinct jsonb_build_object('kind', b ->> 'untrusted', 'from', b ->> 'from')), '[]')
+            from jsonb_array_elements(case jsonb_typeof(p_message.blocks) when 'array' then p_message.blocks end) as b
+            where b ? 'untrusted'))
+    where p_message.id is not null
+$$;
+
+-- Where a memory came from: the message that taught it and the answer to that, both only as far as they are of its own
+-- space, the chat and topic, the Telegram message to go to, and what that turn read of what others wrote.
+create or replace function public.relay_memory_source(p_memory_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'elsewhere', coalesce(said.space_id <> m.space_id, false),
+        'said', case when said.space_id = m.space_id then relay.quoted(said) end,
+        'answer', case when answer.space_id = m.space_id and answer.id <> said.id then relay.quoted(answer) end,
+        'at', coalesce(t.created_at, m.created_at), 'tools', t.told -> 'tools', 'reply_to', t.prompt -> 'reply_to',
+        'chat_id', coalesce(own.chat_id, l.chat_id), 'topic_id', coalesce(own.topic_id, l.topic_id),
+        'topic', (select name from topic where bot_id = t.bot_id and chat_id = coalesce(own.chat_id, l.chat_id)
+            and topic_id = coalesce(own.topic_id, l.topic_id)),
+        'posted', case when said.id is null then (
+                select jsonb_build_object('chat_id', d.chat_id, 'message_id', d.telegram_message_id) from delivery d
+                where d.turn_id = t.id and d.status = 'sent' order by d.seq limit 1)
+            when said.space_id = m.space_id then (
+                select jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id) from posted p
+                where p.turn_id = said.turn_id and p.message_id = said.id and not p.from_bot
+                order by p.telegram_message_id limit 1) end)
+    from memory m
+    left join turn t on t.id = m.turn_id
+    left join message said on said.id = m.source_message_id
+    left join message answer on answer.id = (m.derivation ->> 'answer')::bigint
+    left join thread own on own.id = m.thread_id
+    left join lane l on l.id = t.lane_id
+    where m.id = p_memory_id
+$$;
+
+-- What a memory said right after a change; of an undone one what it had said before.
+create or replace function relay.content_after(p_change relay.memory_change, p_now text) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(
+        case p_change.status when 'undone' then p_change.before ->> 'content' end,
+        (select c.before ->> 'content' from memory_change c
+            where c.memory_id = p_change.memory_id and c.id > p_change.id and c.before is not null
+            order by c.id limit 1),
+        p_now)
+$$;
+
+-- A page of the changes of a space, newest first: all, or those that wait for a tap. yours: the person may decide it.
+create or replace function public.relay_memory_history(
+    p_space jsonb, p_waiting boolean, p_offset integer, p_limit integer, p_user_id bigint, p_admin boolean)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own bigint := relay.find_space(p_space);
+    waiting bigint[] := array(select id from relay.waiting_changes(own));
+    every integer := (select count(*) from memory_change where space_id = own);
+    starts integer := relay.page_start(p_offset, p_limit, case when p_waiting then cardinality(waiting) else every end);
+begin
+    return jsonb_build_object(
+        'space_id', own, 'total', every, 'pending', cardinality(waiting), 'offset', starts,
+        'changes', (
+            select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'action', c.action, 'status', c.status,
+                'memory_id', m.id, 'kind', m.kind, 'subject', m.subject, 'subject_id', m.subject_id,
+                'content', relay.content_after(c, m.content), 'before', c.before ->> 'content',
+                'at', c.created_at, 'decided_at', c.decided_at,
+                'yours', relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin))
+                order by c.id desc), '[]')
+            from (
+                select * from memory_change
+                where space_id = own and (not p_waiting or id = any (waiting))
+                order by id desc offset starts limit p_limit) c
+            join memory m on m.id = c.memory_id));
+end $$;
+
+-- Where a turn, or else a change, belongs: its turn, its space and its memory. Null when there is none.
+create or replace function public.relay_changed_in(p_turn_id bigint, p_change_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when p_turn_id is not null then (
+            select jsonb_build_object('turn_id', id, 'space', public.relay_space(space_id), 'memory_id', null)
+            from turn where id = p_turn_id and space_id is not null)
+        else (
+            select jsonb_build_object('turn_id', turn_id, 'space', public.relay_space(space_id), 'memory_id', memory_id)
+            from memory_change where id = p_change_id) end
+$$;

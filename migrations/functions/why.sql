@@ -1,0 +1,59 @@
+-- Why an answer is as it is: what went into its prompt, told to somebody who may see it.
+
+-- The turn that an answer (or its question) in the chat belongs to; p_telegram_message_id 0: the last answer of that chat
+-- and topic in this space, and in chat 0, the terminal, the last of the whole space. Null when there is none.
+create or replace function public.relay_answered_turn(
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_telegram_message_id bigint, p_space jsonb)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(case
+        when p_telegram_message_id <> 0 then (
+            select t.id from posted p join turn t on t.id = p.turn_id
+            where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
+                and t.assistant_message_id is not null)
+        when p_chat_id = 0 then (
+            select id from turn
+            where space_id = relay.find_space(p_space) and assistant_message_id is not null
+            order by created_at desc limit 1)
+        else (
+            select id from turn
+            where thread_id = (select h.id from thread h where h.chat_id = p_chat_id and h.topic_id = p_topic_id
+                    and h.space_id = relay.find_space(p_space))
+                and assistant_message_id is not null
+            order by id desc limit 1) end)
+$$;
+
+-- What went into a turn's answer. Of memories that somebody lent to a group only they themselves see more than the
+-- number (`hidden`). Null when the turn has no answer.
+create or replace function public.relay_why(p_turn_id bigint, p_user_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with own as (
+        select t.*, s.kind as space_kind, s.owner_id, s.chat_id from turn t join space s on s.id = t.space_id
+        where t.id = p_turn_id and t.assistant_message_id is not null),
+    known as (
+        select m.id, m.kind, m.subject, m.content, m.status, m.space_id <> own.space_id as lent, said.nr,
+            m.space_id = own.space_id or s.owner_id is not distinct from p_user_id as visible
+        from own cross join jsonb_array_elements_text(own.prompt -> 'memories') with ordinality as said (id, nr)
+        join memory m on m.id = said.id::bigint
+        join space s on s.id = m.space_id)
+    select jsonb_build_object(
+        'turn_id', own.id,
+        'space', jsonb_build_object('kind', own.space_kind, 'owner_id', own.owner_id, 'chat_id', own.chat_id),
+        'at', own.answered_at, 'model', own.model, 'usage', coalesce(own.usage, '{}'), 'tainted', own.tainted,
+        'prompt', own.prompt - 'reply_to',
+        'persona', (select left(text, 300) from persona where id = (own.prompt ->> 'persona')::bigint),
+        'memories', coalesce((
+            select jsonb_agg(jsonb_build_object('id', k.id, 'kind', k.kind, 'subject', k.subject,
+                'content', left(k.content, 300), 'status', k.status, 'lent', k.lent) order by k.nr)
+            from known k where k.visible), '[]'),
+        'hidden', (select count(*) from known k where not k.visible),
+        'summary', (select jsonb_build_object('text', left(text, 300), 'at', created_at)
+            from summary where id = (own.prompt ->> 'summary')::bigint),
+        'recalled', coalesce((
+            select jsonb_agg(jsonb_build_object('role', m.role, 'name', m.name, 'text', left(m.text, 300),
+                'at', m.created_at) order by said.nr)
+            from jsonb_array_elements_text(own.prompt -> 'recalled') with ordinality as said (id, nr)
+            join message m on m.id = said.id::bigint and m.space_id = own.space_id), '[]'),
+        'recent_from', (select created_at from message where id = (own.prompt #>> '{recent,0}')::bigint))
+    from own
+$$;

@@ -1,0 +1,57 @@
+"""Files among the parts of a reply: as they are stored, and as they are sent. Pure."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+from relay.bot.place import Place
+from relay.models import File
+
+Json = dict[str, Any]
+LARGEST = 10_000_000
+"""Bytes of one file: what Telegram takes as a picture."""
+FIELDS = {"sendPhoto": "photo", "sendDocument": "document"}
+UNSAFE = re.compile(r"[^\w.+()-]+", re.ASCII)
+"""What a file's name keeps out, so that Telegram shows it as it was given."""
+
+
+def too_big(file: File) -> str:
+    """The line that says why a file cannot be sent; empty when it can be."""
+    if not file.content:
+        return f"⚠️ {file.name} is empty, so there is nothing to send."
+    if len(file.content) <= LARGEST:
+        return ""
+    megabytes = f"{len(file.content) / 1e6:.1f}"
+    return f"⚠️ {file.name} has {megabytes} MB, and I can send at most {LARGEST // 1_000_000} MB."
+
+
+def file_request(file: File, place: Place) -> Json:
+    """The request that a file is stored as: what Telegram gets is made of it by `sent_as`."""
+    name = UNSAFE.sub("-", file.name)[-60:]
+    return {
+        **place.address(),
+        "method": "sendPhoto" if file.picture else "sendDocument",
+        "file": {"name": name, "content": base64.b64encode(file.content).decode()},
+        "disable_notification": True,
+    }
+
+
+def sent_as(request: Json) -> tuple[str, Json]:
+    """The method and the parameters that send a stored request: a text, or a file."""
+    if "file" not in request:
+        return "sendMessage", request
+    method, file = request["method"], request["file"]
+    parameters = {key: value for key, value in request.items() if key not in ("method", "file")}
+    content = File(file["name"], base64.b64decode(file["content"]), method == "sendPhoto")
+    return method, {**parameters, FIELDS[method]: content}
+
+
+def shows(message: Json, request: Json, text: str) -> bool:
+    """Whether a message in the chat is what a part was sent as; `text`: its text, or its file's name."""
+    if "file" not in request:
+        return str(message.get("text")).strip() == text.strip()
+    if request["method"] == "sendPhoto":
+        return "photo" in message
+    return (message.get("document") or {}).get("file_name") == text

@@ -1,0 +1,34 @@
+"""Reactions: taken down as signals; nobody is answered for one, and no model is asked."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from relay.bot.updates import Bot
+from relay.memory.store import Store
+
+Json = dict[str, Any]
+
+
+async def reacted(reaction: Json, user_id: int, bot: Bot, store: Store) -> None:
+    """Takes down how somebody's reactions to a message stand now."""
+    given = reaction.get("new_reaction")
+    emojis = [name for one in given if (name := emoji_of(one))] if isinstance(given, list) else []
+    at = reaction.get("date")
+    when = at if isinstance(at, int) else int(time.time())
+    await store.react(bot.id, reaction["chat"]["id"], reaction["message_id"], user_id, emojis, when)
+
+
+def emoji_of(reaction: Any) -> str:
+    """A reaction as it is kept: its emoji, `custom:` and the id of a custom one, or `paid`. Empty for kinds unknown."""
+    if not isinstance(reaction, dict):
+        return ""
+    match reaction.get("type"):
+        case "emoji":
+            return str(reaction.get("emoji") or "")
+        case "custom_emoji":
+            return f"custom:{reaction.get('custom_emoji_id')}"
+        case "paid":
+            return "paid"
+    return ""

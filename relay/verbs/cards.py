@@ -1,0 +1,158 @@
+"""One memory as a page with buttons, and where it came from. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from relay.verbs.pages import Page, View, moment, within
+from relay.verbs.registry import Json, button, literal, short
+
+SUPERGROUP = -1_000_000_000_000
+"""Ids below are supergroups', the only chats whose messages have links."""
+AROUND = 600
+"""Characters of a source that are quoted."""
+UNDO = {
+    "refresh": "↩ Undo the rewording",
+    "forget": "↩ Undo forgetting",
+    "pin": "↩ Undo pinning",
+    "unpin": "↩ Undo unpinning",
+}
+STATUS = {
+    "pending": "⏳ It waits for a tap: I do not use it yet.",
+    "forgotten": "🧠 It is forgotten: I do not use it any more.",
+    "discarded": "✖ It was undone or discarded: I do not use it.",
+}
+
+
+def card(row: Json, view: View, zone: tzinfo, viewer: int, yours: bool, note: str = "") -> Page:
+    """A memory in full. `yours`: this person may change it. `note`: a line about what was just done."""
+    about = f" about {literal(short(row['subject'], 60))}" if row["subject"] else ""
+    kind = "Learning" if row["kind"] == "learning" else "Fact"
+    lines = [f"- learned {moment(row['created_at'], zone)}: {learned_how(row, viewer)}"]
+    if row["updated_at"] != row["created_at"]:
+        lines.append(f"- last changed {moment(row['updated_at'], zone)}")
+    if row["category"]:
+        lines.append(f"- category: {literal(within(row['category'], 80))}")
+    if row["tags"]:
+        lines.append(f"- tags: {literal(within(', '.join(map(str, row['tags'])), 450))}")
+    head = f"**{'📌 ' if row['pinned'] else ''}{kind} #{row['id']}{about}**"
+    notes = [STATUS.get(row["status"], ""), note]
+    if row["status"] == "active" and not yours:
+        notes.append("It is changed by whom it is about, or by the people who run me.")
+    below = "".join(f"\n\n{literal(one)}" for one in notes if one)
+    text = f"{head}\n\n{quote(within(row['content'], 2900))}\n\n" + "\n".join(lines) + below
+    return Page(text, card_buttons(row, view, yours))
+
+
+def card_buttons(row: Json, view: View, yours: bool) -> list[list[Json]]:
+    """What can be done with a memory, and the way back to the list."""
+    number, rows = row["id"], []
+    if yours and row["status"] == "active":
+        pin = button("Unpin", f"mq:{number}:{view}") if row["pinned"] else button("📌 Pin", f"mp:{number}:{view}")
+        rows.append([button("✎ Edit", f"e:{number}"), button("🗑 Forget", f"mf:{number}:{view}"), pin])
+    more = [button("Where from", f"mw:{number}:{view}")]
+    if row["last"] and row["last"]["action"] in UNDO:
+        more.append(button(UNDO[row["last"]["action"]], f"mu:{row['last']['id']}:{view}"))
+    if row["status"] == "pending":
+        more.append(button("⏳ Keep or discard…", f"mc:{row['space_id']}:w.1"))
+    return [*rows, more, [button("‹ Back", f"ml:{row['space_id']}:{view}")]]
+
+
+def learned_how(row: Json, viewer: int) -> str:
+    """By what a memory came about."""
+    if row["by"] == "user":
+        who = "you" if row["subject_id"] == viewer else literal(short(row["subject"] or "somebody", 60))
+        return f"{who} told me to keep it"
+    if row["tainted"]:
+        kept = "kept after a tap" if row["status"] == "active" else "it waited for a tap"
+        return f"I noticed it beside what others wrote; {kept}"
+    return "I noticed it in a conversation"
+
+
+def origin(row: Json, source: Json, view: View, zone: tzinfo, viewer: int, chat: str) -> Page:
+    """Where a memory came from. `chat`: the name of the group in which that was, if it is known."""
+    said, where = source["said"], place_of(source, chat)
+    lines = [f"**Where #{row['id']} is from**", quote(within(row["content"], 300))]
+    if source["elsewhere"]:
+        lines.append("It was said in a place that is not shown here.")
+    elif said is not None:
+        who = "I" if said["role"] == "assistant" else name_of(said["user_id"], said["name"], viewer)
+        lines.append(f"{who} said, {moment(said['at'], zone)}{where}:")
+        lines.append(quote(around(said["text"], row["content"])) if said["text"].strip() else "(nothing in words)")
+    elif row["by"] == "user":
+        who = name_of(row["subject_id"], row["subject"], viewer)
+        lines.append(f"{who} told me with /remember, {moment(source['at'], zone)}{where}.")
+    else:
+        lines.append(f"Learned {moment(source['at'], zone)}{where}. The message that taught it is gone.")
+    if row["tainted"] and not source["elsewhere"]:
+        lines.append(f"It came with what others wrote: {literal(foreign(source))}.")
+    if source["answer"] is not None and not source["elsewhere"]:
+        lines.append(f"My answer, {moment(source['answer']['at'], zone)}, noted it:")
+        lines.append(quote(around(source["answer"]["text"], row["content"], AROUND // 2)))
+    link = link_of(source)
+    if link:
+        lines.append(f"[Go to the message]({link})")
+    back = [button("‹ Back", f"mo:{row['id']}:{view}")]
+    return Page("\n\n".join(line for line in lines if line), [back])
+
+
+def name_of(user_id: int | None, name: str | None, viewer: int) -> str:
+    """Who said something, to the one who asks."""
+    return "You" if user_id == viewer else literal(short(name or "Somebody", 60))
+
+
+def place_of(source: Json, chat: str) -> str:
+    """The chat and topic in which a memory was learned, as far as they are known."""
+    if source["chat_id"] is None:
+        return ""
+    if source["chat_id"] == 0:
+        return " in the terminal"
+    group = literal(f"“{short(chat, 60)}”") if chat else "a group"
+    topic = literal(f"“{short(source['topic'], 60)}”") if source["topic"] else ""
+    where = " in our private chat" if source["chat_id"] > 0 else f" in {group}"
+    return where + (f", topic {topic}" if topic else "")
+
+
+def foreign(source: Json) -> str:
+    """Which words of others a turn read."""
+    parts = (source["said"] or {}).get("foreign") or []
+    kinds = {"forward": "forwarded from ", "bot": "sent through the bot ", "caption": "the caption of a file"}
+    found = []
+    for part in parts:
+        kind = part["kind"] or "text"
+        found.append(kinds.get(kind, f"a {kind} of ") + ("" if kind == "caption" else part["from"] or "somebody"))
+    if any(str(tool).startswith("web_") for tool in source["tools"] or []):
+        found.append("web pages that I read")
+    replied = source["reply_to"] or {}
+    if replied and not replied.get("own", True):
+        found.append(f"a message of {replied.get('by') or 'somebody'} that was replied to")
+    return within("; ".join(dict.fromkeys(found)), 200) or "earlier in that conversation"
+
+
+def link_of(source: Json) -> str:
+    """The address of the message in Telegram; empty where it has none."""
+    posted = source["posted"] or {}
+    if not posted.get("message_id") or posted["chat_id"] >= SUPERGROUP:
+        return ""
+    topic = f"{source['topic_id']}/" if source["topic_id"] else ""
+    return f"https://t.me/c/{SUPERGROUP - posted['chat_id']}/{topic}{posted['message_id']}"
+
+
+def around(text: str, about: str, length: int = AROUND) -> str:
+    """So much of a text as stands around the first of another's longest words."""
+    if len(text) <= length:
+        return text
+    lower = text.lower()
+    words: Sequence[str] = sorted(about.lower().split(), key=len, reverse=True)
+    found = next((at for word in words if len(word) > 3 and (at := lower.find(word)) >= 0), 0)
+    start = max(0, min(found - length // 3, len(text) - length))
+    end = start + length
+    return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else "")
+
+
+def quote(text: str) -> str:
+    """A text as a quote that shows just it, line by line."""
+    lines = [line for line in (" ".join(line.split()) for line in text.splitlines()) if line]
+    # The first character as a reference, so that a line is no list, rule or heading.
+    return "\n".join(f"> &#{ord(line[0])};{' ' * (line[1:2] == ' ')}{literal(line[1:])}" for line in lines)

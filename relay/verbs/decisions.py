@@ -1,0 +1,101 @@
+"""What a person decides about changes of memory: undo, keep, discard; under an answer, and in a list of all of them."""
+
+from __future__ import annotations
+
+from relay.models import Space
+from relay.verbs.changes import changes_keyboard
+from relay.verbs.pages import LAST_PAGE, PAGE, Page, history_page
+from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, number_in, pressed
+from relay.verbs.sight import GONE, at_home, may_see, place_of, shown, space_of
+
+DECISIONS = {"u": ("undo", "Undone."), "k": ("keep", "Done."), "x": ("discard", "Discarded.")}
+CHANGED_SINCE = "This has changed again since. Undo that first."
+ELSEWHERE = Pressed("Others are here, and this is not for them. /memory changes shows it in our own chat.")
+OURS = ("u:", "c:", "d:", "e:", "n")
+"""How the data of the buttons about changes begin."""
+
+
+@pressed("u")
+async def open_changes(call: Call, turn_id: str) -> Pressed:
+    """Shows what can be decided about each change of a turn."""
+    return await redrawn(call, number_in(turn_id) or 0, opened=True)
+
+
+@pressed("c")
+async def close_changes(call: Call, turn_id: str) -> Pressed:
+    """Folds that together again."""
+    return await redrawn(call, number_in(turn_id) or 0, opened=False)
+
+
+@pressed("d")
+async def decide(call: Call, change_id: str, decision: str) -> Pressed:
+    """Undoes, keeps or discards a change."""
+    change = number_in(change_id) or 0
+    where = await call.store.changed_in(change_id=change)
+    refusal = await refused(call, where)
+    if where is None or refusal is not None:
+        return refusal or NOT_YOURS
+    changes, toast = await decided(call, change, decision)
+    return Pressed(toast, rows=None if changes is None else keyboard(call, changes, where["turn_id"], opened=True))
+
+
+async def redrawn(call: Call, turn_id: int, opened: bool) -> Pressed:
+    """A turn's changes as buttons."""
+    refusal = await refused(call, await call.store.changed_in(turn_id=turn_id))
+    if refusal is not None:
+        return refusal
+    changes = await call.store.changes(turn_id, call.user_id, call.admin)
+    return NOT_YOURS if changes is None else Pressed(rows=keyboard(call, changes, turn_id, opened))
+
+
+async def refused(call: Call, where: Json | None) -> Pressed | None:
+    """Why changes are not shown to this person in this place; None when they may be."""
+    if where is None or where["space"] is None or not await may_see(call, Space(**where["space"])):
+        return NOT_YOURS
+    return None if at_home(call, Space(**where["space"])) else ELSEWHERE
+
+
+async def decided(call: Call, change: int, decision: str) -> tuple[list[Json] | None, str]:
+    """Decides about a change: the changes of its turn after that (None: it is not this person's) and what to say."""
+    decision, done = DECISIONS.get(decision, ("", ""))
+    changes = await call.store.decide_change(change, call.user_id, call.admin, decision)
+    if changes is None:
+        return None, NOT_YOURS.toast
+    stays = any(one["id"] == change and one["status"] == "applied" for one in changes)
+    return changes, CHANGED_SINCE if decision == "undo" and stays else done
+
+
+def keyboard(call: Call, changes: list[Json], turn_id: int, opened: bool) -> list[list[Json]]:
+    """A turn's changes as buttons, above those under the same message that are about something else."""
+    present = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
+    others = [row for row in present if not any(str(one.get("callback_data"))[:2] in OURS for one in row)]
+    return [*changes_keyboard(changes, turn_id, opened), *others]
+
+
+@pressed("mc")
+async def show_history(call: Call, space_id: str, view: str) -> Pressed:
+    """A page of a space's changes: all (`a.1`), or those that wait (`w.1`)."""
+    space = await space_of(call, space_id)
+    return GONE if space is None else shown(await history(call, space, view))
+
+
+@pressed("md")
+async def decide_in_history(call: Call, change_id: str, decision: str, view: str) -> Pressed:
+    """Undoes, keeps or discards a change in the list of them."""
+    change = number_in(change_id) or 0
+    where = await call.store.changed_in(change_id=change) if call.private else None
+    if where is None or not await may_see(call, Space(**where["space"])):
+        return GONE
+    changes, toast = await decided(call, change, decision)
+    if changes is None:
+        return Pressed(toast)
+    page = await history(call, Space(**where["space"]), view)
+    return Pressed(toast, page.text, page.rows)
+
+
+async def history(call: Call, space: Space, view: str) -> Page:
+    """A page of a space's changes, for this person."""
+    kind, _, number = view.partition(".")
+    start = (min(max(number_in(number) or 1, 1), LAST_PAGE) - 1) * PAGE
+    found = await call.store.history(space, kind == "w", start, PAGE, call.user_id, call.admin)
+    return history_page(found, kind == "w", await place_of(call, space), call.house.zone)

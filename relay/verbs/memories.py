@@ -1,0 +1,129 @@
+"""What is known, to look through: the list, one memory opened, where it came from, what to do with it."""
+
+from __future__ import annotations
+
+import re
+
+from relay.models import Space
+from relay.verbs.cards import card, origin
+from relay.verbs.changes import change_line
+from relay.verbs.decisions import decided, history
+from relay.verbs.pages import PAGE, Page, View, list_page, people_page
+from relay.verbs.registry import Call, Json, Pressed, Told, number_in, pressed, short, verb
+from relay.verbs.sight import GONE, may_forget, place_of, seen, shown, space_of, title_of
+
+
+@verb("memory", usage="[words, number or changes]", help="what I know about you")
+async def memory(call: Call) -> Told:
+    """Lists what is known in this space, finds words in it, opens one memory, or lists what changed."""
+    text = " ".join(call.text.split())
+    if text.lower() == "changes":
+        page = await history(call, call.space, "a.1")
+    elif (number := re.fullmatch(r"#?([0-9]{1,18})", text)) is not None:
+        opened = await call.store.opened(int(number[1]), call.user_id, call.admin)
+        if opened is None or Space(**opened["space"]) != call.space:
+            return Told(f"There is no memory #{number[1]} here. /memory lists what I know.", private=True)
+        page = card_of(call, opened, View())
+    else:
+        page = await listed(call, call.space, View.search(text))
+    return Told(page.text, rows=page.rows, private=True)
+
+
+@pressed("ml")
+async def show_list(call: Call, space_id: str, view: str) -> Pressed:
+    """A page of a list; space 0 is one's own."""
+    space = await space_of(call, space_id)
+    return GONE if space is None else shown(await listed(call, space, View.read(view)))
+
+
+@pressed("mb")
+async def show_people(call: Call, space_id: str) -> Pressed:
+    """The people of a group, to choose one."""
+    space = await space_of(call, space_id)
+    if space is None:
+        return GONE
+    known = await call.store.memories(space, 0, 1)
+    return shown(people_page(known, await place_of(call, space)))
+
+
+@pressed("mo")
+async def show_card(call: Call, memory_id: str, view: str) -> Pressed:
+    """One memory, opened from a list."""
+    row = await seen(call, memory_id)
+    return GONE if row is None else shown(card_of(call, row, View.read(view)))
+
+
+@pressed("mw")
+async def show_origin(call: Call, memory_id: str, view: str) -> Pressed:
+    """Where a memory came from."""
+    row = await seen(call, memory_id)
+    if row is None:
+        return GONE
+    source = await call.store.source(row["id"])
+    chat_id = source["chat_id"] or 0
+    chat = await title_of(call, chat_id) if chat_id < 0 else ""
+    return shown(origin(row, source, View.read(view), call.house.zone, call.user_id, chat))
+
+
+@pressed("mp")
+async def pin(call: Call, memory_id: str, view: str) -> Pressed:
+    """Pins a memory: it stands first in every prompt."""
+    return await done_to(call, memory_id, view, {"action": "pin", "memory_id": number_in(memory_id)})
+
+
+@pressed("mq")
+async def unpin(call: Call, memory_id: str, view: str) -> Pressed:
+    """Takes the pin out again."""
+    return await done_to(call, memory_id, view, {"action": "unpin", "memory_id": number_in(memory_id)})
+
+
+@pressed("mf")
+async def forget_it(call: Call, memory_id: str, view: str) -> Pressed:
+    """Forgets a memory; the way back is on the same page."""
+    return await done_to(call, memory_id, view, {"action": "forget", "content": f"#{number_in(memory_id)}"})
+
+
+@pressed("mu")
+async def undo(call: Call, change_id: str, view: str) -> Pressed:
+    """Undoes the last change of an opened memory."""
+    change = number_in(change_id) or 0
+    where = await call.store.changed_in(change_id=change)
+    row = await seen(call, str(where["memory_id"])) if where else None
+    if row is None:
+        return GONE
+    changes, toast = await decided(call, change, "u")
+    return Pressed(toast) if changes is None else await reopened(call, row["id"], view, toast)
+
+
+async def done_to(call: Call, memory_id: str, view: str, action: Json) -> Pressed:
+    """Changes an opened memory and shows how it is then."""
+    row = await seen(call, memory_id)
+    if row is None:
+        return GONE
+    admin = {"admin": True} if call.admin else {}
+    done = await call.store.change_memory(call.turn, Space(**row["space"]), [action | admin])
+    told = " ".join(change_line(change) for change in done["changes"])
+    refusal = "That is not yours to change, or it has changed already." if done["failed"] else "It was so already."
+    return await reopened(call, row["id"], view, told or refusal)
+
+
+async def reopened(call: Call, memory_id: int, view: str, told: str) -> Pressed:
+    """An opened memory as it is now, with a line about what was just done."""
+    row = await call.store.opened(memory_id, call.user_id, call.admin)
+    if row is None:
+        return GONE
+    page = card_of(call, row, View.read(view), told)
+    return Pressed(short(told, 190), page.text, page.rows)
+
+
+async def listed(call: Call, space: Space, view: View) -> Page:
+    """A page of what is known in a space."""
+    known = await call.store.memories(space, (view.page - 1) * PAGE, PAGE, view.asked())
+    return list_page(known, view, await place_of(call, space), call.house.zone)
+
+
+def card_of(call: Call, row: Json, view: View, note: str = "") -> Page:
+    """A memory's own page, for this person."""
+    space = Space(**row["space"])
+    yours = may_forget(row, space, call.user_id, call.admin)
+    return card(row, view, call.house.zone, call.user_id, yours, note)

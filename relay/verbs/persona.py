@@ -1,0 +1,101 @@
+"""Personas: what the soul is besides in one chat and topic."""
+
+from __future__ import annotations
+
+from relay.prompt import PERSONA_TOKENS
+from relay.verbs.registry import (
+    ADMINS_ONLY,
+    Call,
+    Json,
+    Pressed,
+    Rows,
+    Told,
+    answers,
+    button,
+    number_in,
+    pressed,
+    question,
+    verb,
+)
+from relay.verbs.versions import about, byline, difference_to, to_copy, unfit, whole
+
+CHANGED = "This has changed since. /persona shows how it is."
+
+
+@verb("persona", usage="[<text> | clear]", help="what I am besides in this chat or topic", admin=True)
+async def persona(call: Call) -> Told:
+    """Shows, sets or clears what the assistant is besides, here."""
+    text = call.text.strip()
+    if text:
+        return await put(call, "" if text.lower() == "clear" else text)
+    row = await call.store.persona(call.chat_id, call.topic_id)
+    if row is None or not row["text"]:
+        return Told("Here I am just myself. Make me more: /persona You are my Spanish teacher")
+    head = f"**What I am besides, here**\n{byline(call, row)} · {about(row['text'], PERSONA_TOKENS)}"
+    rows = [[button("✎ Edit", f"pe:{row['id']}"), button("✖ Clear", f"pc:{row['id']}")]]
+    return Told(f"{head}\n\n{whole(row['text'])}", rows=rows)
+
+
+async def put(call: Call, text: str, instead_of: int | None = None) -> Told:
+    """Sets a persona (empty: clears it), only in the place of the version `instead_of` when that is given."""
+    if no := unfit(call, text, PERSONA_TOKENS, "persona"):
+        return Told(no)
+    now, before = await call.store.set_persona(call.chat_id, call.topic_id, text, call.user_id, call.name, instead_of)
+    present = now["text"] if now else ""
+    if present != text:
+        return Told(CHANGED)
+    if now is None or (before is None and not text):
+        return Told("There is nothing to clear: here I am just myself.")
+    earlier = before["text"] if before else ""
+    if not text:
+        return Told("Cleared: from the next message on I am just myself here.", rows=back(now, before))
+    head = f"From the next message on I am this besides, here ({about(text, PERSONA_TOKENS)})."
+    changes = f" What changed:\n\n{await difference_to(earlier, text)}" if earlier else ""
+    return Told(head + changes, rows=[*back(now, before), [button("✖ Clear", f"pc:{now['id']}")]])
+
+
+def back(now: Json, before: Json | None) -> Rows:
+    """The button that brings back what was there before."""
+    return [[button("↩ Undo", f"pu:{now['id']}:{before['id']}")]] if before and before["text"] else []
+
+
+@pressed("pc")
+async def clear(call: Call, number: str) -> Pressed:
+    """Clears a persona, when it is the present one still."""
+    return await changed(call, "", number_in(number) or 0)
+
+
+@pressed("pu")
+async def undo(call: Call, number: str, before: str) -> Pressed:
+    """Brings a persona back, when the one that took its place is the present one still."""
+    row = await call.store.persona(call.chat_id, call.topic_id, number_in(before) or 0)
+    return await changed(call, row["text"] if row else "", number_in(number) or 0)
+
+
+async def changed(call: Call, text: str, instead_of: int) -> Pressed:
+    """What a button makes of the persona."""
+    if not call.admin:
+        return Pressed(ADMINS_ONLY)
+    told = await put(call, text, instead_of)
+    return Pressed(rows=(), says=told) if told.rows else Pressed(told.text)
+
+
+@pressed("pe")
+async def ask(call: Call, number: str) -> Pressed:
+    """Sends the persona to copy, and asks for the new one."""
+    if not call.admin:
+        return Pressed(ADMINS_ONLY)
+    row = await call.store.persona(call.chat_id, call.topic_id)
+    if row is None or row["id"] != number_in(number):
+        return Pressed(CHANGED)
+    asked = f"{question('persona', row['id'])} – reply to this message with what I am besides, here."
+    return Pressed(says=to_copy(asked, row["text"], "persona.md", "What I am besides"))
+
+
+@answers("persona")
+async def edit(call: Call, number: int) -> Told:
+    """Sets the answer to that question."""
+    if not call.admin:
+        return Told(ADMINS_ONLY)
+    text = call.text.strip()
+    return await put(call, text, number) if text else Told("Please reply with text.")

@@ -1,0 +1,125 @@
+"""What somebody looks for, as they write it: words, "exact words", and filters. Pure.
+
+from:me, from:you or from:Name · before:DATE and after:DATE · in:here or in:Name (of a topic or group). A name of
+several words stands in quotes. A date is a year, a month, a day, today, yesterday, or 7d (seven days ago); `after` is
+from its first moment on, `before` until then.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+PART = re.compile(r'(?i:(from|before|after|in)):(?:"([^"]*)"|([^\s"]*))|"([^"]*)"|([^\s"]+)|"')
+"""A filter with its value, quoted or not; a phrase; a word; a quotation mark that nothing closes."""
+QUOTES = str.maketrans("“”„‟«»", '""""""')
+"""What phones make of quotation marks."""
+DATE = re.compile(r"([0-9]{4})(?:-([0-9]{1,2}))?(?:-([0-9]{1,2}))?")
+DAYS = re.compile(r"([0-9]{1,5})d", re.IGNORECASE)
+
+WANTS = {
+    "from": "needs somebody: from:me, from:you (me, your assistant), or a name.",
+    "in": "needs a place: in:here, or the name of a topic or group. Several words stand in quotes.",
+}
+A_DATE = "Write 2026-11-05, 2026-11, 2026, today, yesterday, or 7d (seven days ago)."
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is looked for. Everything that is given must hold, but of several people or places one is enough."""
+
+    words: str = ""
+    phrases: tuple[str, ...] = ()
+    me: bool = False
+    """Said by whoever asks."""
+    you: bool = False
+    """Said by the assistant."""
+    names: tuple[str, ...] = ()
+    here: bool = False
+    places: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    wrong: tuple[str, ...] = ()
+    """What is wrong with it, in sentences."""
+
+    @property
+    def filtered(self) -> bool:
+        """Whether anything but words narrows it."""
+        return bool(self.me or self.you or self.names or self.here or self.places or self.since or self.until)
+
+    @property
+    def empty(self) -> bool:
+        return not (self.words or self.phrases or self.filtered)
+
+
+@dataclass
+class _Draft:
+    """A query while it is read."""
+
+    now: datetime
+    words: list[str] = field(default_factory=list)
+    phrases: list[str] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    here: bool = False
+    places: list[str] = field(default_factory=list)
+    dates: dict[str, list[datetime]] = field(default_factory=lambda: {"before": [], "after": []})
+    wrong: list[str] = field(default_factory=list)
+
+    def narrow(self, key: str, value: str, quoted: bool) -> None:
+        """Takes a filter in, or says what is wrong with it."""
+        value = " ".join(value.split())
+        if key in ("before", "after"):
+            moment = date_in(value, self.now)
+            if moment is None:
+                self.wrong.append(f"{key}:{value} is no date that I know. {A_DATE}")
+            else:
+                self.dates[key].append(moment)
+        elif not value.strip("@"):
+            self.wrong.append(f"{key}: {WANTS[key]}")
+        elif key == "from":
+            known = not quoted and value.lower() in ("me", "you")
+            (self.people if known else self.names).append(value.lower() if known else value.lstrip("@"))
+        elif not quoted and value.lower() == "here":
+            self.here = True
+        else:
+            self.places.append(value)
+
+
+def parse(text: str, now: datetime) -> Query:
+    """Reads what somebody looks for. `now` is aware; its zone is the one that dates are meant in. Never raises."""
+    draft = _Draft(now)
+    for match in PART.finditer(text.translate(QUOTES)):
+        key, quoted, plain, phrase, word = match.groups()
+        if key is not None:
+            draft.narrow(key.lower(), plain if quoted is None else quoted, quoted is not None)
+        elif word is not None:
+            draft.words.append(word)
+        elif phrase and any(c.isalnum() for c in phrase):
+            draft.phrases.append(" ".join(phrase.split()))
+    return Query(
+        words=" ".join(draft.words),
+        phrases=tuple(draft.phrases),
+        me="me" in draft.people,
+        you="you" in draft.people,
+        names=tuple(draft.names),
+        here=draft.here,
+        places=tuple(draft.places),
+        since=max(draft.dates["after"], default=None),
+        until=min(draft.dates["before"], default=None),
+        wrong=tuple(draft.wrong),
+    )
+
+
+def date_in(text: str, now: datetime) -> datetime | None:
+    """The first moment of a day, month or year; None when the text is none."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    try:
+        if match := DAYS.fullmatch(text):
+            return today - timedelta(days=int(match[1]))
+        if match := DATE.fullmatch(text):
+            return today.replace(year=int(match[1]), month=int(match[2] or 1), day=int(match[3] or 1))
+    except (ValueError, OverflowError):
+        return None
+    return {"today": today, "yesterday": today - timedelta(days=1)}.get(text.lower())

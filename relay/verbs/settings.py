@@ -1,0 +1,151 @@
+"""Settings: what a person chooses for themselves, in force from their next message on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from relay.models import Choices
+from relay.verbs.registry import (
+    NOT_YOURS,
+    Call,
+    Json,
+    Pressed,
+    Told,
+    answers,
+    button,
+    literal,
+    number_in,
+    pressed,
+    question,
+    short,
+    verb,
+)
+
+LEARNING = {
+    "on": "I learn as we talk",
+    "ask": "what I learn waits for your tap",
+    "off": "I learn nothing",
+}
+FLAGS = {
+    "sound": ("answers make a sound", "answers are silent"),
+    "previews": ("links show a preview", "links show no preview"),
+    "tools": ("answers say which tools I used", "answers do not say which tools I used"),
+}
+LABELS = {
+    "sound": ("🔔 Sound", "🔕 Silent"),
+    "previews": ("Previews", "No previews"),
+    "tools": ("Tools", "No tools"),
+}
+ASK_ZONE = (
+    "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "
+    "I use it for the times I tell you."
+)
+
+
+@verb("settings", usage="[zone <city>]", help="your own choices: learning, sound, previews, time zone")
+async def settings(call: Call) -> Told:
+    """Shows a person's choices with buttons to change them; sets the time zone at once when it is named."""
+    word, _, rest = call.text.strip().partition(" ")
+    if word.lower() == "zone" and rest.strip():
+        return await set_zone(replace(call, text=rest), 0)
+    choices = await call.store.choices(call.user_id)
+    return Told(in_words(call, choices), rows=rows(call.user_id, choices), private=True)
+
+
+@pressed("tl")
+async def choose_learning(call: Call, user_id: str, chosen: str) -> Pressed:
+    """Sets whether the person's messages teach anything."""
+    return await chosen_by(call, user_id, {"learning": chosen} if chosen in LEARNING else {})
+
+
+@pressed("ts")
+async def choose_flag(call: Call, user_id: str, name: str, chosen: str) -> Pressed:
+    """Sets one of the choices that are on or off."""
+    return await chosen_by(call, user_id, {name: chosen == "1"} if name in FLAGS and chosen in ("0", "1") else {})
+
+
+@pressed("tz")
+async def choose_zone(call: Call, user_id: str, chosen: str) -> Pressed:
+    """Asks for a time zone, or goes back to the installation's."""
+    if number_in(user_id) != call.user_id:
+        return NOT_YOURS
+    if chosen == "ask":
+        return Pressed(says=Told(f"{question('zone')} {ASK_ZONE}", asks="Europe/Berlin"))
+    return await chosen_by(call, user_id, {"zone": ""} if chosen == "house" else {})
+
+
+@answers("zone")
+async def set_zone(call: Call, _: int) -> Told:
+    """Sets the time zone that a person names."""
+    found = await asyncio.to_thread(zones_named, call.text)
+    if not found:
+        name = literal(short(call.text, 40))
+        return Told(
+            f"I know no time zone “{name}”. Name a big city in it, or write it like Europe/Berlin.", private=True
+        )
+    if len(found) > 1:
+        return Told(f"I know several of that name: {literal(', '.join(found[:8]))}. Which one?", private=True)
+    choices = await call.store.choose(call.user_id, {"zone": found[0]})
+    now = datetime.now(choices.zone_or(call.house.zone))
+    return Told(f"Your time zone is {literal(found[0])}; it is {now:%H:%M} there now.", private=True)
+
+
+async def chosen_by(call: Call, user_id: str, choice: Json) -> Pressed:
+    """Makes a person's own choice and shows all of them anew; data that says nothing changes nothing."""
+    if number_in(user_id) != call.user_id:
+        return NOT_YOURS
+    choices = await call.store.choose(call.user_id, choice)
+    return Pressed("Done." if choice else "", in_words(call, choices), rows(call.user_id, choices))
+
+
+def in_words(call: Call, choices: Choices) -> str:
+    """A person's choices, one a line."""
+    zone = literal(choices.zone) if choices.zone else f"{literal(str(call.house.zone))} (where I run)"
+    lines = [f"- learning: {choices.learning} – {LEARNING[choices.learning]}"]
+    lines += [f"- {words[0] if getattr(choices, name) else words[1]}" for name, words in FLAGS.items()]
+    now = datetime.now(choices.zone_or(call.house.zone))
+    return "\n".join(["**Your settings**", *lines, f"- time zone: {zone}, {now:%H:%M} now"])
+
+
+def rows(user_id: int, choices: Choices) -> list[list[Json]]:
+    """What can be chosen; a tick marks what is."""
+    learning = [
+        button(f"{'✓ ' if choices.learning == name else ''}Learning {name}", f"tl:{user_id}:{name}")
+        for name in LEARNING
+    ]
+    flags = [
+        [
+            button(f"{'✓ ' if getattr(choices, name) is on else ''}{label}", f"ts:{user_id}:{name}:{int(on)}")
+            for label, on in zip(both, (True, False), strict=True)
+        ]
+        for name, both in LABELS.items()
+    ]
+    zone = [button("🕒 Time zone…", f"tz:{user_id}:ask")]
+    if choices.zone:
+        zone.append(button("🕒 As where you run", f"tz:{user_id}:house"))
+    return [learning, *flags, zone]
+
+
+def zones_named(words: str) -> list[str]:
+    """The IANA zones that words name: in full or by their city, whatever the case."""
+    name = "_".join(words.strip().lower().split())
+    known = _zones()
+    if name in known:
+        return [known[name]]
+    found = sorted(zone for key, zone in known.items() if key.rsplit("/", 1)[-1] == name)
+    return found if len({_offsets(zone) for zone in found}) > 1 else sorted(found, key=len)[:1]
+
+
+def _offsets(zone: str) -> tuple[timedelta | None, ...]:
+    """A zone's offsets through a year: names for one place (Asia/Istanbul, Europe/Istanbul) have the same."""
+    return tuple(datetime(2026, month, 1, tzinfo=ZoneInfo(zone)).utcoffset() for month in range(1, 13))
+
+
+@cache
+def _zones() -> dict[str, str]:
+    """All zones by their name in lower case."""
+    return {zone.lower(): zone for zone in available_timezones() if zone not in ("Factory", "localtime")}

@@ -1,0 +1,153 @@
+"""Usage: tokens, cost and cache share by day, in words and as a picture."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta, tzinfo
+
+from relay.models import File
+from relay.verbs.prices import cost, dollars
+from relay.verbs.registry import Call, Json, Told, literal, number_in, verb
+
+DAYS, MOST_DAYS = 14, 90
+
+
+@dataclass(slots=True)
+class Used:
+    """What was used in a stretch of time: tokens, answers and summaries, and dollars as far as prices are known."""
+
+    input: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0
+    answers: int = 0
+    summaries: int = 0
+    spent: float = 0.0
+    unpriced: set[str] = field(default_factory=set)
+    """Models without a known price."""
+
+    def add(self, row: Json) -> Used:
+        """Counts a row of `Store.usage`."""
+        self.input += row["input"]
+        self.cached += row["cached"]
+        self.written += row["written"]
+        self.output += row["output"]
+        if row["what"] == "answers":
+            self.answers += row["times"]
+        else:
+            self.summaries += row["times"]
+        spent = cost_of(row)
+        if spent is None:
+            self.unpriced.add(row["model"] or "?")
+        else:
+            self.spent += spent
+        return self
+
+    @property
+    def asked(self) -> int:
+        """All tokens that went in."""
+        return self.input + self.cached + self.written
+
+    @property
+    def share(self) -> float | None:
+        """Which part of them (0–1) came from the cache; None when there were none."""
+        return self.cached / self.asked if self.asked else None
+
+    @property
+    def price(self) -> str:
+        return "no price" if self.unpriced and not self.spent else dollars(self.spent) + ("+" if self.unpriced else "")
+
+
+@verb("usage", usage="[days]", help="tokens, cost and cache share by day")
+async def usage(call: Call) -> Told:
+    """Tells what this space used, with a picture; admins also what the whole installation used."""
+    days = DAYS if not call.text.strip() else number_in(call.text.strip()) or 0
+    if not 1 <= days <= MOST_DAYS:
+        return Told(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30", private=True)
+    starts = day_starts(days, call.house.zone)
+    rows = await call.store.usage(call.space, starts)
+    by_day = [Used() for _ in starts]
+    for row in rows:
+        by_day[min(max(row["day"], 1), days) - 1].add(row)
+    lines = [told(by_day, rows, starts)]
+    if call.admin:
+        everywhere = summed(await call.store.usage(call.space, starts, all=True))
+        lines.append(f"**All spaces**: {in_words(everywhere)}")
+    if not rows:
+        return Told("\n\n".join(lines), private=True)
+    from relay.verbs.chart import usage_chart  # Pillow is loaded when a picture is drawn, and only then
+
+    picture = await asyncio.to_thread(usage_chart, [start.date() for start in starts], by_day)
+    return Told("\n\n".join(lines), private=True, file=File("usage.png", picture, picture=True))
+
+
+def day_starts(days: int, zone: tzinfo) -> list[datetime]:
+    """When each of the last days began, today's last."""
+    today = datetime.now(zone).date()
+    return [datetime.combine(today - timedelta(days=ago), time.min, zone) for ago in reversed(range(days))]
+
+
+def cost_of(row: Json) -> float | None:
+    """Dollars for a row of `Store.usage`; None without a known price."""
+    tokens = {
+        "input_tokens": row["input"],
+        "cache_read_input_tokens": row["cached"],
+        "cache_creation_input_tokens": row["written"],
+        "output_tokens": row["output"],
+    }
+    return cost(row["model"], tokens)
+
+
+def summed(rows: Iterable[Json]) -> Used:
+    """Rows of `Store.usage` together."""
+    used = Used()
+    for row in rows:
+        used.add(row)
+    return used
+
+
+def told(by_day: Sequence[Used], rows: Sequence[Json], starts: Sequence[datetime]) -> str:
+    """The days on which there was something, the models, and all of it together."""
+    head = f"**Usage of the last {len(starts)} days**" if len(starts) > 1 else "**Usage of today**"
+    if not rows:
+        return f"{head}\n\nNothing was used."
+    table = ["day    turns     in cache   out   cost"]
+    table += [day_line(start.date(), used) for start, used in zip(starts, by_day, strict=True) if used.asked]
+    models = []
+    for name in sorted({row["model"] or "?" for row in rows}):
+        used = summed(row for row in rows if (row["model"] or "?") == name)
+        models.append(f"- {literal(name)}: {in_words(used)}")
+    whole = summed(rows)
+    block = "```\n" + "\n".join(table) + "\n```"
+    notes = f"\n\nNo price known for {literal(', '.join(sorted(whole.unpriced)))}." if whole.unpriced else ""
+    return (
+        f"{head}\n\n{block}\n\n" + "\n".join(models) + f"\n\n**Together**: {in_words(whole)}. "
+        f"List prices; your bill may differ.{notes}"
+    )
+
+
+def day_line(day: date, used: Used) -> str:
+    """One day within 38 columns, so that a phone shows it on one line."""
+    share = f"{100 * used.share:.0f}%" if used.share is not None else ""
+    price = used.price.replace("no price", "?")
+    return f"{day:%m-%d} {used.answers:>6} {brief(used.asked):>6} {share:>5} {brief(used.output):>5} {price:>7}"
+
+
+def brief(number: int) -> str:
+    """A number of tokens in at most five characters."""
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= limit:
+            value = number / limit
+            return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
+    return str(number)
+
+
+def in_words(used: Used) -> str:
+    """What was used, on one line."""
+    share = f" ({100 * used.share:.0f} % from the cache)" if used.share is not None else ""
+    times = [f"{used.answers:,} {'answer' if used.answers == 1 else 'answers'}"] if used.answers else []
+    if used.summaries:
+        times.append(f"{used.summaries:,} {'summary' if used.summaries == 1 else 'summaries'}")
+    return f"{' and '.join(times) or 'nothing'}, {used.asked:,} tokens in{share}, {used.output:,} out, {used.price}"

@@ -1,0 +1,187 @@
+"""Why: what went into an answer, each fact with a button to forget it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from relay.models import Space
+from relay.verbs.prices import cost, dollars
+from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, Told, button, literal, number_in, pressed, short, verb
+
+PAGE = 6
+LAYERS = ("soul", "persona", "memory", "summary", "recent", "recalled", "message")
+TAINTS = {
+    "message": "what you sent held words of others",
+    "reply": "it replies to words of others",
+    "summary": "the summary comes from words of others",
+    "people": "several people spoke before",
+    "recent": "earlier messages held words of others",
+    "recalled": "what was recalled holds words of others",
+    "tool": "a tool brought in words of others",
+}
+NO_ANSWER = "That is no answer of mine. Reply with /why to an answer, or send it alone for my last one here."
+
+
+@verb("why", help="what went into an answer (reply to it), and what it cost")
+async def why(call: Call) -> Told:
+    """Explains the answer that this replies to, else the last one here."""
+    target = call.message.get("reply_to_message") or {}
+    under = 0 if "forum_topic_created" in target else int(target.get("message_id") or 0)
+    turn_id = await call.store.answered_turn(call.bot_id, call.chat_id, call.topic_id, under, call.space)
+    if not turn_id:
+        return Told(NO_ANSWER if under else "I have not answered anything here yet.", private=True)
+    found = await seen(call, turn_id)
+    if found is None:
+        return Told("That answer is not yours to look into.", private=True)
+    return Told(explained(found, 1, call.zone), rows=fact_rows(found, 1), private=True)
+
+
+@pressed("yp")
+async def turn_page(call: Call, turn_id: str, page: str) -> Pressed:
+    """Shows another page of the facts."""
+    found = await seen(call, number_in(turn_id) or 0)
+    return NOT_YOURS if found is None else shown(found, number_in(page) or 1, call.zone)
+
+
+@pressed("yf")
+async def forget_fact(call: Call, turn_id: str, memory_id: str, page: str) -> Pressed:
+    """Forgets one of the facts, as /forget does."""
+    found = await seen(call, number_in(turn_id) or 0)
+    fact = next((row for row in (found or {}).get("memories", []) if str(row["id"]) == memory_id), None)
+    if found is None or fact is None:
+        return NOT_YOURS
+    space = Space("private", owner_id=call.user_id) if fact["lent"] else space_of(found)
+    action = {"action": "forget", "content": f"#{fact['id']}"} | ({"admin": True} if call.admin else {})
+    done = await call.store.change_memory(call.turn, space, [action])
+    now = await seen(call, found["turn_id"]) or found
+    if not done["changes"]:
+        line = "It is forgotten already." if fact["status"] != "active" else "This is not yours to forget."
+        return shown(now, number_in(page) or 1, call.zone, line)
+    return shown(now, number_in(page) or 1, call.zone, "Forgotten.", Told("", done["changes"]))
+
+
+async def seen(call: Call, turn_id: int) -> Json | None:
+    """What went into a turn's answer; None when there is none that this person may look into."""
+    found = await call.store.why(turn_id, call.user_id)
+    return found if found is not None and await call.sees(space_of(found)) else None
+
+
+def space_of(found: Json) -> Space:
+    """The space in which an answer was given."""
+    return Space(found["space"]["kind"], found["space"]["owner_id"], found["space"]["chat_id"])
+
+
+def shown(found: Json, page: int, zone: tzinfo, toast: str = "", says: Told | None = None) -> Pressed:
+    """An explanation in place of the one under whose button somebody tapped."""
+    return Pressed(toast, explained(found, page, zone), fact_rows(found, page), says)
+
+
+def explained(found: Json, page: int, zone: tzinfo) -> str:
+    """The explanation, in Markdown; short enough for one message."""
+    prompt = found["prompt"]
+    lines = [f"**Why this answer** ({moment(found['at'], zone)}, {literal(found['model'] or 'no model')})"]
+    lines.append(f"- soul: version {prompt.get('soul', 0)}")
+    if found["persona"]:
+        lines.append(f"- in this conversation: “{quoted(found['persona'], 100)}”")
+    summary = found["summary"]
+    lines.append(
+        f"- summary of {moment(summary['at'], zone)}: “{quoted(summary['text'], 160)}”" if summary else "- no summary"
+    )
+    since = f", since {moment(found['recent_from'], zone)}" if found["recent_from"] else ""
+    lines.append(f"- recent messages: {prompt.get('recent_count', 0)}{since}")
+    lines.append(f"- recalled: {len(found['recalled']) or 'nothing'}")
+    for row in found["recalled"]:
+        who = "I" if row["role"] == "assistant" else literal(short(row["name"] or "you", 30))
+        lines.append(f"  - {moment(row['at'], zone)}, {who}: “{quoted(row['text'], 100)}”")
+    lines.append(f"- tools: {literal(', '.join(dict.fromkeys(prompt.get('tools', [])))) or 'none'}")
+    lines += [f"- {line}" for line in (left_out(prompt), learning(found))]
+    return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found)
+
+
+def moment(at: str, zone: tzinfo) -> str:
+    """A time as people read it."""
+    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def quoted(text: str, length: int) -> str:
+    """The first words of a text, shown just as they are."""
+    return literal(short(text, length))
+
+
+def left_out(prompt: Json) -> str:
+    """What did not fit into the prompt."""
+    parts = []
+    if prompt.get("left_out_memories"):
+        parts.append(f"{prompt['left_out_memories']} facts")
+    if prompt.get("dropped_recent"):
+        parts.append(f"{prompt['dropped_recent']} recent messages")
+    told = f"left out for want of room: {' and '.join(parts) or 'nothing'}"
+    return told + (" (the model found it too long at first)" if prompt.get("share", 1) < 1 else "")
+
+
+def learning(found: Json) -> str:
+    """Whether what the answer taught took effect at once, and if not, why."""
+    chosen = found["prompt"].get("learning", "on")
+    if chosen == "off":
+        return "memory: learning was off"
+    if found["tainted"]:
+        reasons = [TAINTS[name] for name in found["prompt"].get("tainted_by", []) if name in TAINTS]
+        return f"memory: changes wait for your tap ({'; '.join(reasons) or 'words of others were in it'})"
+    if chosen == "ask":
+        return "memory: changes wait for your tap, as you chose in /settings"
+    return "memory: changes at once"
+
+
+def page_of(found: Json, page: int) -> tuple[Sequence[Json], int, int]:
+    """The facts of a page, its number (the nearest there is) and how many there are."""
+    known = found["memories"]
+    pages = max(1, -(-len(known) // PAGE))
+    page = min(max(page, 1), pages)
+    return known[(page - 1) * PAGE : page * PAGE], page, pages
+
+
+def facts(found: Json, page: int) -> str:
+    """The facts of a page, each with its number."""
+    rows, page, pages = page_of(found, page)
+    lent = f" and {found['hidden']} that somebody lent to this group" if found["hidden"] else ""
+    if not rows:
+        return f"**Facts**: none{lent}"
+    lines = [f"**Facts** ({len(found['memories'])}{lent}{f', page {page} of {pages}' if pages > 1 else ''})"]
+    for row in rows:
+        subject = f"{row['subject']}: " if found["space"]["kind"] == "group" and row["subject"] else ""
+        since = "" if row["status"] == "active" else " (forgotten since)"
+        mine = " (yours, lent)" if row["lent"] else ""
+        lines.append(f"- `#{row['id']}` {quoted(subject + row['content'], 120)}{mine}{since}")
+    return "\n".join(lines)
+
+
+def tokens(found: Json) -> str:
+    """Tokens by layer, as estimated, and in all, as the model's server counted them, with their cost."""
+    layers, usage = found["prompt"].get("tokens", {}), found["usage"]
+    estimated = ", ".join(f"{name} {layers[name]:,}" for name in LAYERS if layers.get(name))
+    cached, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+    asked = (usage.get("input_tokens") or 0) + cached + written
+    spent = cost(found["model"], usage)
+    price = f"about {dollars(spent)}" if spent is not None else f"no price known for {literal(found['model'] or '?')}"
+    return (
+        f"**Tokens** (estimated): {estimated or 'not noted'}\n\n"
+        f"**Counted**: {asked:,} in ({cached:,} from the cache, {written:,} written to it), "
+        f"{usage.get('output_tokens') or 0:,} out; {price}"
+    )
+
+
+def fact_rows(found: Json, page: int) -> list[list[Json]]:
+    """A button for each fact of a page that is still known, and those that turn it."""
+    rows, page, pages = page_of(found, page)
+    turn = found["turn_id"]
+    buttons = [
+        [button(f"🗑 Forget #{row['id']}: {short(row['content'], 30)}", f"yf:{turn}:{row['id']}:{page}")]
+        for row in rows
+        if row["status"] == "active"
+    ]
+    if pages > 1:
+        before, after = (page - 2) % pages + 1, page % pages + 1
+        arrows = [button("‹", f"yp:{turn}:{before}"), button(f"{page}/{pages}", "n"), button("›", f"yp:{turn}:{after}")]
+        buttons.append(arrows)
+    return buttons

@@ -1,0 +1,410 @@
+"""Looking through memory: lists and searches, what is opened, where it came from, pins, and the changes of a space."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay.memory.store import Store
+from relay.models import Space
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, EVE, GROUP, House, fact, forget, group, private
+
+Json = dict[str, Any]
+
+
+def learning(content: str, category: str = "knowledge", *tags: str) -> Json:
+    return {"action": "learn", "kind": "learning", "content": content, "category": category, "tags": list(tags)}
+
+
+async def change(house: House, user_id: int, action: Json, space: Space | None = None) -> Json:
+    """By a person's own word, in their own space or another."""
+    turn = await house.turn(user_id, "x", space.chat_id if space else None)
+    done = await house.store.change_memory(turn, space or private(user_id), [action])
+    await house.close(turn)
+    return done
+
+
+async def contents(store: Store, space: Space, **chosen: Any) -> list[str]:
+    return [row["content"] for row in (await store.memories(space, 0, 50, chosen))["memories"]]
+
+
+# Spaces
+
+
+async def test_a_space_by_its_number(house: House, store: Store) -> None:
+    own = await house.exchange(ADA, "hi")
+    shared = await house.exchange(ADA, "hi", chat_id=GROUP)
+    assert await store.space(own.context.space_id) == private(ADA)
+    assert await store.space(shared.context.space_id) == group()
+    assert await store.space(10**15) is None
+
+
+# The list
+
+
+async def test_a_list_counts_and_chooses(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea", "lives in Berlin")
+    actions = [learning("uses tabs", "operational", "style"), learning("is kind", "identity")]
+    await house.exchange(ADA, "x", actions=actions)
+    tea = (await store.memories(private(ADA), 3, 1))["memories"][0]
+    await change(house, ADA, {"action": "pin", "memory_id": tea["id"]})
+    page = await store.memories(private(ADA), 0, 8)
+    counts = {key: page[key] for key in ("total", "facts", "learnings", "pinned", "matching", "pending", "people")}
+    assert counts == {
+        "total": 4, "facts": 2, "learnings": 2, "pinned": 1, "matching": 4, "pending": 0, "people": []
+    }  # fmt: skip
+    assert page["categories"] == {"operational": 1, "identity": 1}
+    assert [row["content"] for row in page["memories"]] == ["is kind", "uses tabs", "lives in Berlin", "likes tea"]
+    assert await contents(store, private(ADA), kind="fact") == ["lives in Berlin", "likes tea"]
+    assert await contents(store, private(ADA), kind="learning", category="identity") == ["is kind"]
+    assert await contents(store, private(ADA), pinned=True) == ["likes tea"]
+    assert await contents(store, private(ADA), kind="learning", pinned=True) == []
+
+
+async def test_a_space_of_which_nothing_is_known(store: Store) -> None:
+    page = await store.memories(private(ADA), 0, 8)
+    assert (page["space_id"], page["total"], page["memories"], page["offset"]) == (None, 0, [], 0)
+    history = await store.history(private(ADA), False, 0, 8, ADA, False)
+    assert (history["total"], history["changes"]) == (0, [])
+
+
+async def test_a_groups_list_chooses_by_person(house: House, store: Store) -> None:
+    await house.exchange(ADA, "x", chat_id=GROUP, actions=[fact(ADA, "brings salad"), learning("meets on Mondays")])
+    await house.exchange(BEN, "x", chat_id=GROUP, actions=[fact(BEN, "brings wine"), fact(BEN, "comes late")])
+    page = await store.memories(group(), 0, 8)
+    assert page["people"] == [{"id": BEN, "name": "Ben", "memories": 2}, {"id": ADA, "name": "Ada", "memories": 1}]
+    assert await contents(store, group(), subject_id=ADA) == ["brings salad"]
+    assert await contents(store, group(), subject_id=EVE) == []
+
+
+@pytest.mark.parametrize(("words", "found"), [
+    ("tea", ["green tea, no milk", "strong tea with milk"]),
+    ("MILK tea", ["green tea, no milk", "strong tea with milk"]),
+    ("tea strong", ["strong tea with milk"]),
+    ("trong te", ["strong tea with milk"]),
+    ("ЧАЙ", ["любит крепкий чай"]),
+    ("style", ["uses tabs"]),
+    ("Ada tabs", []),
+    ("strong tea with mlik", ["strong tea with milk"]),
+    ("100%", ["is 100% sure"]),
+    ("_", []), ("\\", []), ("' or 1=1", []), ("submarine", []),
+])  # fmt: skip
+async def test_words_are_found(house: House, store: Store, words: str, found: list[str]) -> None:
+    await house.teach(ADA, "strong tea with milk", "green tea, no milk", "любит крепкий чай", "is 100% sure")
+    await house.exchange(ADA, "x", actions=[learning("uses tabs", "operational", "style")])
+    await house.teach(BEN, "tea milk strong style")
+    assert await contents(store, private(ADA), words=words) == found
+
+
+# One memory
+
+
+async def test_an_opened_memory_tells_its_space_and_what_can_be_undone(house: House, store: Store) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    number = taught["memory_id"]
+    row = await store.opened(number, ADA, False)
+    assert row is not None
+    assert Space(**row["space"]) == private(ADA)
+    assert (row["status"], row["by"], row["last"]) == ("active", "tag", {"id": taught["id"], "action": "learn"})
+    edited = await change(house, ADA, {"action": "edit", "memory_id": number, "content": "likes coffee"})
+    row = await store.opened(number, ADA, False)
+    assert row is not None
+    assert row["last"] == {"id": edited["changes"][0]["id"], "action": "refresh"}
+    assert row["updated_at"] > row["created_at"]
+    for person, admin in ((BEN, False), (BEN, True)):
+        other = await store.opened(number, person, admin)
+        assert other is not None
+        assert other["last"] is None
+    await change(house, ADA, forget(f"#{number}"))
+    row = await store.opened(number, ADA, False)
+    assert row is not None
+    assert (row["status"], row["last"]["action"]) == ("forgotten", "forget")
+    assert await store.opened(10**15, ADA, True) is None
+
+
+# Pins
+
+
+async def test_a_pin_is_a_change_that_can_be_undone(house: House, store: Store) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    pin = {"action": "pin", "memory_id": taught["memory_id"]}
+    (pinned,) = (await change(house, ADA, pin))["changes"]
+    assert (pinned["action"], pinned["status"], pinned["content"]) == ("pin", "applied", "likes tea")
+    assert (await house.exchange(ADA, "hi")).context.memories[0]["pinned"]
+    assert await change(house, ADA, pin) == {"changes": [], "failed": []}
+    (unpinned,) = (await change(house, ADA, pin | {"action": "unpin"}))["changes"]
+    assert await contents(store, private(ADA), pinned=True) == []
+    stays = await store.decide_change(pinned["id"], ADA, False, "undo")
+    assert stays is not None
+    assert stays[0]["status"] == "applied", "it was unpinned since: that comes first"
+    await store.decide_change(unpinned["id"], ADA, False, "undo")
+    assert await contents(store, private(ADA), pinned=True) == ["likes tea"]
+    await store.decide_change(pinned["id"], ADA, False, "undo")
+    assert await contents(store, private(ADA), pinned=True) == []
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_a_pin_stands_in_the_way_of_no_other_undo(house: House, store: Store) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    await change(house, ADA, {"action": "pin", "memory_id": taught["memory_id"]})
+    after = await store.decide_change(taught["id"], ADA, False, "undo")
+    assert after is not None
+    assert after[0]["status"] == "undone"
+    assert await house.known(private(ADA)) == []
+
+
+async def test_the_same_press_twice_pins_once(house: House, store: Store, sql: Sql) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    turn = await house.turn(ADA, "x")
+    pin = {"action": "pin", "memory_id": taught["memory_id"]}
+    first = await store.change_memory(turn, private(ADA), [pin])
+    assert await store.change_memory(turn, private(ADA), [pin]) == first
+    assert await sql("select count(*) from memory_change where action = 'pin'") == [(1,)]
+
+
+async def test_who_may_pin(house: House, store: Store) -> None:
+    (own,) = await house.teach(BEN, "private to Ben")
+    await house.exchange(BEN, "x", chat_id=GROUP, actions=[fact(BEN, "brings wine"), learning("on Mondays")])
+    monday, wine = [row["id"] for row in (await store.memories(group(), 0, 8))["memories"]]
+
+    async def pins(user_id: int, number: int, space: Space, admin: bool = False) -> bool:
+        done = await change(house, user_id, {"action": "pin", "memory_id": number, "admin": admin}, space)
+        return not done["failed"]
+
+    assert not await pins(ADA, own["memory_id"], private(ADA), admin=True)
+    assert not await pins(ADA, own["memory_id"], group(), admin=True)
+    assert not await pins(ADA, wine, group())
+    assert await contents(store, group(), pinned=True) == []
+    assert await pins(ADA, monday, group()), "about nobody, it is everybody's"
+    assert await pins(EVE, wine, group(), admin=True)
+    assert not await pins(ADA, 10**15, group(), admin=True)
+
+
+# Where from
+
+
+async def test_where_a_fact_came_from(house: House, store: Store, sql: Sql) -> None:
+    done = await house.exchange(ADA, "I like tea", "Noted.", topic_id=4, actions=[fact(ADA, "likes tea")])
+    await sql("insert into topic values (%s, %s, 4, 'Trips')", BOT.id, ADA)
+    source = await store.source(done.told["changes"][0]["memory_id"])
+    said, answer = source["said"], source["answer"]
+    assert (said["name"], said["user_id"], said["text"], said["foreign"]) == ("Ada", ADA, "I like tea", [])
+    assert (answer["role"], answer["text"]) == ("assistant", "Noted.")
+    assert (source["chat_id"], source["topic_id"], source["topic"]) == (ADA, 4, "Trips")
+    sent = done.turn.updates[0]["message"]["message_id"]
+    assert source["posted"] == {"chat_id": ADA, "message_id": sent}
+    assert not source["elsewhere"]
+
+
+async def test_where_a_remembered_fact_came_from(house: House, store: Store, sql: Sql) -> None:
+    turn = await house.turn(ADA, "/remember I like tea", GROUP)
+    done = await store.change_memory(turn, group(), [fact(ADA, "likes tea") | {"by": "user"}])
+    await store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": GROUP, "request": {"chat_id": GROUP, "text": "x"}}])
+    await store.sent(turn, [{"seq": 1, "status": "sent", "telegram_message_id": 77}], True)
+    source = await store.source(done["changes"][0]["memory_id"])
+    assert (source["said"], source["answer"], source["chat_id"]) == (None, None, GROUP)
+    assert source["posted"] == {"chat_id": GROUP, "message_id": 77}
+
+
+async def test_a_source_of_another_space_is_not_shown(house: House, store: Store, sql: Sql) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    other = await house.exchange(BEN, "a secret of Ben", "a secret answer")
+    await sql(
+        "update memory set source_message_id = %s, derivation = jsonb_build_object('answer', %s::bigint + 1)",
+        other.context.message_id, other.context.message_id,
+    )  # fmt: skip
+    source = await store.source(taught["memory_id"])
+    assert source["elsewhere"]
+    assert (source["said"], source["answer"], source["posted"]) == (None, None, None)
+    assert "secret" not in str(source)
+
+
+async def test_a_source_that_is_gone(house: House, store: Store, sql: Sql) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    await sql("update memory set source_message_id = null, turn_id = null, thread_id = null, derivation = '{}'")
+    source = await store.source(taught["memory_id"])
+    assert (source["said"], source["answer"], source["chat_id"], source["posted"]) == (None, None, None, None)
+    assert source["at"]
+
+
+async def test_a_tainted_source_says_who_wrote_it(house: House, store: Store, sql: Sql) -> None:
+    (taught,) = await house.teach(ADA, "likes tea", tainted=True)
+    blocks = '[{"type": "text", "text": "x", "untrusted": "forward", "from": "Ben"}, {"type": "text", "text": "y"}]'
+    await sql("update message set blocks = %s::jsonb where role = 'user'", blocks)
+    source = await store.source(taught["memory_id"])
+    assert source["said"]["foreign"] == [{"kind": "forward", "from": "Ben"}]
+
+
+# The changes of a space
+
+
+async def test_the_changes_of_a_space_newest_first(house: House, store: Store) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    number = taught["memory_id"]
+    for words in ("likes coffee", "likes milk"):
+        await change(house, ADA, {"action": "edit", "memory_id": number, "content": words})
+    await change(house, ADA, {"action": "pin", "memory_id": number})
+    (gone,) = (await change(house, ADA, forget(f"#{number}")))["changes"]
+    await store.decide_change(gone["id"], ADA, False, "undo")
+    await house.teach(BEN, "another's")
+    found = await store.history(private(ADA), False, 0, 8, ADA, False)
+    assert [(c["action"], c["status"], c["content"], c["before"]) for c in found["changes"]] == [
+        ("forget", "undone", "likes milk", "likes milk"),
+        ("pin", "applied", "likes milk", "likes milk"),
+        ("refresh", "applied", "likes milk", "likes coffee"),
+        ("refresh", "applied", "likes coffee", "likes tea"),
+        ("learn", "applied", "likes tea", None),
+    ]
+    assert (found["total"], found["pending"], {c["yours"] for c in found["changes"]}) == (5, 0, {True})
+    page = await store.history(private(ADA), False, 8, 2, ADA, False)
+    assert (page["offset"], [c["action"] for c in page["changes"]]) == (4, ["learn"])
+
+
+async def test_an_undone_rewording_is_told_with_the_words_it_had(house: House, store: Store) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    edit = {"action": "edit", "memory_id": taught["memory_id"], "content": "likes coffee"}
+    (edited,) = (await change(house, ADA, edit))["changes"]
+    await store.decide_change(edited["id"], ADA, False, "undo")
+    found = await store.history(private(ADA), False, 0, 8, ADA, False)
+    assert [(c["action"], c["content"]) for c in found["changes"]] == [("refresh", "likes tea"), ("learn", "likes tea")]
+
+
+async def test_what_waits(house: House, store: Store) -> None:
+    await house.teach(ADA, "has a cat called Mia", "has a cat called Leo", "has a boat")
+    await house.teach(ADA, "likes spam", tainted=True)
+    asked = (await change(house, ADA, forget("has a cat")))["changes"]
+    waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
+    assert (waiting["pending"], waiting["total"]) == (3, 6)
+    assert {(c["action"], c["content"]) for c in waiting["changes"]} == {
+        ("learn", "likes spam"), ("forget", "has a cat called Mia"), ("forget", "has a cat called Leo")
+    }  # fmt: skip
+    await store.decide_change(asked[0]["id"], ADA, False, "keep")
+    waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
+    assert [c["content"] for c in waiting["changes"]] == ["likes spam"], "which cat was meant is answered"
+    assert (await store.memories(private(ADA), 0, 8))["pending"] == 1
+
+
+async def test_in_a_tainted_turn_each_forget_waits_for_itself(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea", "has a boat")
+    done = await house.exchange(ADA, "x", actions=[forget("likes tea"), forget("has a boat")], tainted=True)
+    await store.decide_change(done.told["changes"][0]["id"], ADA, False, "keep")
+    waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
+    assert [c["content"] for c in waiting["changes"]] == ["has a boat"]
+
+
+async def test_in_a_group_the_changes_say_which_are_ones_own(house: House, store: Store) -> None:
+    await house.exchange(ADA, "x", chat_id=GROUP, actions=[fact(ADA, "brings salad")])
+    await house.exchange(BEN, "x", chat_id=GROUP, actions=[fact(BEN, "brings wine")])
+
+    async def yours(user_id: int, admin: bool = False) -> list[bool]:
+        return [c["yours"] for c in (await store.history(group(), False, 0, 8, user_id, admin))["changes"]]
+
+    assert await yours(ADA) == [False, True]
+    assert await yours(BEN) == [True, False]
+    assert await yours(EVE) == [False, False]
+    assert await yours(EVE, admin=True) == [True, True]
+
+
+async def test_where_a_change_belongs(house: House, store: Store) -> None:
+    done = await house.exchange(ADA, "hi", chat_id=GROUP, actions=[fact(ADA, "likes tea")])
+    (made,) = done.told["changes"]
+    place = {"turn_id": done.turn.turn_id, "space": group().as_json()}
+    assert await store.changed_in(change_id=made["id"]) == place | {"memory_id": made["memory_id"]}
+    assert await store.changed_in(turn_id=done.turn.turn_id) == place | {"memory_id": None}
+    assert await store.changed_in(change_id=10**15) is None
+    assert await store.changed_in(turn_id=10**15) is None
+
+
+# Forgetting
+
+
+async def test_forget_says_when_there_are_more_than_it_asks_about(house: House) -> None:
+    for start in range(0, 15, 5):
+        await house.teach(ADA, *[f"likes tea number {'abcdefghijklmno'[n] * 12}" for n in range(start, start + 5)])
+    done = await change(house, ADA, forget("likes tea"))
+    assert len(done["changes"]) == 10
+    assert done["failed"] == [
+        {"failed": "more than 10 match, these are the closest", "tag": "forget", "text": "likes tea"}
+    ]
+
+
+async def test_forget_finds_ones_own_among_many_of_others(house: House) -> None:
+    for start in range(0, 15, 5):
+        facts = [fact(BEN, f"likes tea number {'abcdefghijklmno'[n] * 12}") for n in range(start, start + 5)]
+        await house.exchange(BEN, "x", chat_id=GROUP, actions=facts)
+    await house.exchange(ADA, "x", chat_id=GROUP, actions=[fact(ADA, "likes tea, of all sorts and at any time of day")])
+    done = await change(house, ADA, forget("likes tea"), group())
+    assert [(c["status"], c["subject"]) for c in done["changes"]] == [("applied", "Ada")]
+
+
+# Ten thousand facts
+
+MANY = 10_000
+FILL = """
+with said as (select id, space_id, thread_id, session_id, turn_id from message order by id limit 1),
+    made as (
+        insert into memory (space_id, kind, subject_id, subject, content, category, tags, pinned, thread_id,
+            session_id, turn_id, source_message_id)
+        select space_id, case when n % 5 = 0 then 'learning' else 'fact' end, 1001 + n % 30, 'Person ' || n % 30,
+            'fact ' || n || ' about ' || md5(n::text) || ' and ' || md5((n * 7)::text),
+            case when n % 5 = 0 then (array['identity', 'knowledge', 'operational'])[1 + n % 3] end, '{one,two}',
+            n % 100 = 0, thread_id, session_id, turn_id, id
+        from said, generate_series(1, 10000) n returning id, space_id, turn_id)
+insert into memory_change (space_id, memory_id, turn_id, user_id, action)
+select space_id, id, turn_id, 1001, 'learn' from made
+"""
+
+
+LOOKS = {
+    "the first page": "relay_list_memories(:space, '{}', 0, 8)",
+    "a page in the middle": "relay_list_memories(:space, '{}', 5000, 8)",
+    "the last page": "relay_list_memories(:space, '{}', 9992, 8)",
+    "learnings": """relay_list_memories(:space, '{"kind": "learning"}', 0, 8)""",
+    "a category": """relay_list_memories(:space, '{"kind": "learning", "category": "identity"}', 0, 8)""",
+    "the pinned": """relay_list_memories(:space, '{"pinned": true}', 0, 8)""",
+    "a person": """relay_list_memories(:space, '{"subject_id": 1005}', 0, 8)""",
+    "words": """relay_list_memories(:space, '{"words": "fact 77"}', 0, 8)""",
+    "a word of all": """relay_list_memories(:space, '{"words": "about"}', 9992, 8)""",
+    "words that nearly match": """relay_list_memories(:space, '{"words": "fact 7777 abuot"}', 0, 8)""",
+    "words that nothing has": """relay_list_memories(:space, '{"words": "submarine periscope"}', 0, 8)""",
+    "the last page of changes": "relay_memory_history(:space, false, 9992, 8, 1001, false)",
+    "what waits": "relay_memory_history(:space, true, 0, 8, 1001, false)",
+    "one opened": "relay_open_memory(5000, 1001, false)",
+    "where it is from": "relay_memory_source(5000)",
+}
+
+
+def worked(process: int) -> float:
+    """Seconds that a server's process has had a processor (what else the machine does is no matter), else the time."""
+    told = Path(f"/proc/{process}/schedstat")
+    return int(told.read_text().split()[0]) / 1e9 if told.exists() else time.perf_counter()
+
+
+@pytest.mark.parametrize("chat_id", [None, GROUP])
+async def test_ten_thousand_facts_are_looked_through_at_once(
+    house: House, store: Store, sql: Sql, chat_id: int | None
+) -> None:
+    await house.exchange(ADA, "hello", chat_id=chat_id)
+    await sql(FILL)
+    await sql("analyze")
+    space = group() if chat_id else private(ADA)
+    ((process,),) = await sql("select pg_backend_pid()")
+    slow: dict[str, float] = {}
+    for name, look in LOOKS.items():
+        took = []
+        for _ in range(3):
+            before = worked(process)
+            ((found,),) = await sql("select " + look.replace(":space", f"'{json.dumps(space.as_json())}'"))
+            took.append(worked(process) - before)
+            assert found, name
+        if min(took) > 0.1:
+            slow[name] = min(took)
+    assert not slow
+    last = await store.memories(space, MANY - 8, 8)
+    assert (last["total"], last["offset"], last["memories"][-1]["content"][:7]) == (MANY, MANY - 8, "fact 1 ")
+    assert any(text.startswith("fact 7777 ") for text in await contents(store, space, words="fact 7777 about"))

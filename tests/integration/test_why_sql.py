@@ -1,0 +1,193 @@
+"""Why, usage and choices in the database: whose they are, which answer is meant, and what is counted on which day."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from relay.bot.delivery import Delivery
+from relay.bot.files import file_request
+from relay.bot.place import Place
+from relay.bot.render import message_parts
+from relay.memory.store import Store
+from relay.models import Choices, File, Space
+from relay.testing import FakeMessenger
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, private, reply
+
+Json = dict[str, Any]
+
+
+async def answered(house: House, user_id: int = ADA, *facts: str, prompt: Json | None = None, **more: Any) -> int:
+    """An exchange whose prompt is noted as given; its turn."""
+    turn = await house.turn(user_id, "hello", more.get("chat_id"), more.get("topic_id", 0))
+    incoming = incoming_of(turn, "hello", more.get("space") or private(user_id))
+    await house.store.begin(incoming, "m")
+    said = reply("Hi!", [fact(user_id, one) for one in facts], more.get("tainted", False))
+    said |= {"prompt": prompt or {}, "model": more.get("model", "model-1")}
+    await house.store.finish(incoming, said | more.get("reply", {}))
+    await house.close(turn)
+    return turn.turn_id
+
+
+async def last(house: House, chat_id: int, topic_id: int = 0, space: Space | None = None, under: int = 0) -> int:
+    return await house.store.answered_turn(BOT.id, chat_id, topic_id, under, space or private(ADA))
+
+
+async def test_the_last_answer_is_that_of_the_thread_and_in_the_terminal_of_the_space(house: House) -> None:
+    assert await last(house, ADA) == 0
+    first = await answered(house)
+    topic = await answered(house, topic_id=5)
+    await answered(house, BEN)
+    assert await last(house, ADA) == first
+    assert await last(house, ADA, 5) == topic
+    assert await last(house, 0) == topic
+    assert await last(house, ADA, space=private(BEN)) == 0
+
+
+async def test_an_answer_is_found_by_its_message_and_a_control_is_none(house: House, store: Store) -> None:
+    turn = await house.turn(ADA, "hello")
+    await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
+    await store.finish(incoming_of(turn, "hello", private(ADA)), reply("Hi!"))
+    await store.deliver(turn, BOT.id, message_parts("Hi!", Place(ADA, 0, True)))
+    await store.sent(turn, [{"seq": 1, "status": "sent", "telegram_message_id": 77}], True)
+    control = await house.turn(ADA, "/memory")
+    await store.deliver(control, BOT.id, message_parts("I know nothing.", Place(ADA, 0, True)))
+    await store.sent(control, [{"seq": 1, "status": "sent", "telegram_message_id": 78}], True)
+    assert await last(house, ADA, under=77) == turn.turn_id
+    assert await last(house, ADA, under=78) == 0
+    assert await last(house, ADA, under=79) == 0
+    assert await last(house, BEN, under=77) == 0
+    assert await store.why(control.turn_id, ADA) is None
+    assert await store.why(2**60, ADA) is None
+
+
+async def test_why_tells_what_went_in_and_what_became_of_it(house: House, store: Store) -> None:
+    changes = await house.teach(ADA, "likes tea", "has a boat")
+    tea, boat = (change["memory_id"] for change in changes)
+    earlier = await house.exchange(ADA, "my boat is called Wilma", topic_id=9)
+    prompt = {
+        "soul": 1, "memories": [tea, boat], "recalled": [earlier.context.message_id, 2**50], "summary": None,
+        "recent": [earlier.context.message_id, earlier.context.message_id],
+    }  # fmt: skip
+    turn_id = await answered(house, prompt=prompt)
+    await store.decide_change(changes[0]["id"], ADA, False, "undo")
+    found = await store.why(turn_id, ADA)
+    assert found is not None
+    assert [(row["content"], row["status"], row["lent"]) for row in found["memories"]] == [
+        ("likes tea", "discarded", False), ("has a boat", "active", False),
+    ]  # fmt: skip
+    assert [row["text"] for row in found["recalled"]] == ["my boat is called Wilma"]
+    assert found["usage"] == {"input_tokens": 10, "output_tokens": 5}
+    assert found["space"] == {"kind": "private", "owner_id": ADA, "chat_id": None}
+    assert found["recent_from"]
+    assert found["hidden"] == 0
+    assert "reply_to" not in found["prompt"]
+
+
+async def test_lent_memories_are_shown_to_the_lender_alone(house: House, store: Store) -> None:
+    (lent,) = await house.teach(ADA, "fears spiders")
+    (own,) = await house.teach(BEN, "brings cake", chat_id=GROUP, space=group())
+    secret = await house.exchange(ADA, "a private word")
+    prompt = {"memories": [lent["memory_id"], own["memory_id"]], "recalled": [secret.context.message_id]}
+    turn_id = await answered(house, ADA, chat_id=GROUP, space=group(), prompt=prompt)
+    for user_id, contents, hidden in ((ADA, ["fears spiders", "brings cake"], 0), (BEN, ["brings cake"], 1)):
+        found = await store.why(turn_id, user_id)
+        assert found is not None
+        assert [row["content"] for row in found["memories"]] == contents
+        assert [row["lent"] for row in found["memories"]] == [content == "fears spiders" for content in contents]
+        assert found["hidden"] == hidden
+        assert found["recalled"] == []
+        assert "spiders" not in str(found) or user_id == ADA
+
+
+async def test_usage_is_by_day_and_model_of_ones_own_space(house: House, store: Store, sql: Sql) -> None:
+    noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    starts = [noon.replace(hour=0) + timedelta(days=number) for number in range(3)]
+    for at, model, user_id in (
+        (noon, "a", ADA), (noon, "a", ADA), (noon, "b", ADA), (noon + timedelta(days=2), "a", ADA),
+        (noon - timedelta(days=1), "a", ADA), (noon, "a", BEN),
+    ):  # fmt: skip
+        turn_id = await answered(house, user_id, model=model)
+        await sql("update turn set created_at = %s where id = %s", at, turn_id)
+    await sql(
+        "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count, model,"
+        " settings, usage, tainted, created_at) select t.id, t.session_id, 's', 1, 1, 1, 'small', '{}',"
+        """ '{"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 2}', false, %s"""
+        " from thread t join space s on s.id = t.space_id where s.owner_id = %s",
+        noon,
+        ADA,
+    )
+    rows = await store.usage(private(ADA), starts)
+    assert [(row["day"], row["what"], row["model"], row["times"], row["input"], row["output"]) for row in rows] == [
+        (1, "answers", "a", 2, 20, 10), (1, "answers", "b", 1, 10, 5), (1, "summaries", "small", 1, 7, 2),
+        (3, "answers", "a", 1, 10, 5),
+    ]  # fmt: skip
+    assert rows[2]["cached"] == 3
+    everywhere = await store.usage(private(ADA), starts, all=True)
+    assert [(row["day"], row["model"], row["times"]) for row in everywhere] == [
+        (0, "a", 4),
+        (0, "b", 1),
+        (0, "small", 1),
+    ]
+    assert await store.usage(private(999), starts) == []
+
+
+async def test_status_counts_the_last_day_by_model(house: House, store: Store) -> None:
+    await answered(house)
+    used = (await store.status(private(ADA)))["used"]
+    assert [(row["model"], row["times"], row["input"]) for row in used] == [("model-1", 1, 10)]
+    assert (await store.status(private(BEN)))["used"] == []
+
+
+async def test_choices_are_ones_own_and_reach_ones_next_turn(house: House, store: Store) -> None:
+    assert await store.choices(ADA) == Choices()
+    await store.choose(ADA, {"learning": "ask", "sound": False})
+    assert await store.choose(ADA, {"zone": "Asia/Tokyo"}) == Choices("ask", sound=False, zone="Asia/Tokyo")
+    assert await store.choose(ADA, {}) == await store.choices(ADA)
+    assert await store.choices(BEN) == Choices()
+    turn = await house.turn(ADA, "hello")
+    assert turn.choices == await store.choices(ADA)
+    context = await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
+    assert Choices.from_json(context.choices) == turn.choices
+    assert (await house.turn(BEN, "hello")).choices == Choices()
+
+
+@pytest.mark.parametrize("odd", [{"learning": "maybe", "sound": 1, "zone": 7, "other": []}, {"sound": None}])
+async def test_choices_of_another_version_are_as_if_not_made(store: Store, odd: Json) -> None:
+    assert await store.choose(ADA, odd) == Choices()
+
+
+async def test_what_is_asked_for_waits_and_is_no_words_of_others(house: House, store: Store, sql: Sql) -> None:
+    await answered(house, ADA, "likes tea", reply={"ask": True})
+    assert await house.known(private(ADA)) == []
+    assert await sql("select status, tainted from memory") == [("pending", False)]
+    await answered(house, ADA, "likes coffee", tainted=True)
+    assert (await sql("select status, tainted from memory where content like %s", "%coffee"))[0] == ("pending", True)
+
+
+async def test_how_many_are_known_is_told_beside_those_that_fit(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea", "has a boat")
+    done = await house.exchange(ADA, "hello")
+    assert done.context.memory_count == 2
+
+
+async def test_a_file_is_stored_until_its_turn_ends_and_sent_from_there(house: House, store: Store, sql: Sql) -> None:
+    turn = await house.turn(ADA, "hello")
+    file = File("notes.txt", "ünï".encode())
+    parts = message_parts("Here.", Place(ADA, 0, True), file=file)
+    await store.deliver(turn, BOT.id, parts)
+    stored = await sql("select request -> 'file' ->> 'content' from delivery where seq = 2")
+    assert stored == [(file_request(file, Place(ADA, 0, True))["file"]["content"],)]
+    messenger = FakeMessenger()
+    await store.release()
+    (again,) = await house.claim()
+    await Delivery(store, messenger, BOT.id).deliver(again, [])
+    sent = [(method, given.get("document")) for method, given in messenger.calls if method.startswith("send")]
+    assert ("sendDocument", file) in sent
+    assert await sql("select request -> 'file' from delivery where seq = 2") == [({"name": "notes.txt"},)]
+    assert await sql("select status, sending_text from delivery order by seq") == [
+        ("sent", "Here."), ("sent", "notes.txt"),
+    ]  # fmt: skip

@@ -1,0 +1,172 @@
+"""Code that is too long for the chat goes as files: which code, under which name, and nothing else of the answer."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relay.bot.attachments import MOST_MESSAGES, without_long_code
+from relay.bot.files import LARGEST, sent_as, shows
+from relay.bot.format import format_reply
+from relay.bot.place import Place
+from relay.bot.render import answer_parts, message_parts
+from relay.models import Answer, File
+from relay.terminal import Terminal
+
+DM = Place(1001, 0, True)
+TOPIC = Place(-1001234567890, 8, False, reply_to=55)
+
+
+def lines(count: int, text: str = "x = 'a line of code that is neither long nor short'") -> str:
+    return "".join(f"{text}  # {number}\n" for number in range(count))
+
+
+def fence(code: str, language: str = "py") -> str:
+    return f"```{language}\n{code}```"
+
+
+def test_long_code_goes_as_a_file_and_a_line_says_so() -> None:
+    code = lines(412)
+    text, files = without_long_code(f"Here it is:\n\n{fence(code)}\n\nRun it.")
+    assert files == [File("code.py", code.encode())]
+    (part,) = format_reply(text)
+    assert part.text == "Here it is:\n\n📎 code.py (412 lines)\n\nRun it."
+
+
+def test_several_are_numbered_and_short_code_stays() -> None:
+    first, second, tiny = lines(300), lines(2000, "y"), fence("tiny()\n")
+    text, files = without_long_code(f"{fence(first)}\n{tiny}\n{fence(second, 'typescript title=app')}\nend")
+    assert [file.name for file in files] == ["code-1.py", "code-2.ts"]
+    assert [file.content.decode() for file in files] == [first, second]
+    assert text.index("code-1.py") < text.index("tiny()") < text.index("code-2.ts") < text.index("end")
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [("Python", "code.py"), ("tsx", "code.tsx"), ("c++", "code.cpp"), ("", "code.txt"), ("exe", "code.txt")],
+)
+def test_the_language_names_the_file(language: str, name: str) -> None:
+    assert without_long_code(fence(lines(500), language))[1][0].name == name
+
+
+def test_code_in_a_list_or_a_quote_loses_its_indentation_and_marks() -> None:
+    code = lines(400)
+    nested = "".join(f"  {line}\n" for line in fence(code).splitlines())
+    quoted = "".join(f"> {line}\n" for line in fence(code).splitlines())
+    text, files = without_long_code(f"- first\n{nested}- second\n\n{quoted}\nafter")
+    assert [file.content.decode() for file in files] == [code, code]
+    assert (
+        format_reply(text)[0].text == "• first\n📎 code-1.py (400 lines)\n• second\n\n📎 code-2.py (400 lines)\n\nafter"
+    )
+
+
+def test_code_that_was_cut_off_goes_too() -> None:
+    assert without_long_code(f"```py\n{lines(400)}")[1][0].content.decode() == lines(400)
+
+
+def test_tabs_are_kept_in_the_file() -> None:
+    code = lines(900, "\tif x:")
+    assert without_long_code(fence(code, "go"))[1] == [File("code.go", code.encode())]
+
+
+def test_a_broken_parser_leaves_the_answer_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise BaseException("panicked")
+
+    monkeypatch.setattr("relay.bot.attachments.pyromark.events_with_range", breaks)
+    answer = fence(lines(400))
+    assert without_long_code(answer) == (answer, [])
+
+
+words = st.text(st.sampled_from("ab \n#*_>-|\tü😀"), max_size=40)
+codes = st.builds(lines, st.integers(1, 900), st.sampled_from(["x", "y = '😀'", "a" * 60, "\tdef f(): pass"]))
+answers = st.lists(st.tuples(words, codes, st.sampled_from(["py", "ts", "", "zig"])), min_size=1, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(answers)
+def test_each_block_is_in_the_chat_or_in_a_file_and_all_in_order(pieces: list[tuple[str, str, str]]) -> None:
+    answer = (
+        "\n\n".join(f"{before.strip()}\n\n{fence(code, language)}" for before, code, language in pieces) + "\n\nend"
+    )
+    text, files = without_long_code(answer)
+    kept = [file.content.decode() for file in files]
+    needed = [len(format_reply(fence(code, language))) for _, code, language in pieces]
+    for (_, code, _), messages in zip(pieces, needed, strict=True):
+        assert (code in kept) == (messages > MOST_MESSAGES)
+    assert kept == [code for (_, code, _), messages in zip(pieces, needed, strict=True) if messages > MOST_MESSAGES]
+    places = [text.index(file.name) for file in files]
+    assert places == sorted(places)
+    assert text.endswith("end")
+
+
+def test_files_come_after_the_text_whose_last_part_has_the_buttons() -> None:
+    parts = answer_parts(Answer(f"Look:\n{fence(lines(400))}", retry=True), TOPIC, 9)
+    assert [part["seq"] for part in parts] == [1, 2]
+    text, file = (part["request"] for part in parts)
+    assert "📎 code.py (400 lines)" in text["text"]
+    assert "reply_markup" in text
+    assert file["method"] == "sendDocument"
+    assert file["disable_notification"] is True
+    assert base64.b64decode(file["file"]["content"]).decode() == lines(400)
+    assert (file["chat_id"], file["message_thread_id"]) == (TOPIC.chat_id, 8)
+    assert "reply_parameters" not in file
+
+
+def test_a_picture_with_its_text_and_one_alone() -> None:
+    picture = File("usage.png", b"\x89PNG", picture=True)
+    text, photo = message_parts("Here.", TOPIC, silent=True, file=picture)
+    assert text["request"]["text"] == "Here."
+    assert sent_as(photo["request"]) == (
+        "sendPhoto",
+        {**TOPIC.address(), "disable_notification": True, "photo": picture},
+    )
+    (alone,) = message_parts("", TOPIC, [[{"text": "a", "callback_data": "n"}]], file=picture)
+    assert alone["request"]["reply_markup"]["inline_keyboard"]
+    assert alone["request"]["reply_parameters"]["message_id"] == 55
+
+
+def test_a_file_that_is_too_big_or_empty_is_a_line() -> None:
+    (part,) = message_parts("Done.", DM, file=File("my_export.zip", b"x" * (LARGEST + 100_000)))
+    assert part["request"]["text"] == "Done.\n\n⚠️ my_export.zip has 10.1 MB, and I can send at most 10 MB."
+    (part,) = message_parts("", DM, file=File("export.zip", b""))
+    assert "empty" in part["request"]["text"]
+
+
+def test_a_name_is_one_that_telegram_leaves_alone() -> None:
+    (part,) = message_parts("", DM, file=File('a "b"/c\n.txt', b"x"))
+    assert part["request"]["file"]["name"] == "a-b-c-.txt"
+
+
+async def test_the_terminal_prints_a_documents_text_and_names_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = Terminal()
+    for file in (
+        File("usage.png", b"\x89PNG" * 3000, True),
+        File("code.py", b"print('hi')\n"),
+        File("a.zip", b"\xff" * 9),
+    ):
+        (part,) = message_parts("", DM, file=file)
+        method, parameters = sent_as(part["request"])
+        assert (await terminal.call(method, **parameters))["message_id"]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [
+        "[picture usage.png, 12 KB]",
+        "[document code.py, 1 KB]",
+        "print('hi')",
+        "",
+        "[document a.zip, 1 KB]",
+    ]
+
+
+def test_a_lost_file_is_known_again() -> None:
+    (document,) = message_parts("", DM, file=File("code.py", b"x"))
+    (photo,) = message_parts("", DM, file=File("usage.png", b"x", True))
+    assert shows({"document": {"file_name": "code.py"}}, document["request"], "code.py")
+    assert not shows({"document": {"file_name": "other.py"}}, document["request"], "code.py")
+    assert not shows({"text": "code.py"}, document["request"], "code.py")
+    assert shows({"photo": [{}]}, photo["request"], "usage.png")
+    assert not shows({"document": {"file_name": "usage.png"}}, photo["request"], "usage.png")
+    assert shows({"text": "hello "}, {"text": "hello"}, "hello")

@@ -1,0 +1,65 @@
+"""The command menus: each where its commands work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relay.bot.menu import offered, register
+from relay.errors import ChatGone, MessengerRefused
+from relay.testing import FakeMessenger
+from relay.verbs import VERBS
+from tests.unit.test_verbs import ADA, BEN
+
+
+class Refusing(FakeMessenger):
+    """Knows no chat of ADA, and does not delete."""
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        await super().call(method, **parameters)
+        if (parameters.get("scope") or {}).get("chat_id") == ADA:
+            raise ChatGone("Bad Request: chat not found")
+        if method == "deleteMyCommands":
+            raise MessengerRefused("no")
+        return True
+
+
+async def registered(messenger: FakeMessenger, *admins: int) -> dict[str, set[str]]:
+    """The names offered, by scope."""
+    await register(messenger, admins)
+    return {
+        f"{sent['scope']['type']}{sent['scope'].get('chat_id', '')}": {one["command"] for one in sent["commands"]}
+        for method, sent in messenger.calls
+        if method == "setMyCommands"
+    }
+
+
+async def test_everybody_is_offered_what_everybody_may() -> None:
+    menus = await registered(FakeMessenger(), ADA)
+    assert menus.keys() == {"all_private_chats", "all_group_chats", f"chat{ADA}"}
+    assert {"start", "help", "memory", "new"} <= menus["all_private_chats"]
+    assert "start" not in menus["all_group_chats"]
+    assert {"help", "new", "status"} <= menus["all_group_chats"]
+    assert menus[f"chat{ADA}"] > menus["all_private_chats"]
+    assert menus[f"chat{ADA}"] - menus["all_private_chats"] == {
+        name for name, verb in VERBS.items() if verb.admin and "private" in verb.places
+    }
+    assert {"soul", "persona"} <= menus[f"chat{ADA}"]
+
+
+async def test_the_one_list_of_earlier_versions_goes() -> None:
+    messenger = FakeMessenger()
+    await registered(messenger)
+    assert ("deleteMyCommands", {}) in messenger.calls
+
+
+async def test_a_refusal_does_not_stop_the_rest() -> None:
+    menus = await registered(Refusing(), ADA, BEN)
+    assert menus.keys() == {"all_private_chats", "all_group_chats", f"chat{ADA}", f"chat{BEN}"}
+
+
+def test_a_menu_is_within_telegrams_bounds() -> None:
+    for place in ("private", "group"):
+        menu = offered(place, True)
+        assert 0 < len(menu) <= 100
+        assert all(0 < len(one["description"]) <= 256 for one in menu)
+    assert all(set(verb.places) <= {"private", "group"} for verb in VERBS.values())

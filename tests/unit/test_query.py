@@ -1,0 +1,203 @@
+"""What somebody looks for, as they write it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.bot.format import format_reply
+from relay.verbs.query import date_in, parse
+from relay.verbs.search import link_to, passage
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NOW = datetime(2026, 11, 5, 14, 3, tzinfo=BERLIN)
+
+
+def day(year: int, month: int = 1, number: int = 1) -> datetime:
+    return datetime(year, month, number, tzinfo=BERLIN)
+
+
+def test_words_phrases_and_filters() -> None:
+    query = parse('boiler from:me "the red one" repair after:2026-10 before:2026-11-05 in:here', NOW)
+    assert (query.words, query.phrases, query.me, query.you, query.here) == (
+        "boiler repair",
+        ("the red one",),
+        True,
+        False,
+        True,
+    )
+    assert (query.since, query.until, query.wrong) == (day(2026, 10), day(2026, 11, 5), ())
+
+
+def test_names_and_places_of_several_words_stand_in_quotes() -> None:
+    query = parse('from:"Ada Lovelace" FROM:@ben from:you in:"two words" in:Trips tea', NOW)
+    assert (query.names, query.you, query.places, query.words) == (
+        ("Ada Lovelace", "ben"),
+        True,
+        ("two words", "Trips"),
+        "tea",
+    )
+    # in quotes it is a name
+    assert parse('in:"here" from:"me"', NOW).places == ("here",)
+    assert parse('in:"here" from:"me"', NOW).names == ("me",)
+
+
+@pytest.mark.parametrize("text", ["“exact words”", "„exact words“", "«exact words»", '"exact   words"'])
+def test_quotation_marks_of_every_phone(text: str) -> None:
+    assert parse(text, NOW).phrases == ("exact words",)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-05", day(2026, 11, 5)),
+        ("2026-1-5", day(2026, 1, 5)),
+        ("2026-11", day(2026, 11)),
+        ("2025", day(2025)),
+        ("today", day(2026, 11, 5)),
+        ("Yesterday", day(2026, 11, 4)),
+        ("7d", day(2026, 10, 29)),
+        ("0d", day(2026, 11, 5)),
+        ("2026-13", None),
+        ("2026-02-30", None),
+        ("0000", None),
+        ("99999d", day(1753, 1, 21)),
+        ("next week", None),
+        ("", None),
+        ("d", None),
+        ("-7d", None),
+        ("２０２６", None),
+    ],
+)
+def test_dates(text: str, moment: datetime | None) -> None:
+    assert date_in(text, NOW) == moment
+
+
+def test_a_day_begins_at_midnight_whatever_the_clocks_did() -> None:
+    after_the_change = datetime(2026, 10, 26, 12, 0, tzinfo=BERLIN)
+    found = date_in("yesterday", after_the_change)
+    assert found is not None
+    assert found.isoformat() == "2026-10-25T00:00:00+02:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("tea before:soon", "before:soon is no date"),
+        ("tea after:", "after: is no date"),
+        ("from: tea", "from: needs somebody"),
+        ("from:@", "from: needs somebody"),
+        ('in:"" tea', "in: needs a place"),
+        ("after:2026-99-01", "after:2026-99-01 is no date"),
+    ],
+)
+def test_a_malformed_filter_is_named(text: str, named: str) -> None:
+    (sentence,) = parse(text, NOW).wrong
+    assert sentence.startswith(named)
+
+
+@pytest.mark.parametrize("text", ["", "  ", '"', '""', '"!?"', "\n\t"])
+def test_nothing_asked_is_empty(text: str) -> None:
+    assert parse(text, NOW).empty
+
+
+@pytest.mark.parametrize(
+    "text", ["checkin:now", "https://example.com/a?from:b", "12:30", "in", "from", "plugin:here", "a:b:c", "'in:x'"]
+)
+def test_what_only_looks_like_a_filter_is_a_word(text: str) -> None:
+    query = parse(text, NOW)
+    assert (query.words, query.filtered, query.wrong) == (text, False, ())
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    parse(text, NOW)
+
+
+FILTERS = st.sampled_from(
+    ["from:me", "from:you", "before:2026", "after:7d", "in:here", 'in:"a b"', "before:never", "in:"]
+)
+WORDS = st.text(st.characters(exclude_characters='"“”„‟«»', categories=["L", "N", "P", "S"]), min_size=1).filter(
+    lambda word: not word.lower().startswith(("from:", "before:", "after:", "in:"))
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from("wpf"), st.lists(WORDS, min_size=1, max_size=3), FILTERS), max_size=6))
+def test_no_word_gets_lost(parts: list[tuple[str, list[str], str]]) -> None:
+    """Whatever stands between filters and phrases is looked for, in its order."""
+    written, words, phrases = [], [], []
+    for kind, some, narrowed in parts:
+        if kind == "w":
+            written.extend(some)
+            words.extend(some)
+        elif kind == "p":
+            written.append(f'"{" ".join(some)}"')
+            if any(c.isalnum() for word in some for c in word):
+                phrases.append(" ".join(some))
+        else:
+            written.append(narrowed)
+    query = parse(" ".join(written), NOW)
+    assert query.words.split() == " ".join(words).split()
+    assert query.phrases == tuple(phrases)
+
+
+# What is shown of a result
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "bold"),
+    [
+        ("I like \x02tea\x03 a lot", "I like tea a lot", ["tea"]),
+        ("\x02tea\x03", "tea", ["tea"]),
+        ("\x02green\x03 \x02tea\x03!", "green tea!", ["green", "tea"]),
+        ("\x02foo\x03-\x02bar\x03(\x02baz\x03)", "foo-bar(baz)", ["foo", "bar", "baz"]),
+        ("pre\x02fix\x03es", "prefixes", ["fix"]),
+        ("- \x02tea\x03", "- tea", ["tea"]),
+        ("1. \x02tea\x03", "1. tea", ["tea"]),
+        ("# no heading, *no* _stars_ `x` [y](z) \x02tea\x03", "# no heading, *no* _stars_ `x` [y](z) tea", ["tea"]),
+        ("stray \x02 mark", "stray  mark", []),
+        ("see \x02/usr/lib\x03 there", "see /usr/lib there", []),
+        ("", "", []),
+    ],
+)
+def test_a_passage_shows_just_the_text_with_the_words_in_bold(text: str, shown: str, bold: list[str]) -> None:
+    messages = format_reply(f"x\n{passage(text)}")
+    (message,) = messages
+    assert " ".join(message.text.split()) == " ".join(f"x {shown}".split())
+    units = message.text.encode("utf-16-le")
+    marked = [
+        units[2 * one["offset"] : 2 * (one["offset"] + one["length"])].decode("utf-16-le")
+        for one in message.entities
+        if one["type"] == "bold"
+    ]
+    assert marked == bold
+
+
+@given(st.text(st.sampled_from("\x02\x03ab *_`[]()-+1.\n#>é🙂"), max_size=60))
+def test_any_passage_shows_just_the_text(text: str) -> None:
+    (message,) = format_reply(f"x\n{passage(text)}")
+    plain = text.replace("\x02", "").replace("\x03", "")
+    assert "".join(message.text.split()) == "".join(f"x{plain}".split())
+
+
+def test_a_passage_has_a_length() -> None:
+    (message,) = format_reply(passage("long " * 1000))
+    assert len(message.text) < 450
+
+
+@pytest.mark.parametrize(
+    ("chat_id", "topic_id", "link"),
+    [
+        (-1001234567890, 0, "https://t.me/c/1234567890/7"),
+        (-1001234567890, 5, "https://t.me/c/1234567890/5/7"),
+        (-1234, 0, ""),
+        (1001, 5, ""),
+    ],
+)
+def test_only_messages_of_supergroups_have_links(chat_id: int, topic_id: int, link: str) -> None:
+    assert link_to({"chat_id": chat_id, "message_id": 7}, topic_id) == link
+    assert link_to(None, topic_id) == ""

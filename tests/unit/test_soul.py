@@ -1,0 +1,290 @@
+"""The soul and personas as verbs: what is taken, what is refused and why, and who may press what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.bot.format import format_reply
+from relay.bot.updates import command_of
+from relay.models import File
+from relay.prompt import PERSONA_TOKENS, SOUL_TOKENS
+from relay.testing import FakeMessenger
+from relay.verbs import ANSWERS, BUTTONS, VERBS
+from relay.verbs.documents import MOST_BYTES
+from relay.verbs.registry import ADMINS_ONLY, Call, Pressed, Told
+from tests.unit.test_updates import BOT, message
+from tests.unit.test_verbs import ADA, BEN, Canned, call
+
+ACTIVE = {
+    "version": 3, "text": "You are kind.", "author_id": BEN, "author": "Ben", "reason": "fun", "active": True,
+    "created_at": "2026-01-01T00:00:00Z",
+}  # fmt: skip
+OURS = ("sh", "sv", "sr", "sa", "sx", "se", "pc", "pu", "pe")
+PARTS = {"sa": 2, "pu": 2}
+
+
+def asked(database: Canned | None = None, text: str = "", **more: Any) -> Call:
+    return call(database, text, admin=True, **more)
+
+
+async def soul(made: Call) -> Told:
+    return await VERBS["soul"].run(made)
+
+
+def document(name: str = "soul.md", size: int = 10, **more: Any) -> dict[str, Any]:
+    return {"file_id": "F", "file_name": name, "file_size": size, "mime_type": "text/markdown"} | more
+
+
+async def sent(content: bytes, **more: Any) -> tuple[Told, Canned]:
+    """What comes of a document with the caption /soul set."""
+    database = Canned(soul=ACTIVE, draft_soul=8)
+    made = asked(database, "set", message={"message_id": 1, "document": document(**more)})
+    messenger = made.house.messenger
+    assert isinstance(messenger, FakeMessenger)
+    messenger.files["F"] = content
+    return await soul(made), database
+
+
+def labels(told: Told | Pressed) -> list[str]:
+    return [one["text"] for row in told.rows or () for one in row]
+
+
+# Showing and setting
+
+
+async def test_the_active_soul_is_shown_with_who_when_why_and_how_long() -> None:
+    told = await soul(asked(Canned(soul=ACTIVE)))
+    (shown,) = format_reply(told.text)
+    assert shown.text == (
+        "Soul, version 3 (active)\nby Ben · 2026-01-01 00:00 · fun · about 4 of at most 4000 tokens\n\nYou are kind."
+    )
+    assert labels(told) == ["✎ Edit", "History"]
+    mine = await soul(asked(Canned(soul=ACTIVE | {"author_id": ADA})))
+    assert "by you · 2026" in mine.text
+    first = await soul(asked(Canned(soul=ACTIVE | {"author_id": None, "author": None})))
+    assert "\n2026-01-01" in first.text
+
+
+@pytest.mark.parametrize("text", ["set You are a pirate.", "set\nYou are a pirate.", "SET  You are a pirate. "])
+async def test_a_typed_soul_is_active_at_once_and_can_be_taken_back(text: str) -> None:
+    database = Canned(soul=ACTIVE, activate_soul=4)
+    told = await soul(asked(database, text))
+    (shown,) = format_reply(told.text)
+    assert shown.text == (
+        "Soul version 4 is active from the next message on (about 5 of at most 4000 tokens). "
+        "What changed since version 3:\n\nYou are kind. a pirate."
+    )
+    assert [one["type"] for one in shown.entities] == ["bold", "strikethrough", "bold"]
+    assert told.rows == [[{"text": "↩ Back to version 3", "callback_data": "sr:3"}]]
+    assert database.calls[-1][1] == {
+        "text": "You are a pirate.", "author_id": ADA, "author": "Ada", "reason": "set in the chat",
+    }  # fmt: skip
+
+
+async def test_the_same_soul_again_is_no_new_version() -> None:
+    told = await soul(asked(Canned(soul=ACTIVE, activate_soul=3), "set You are kind."))
+    assert told.text == "That is what I am already: version 3."
+
+
+@pytest.mark.parametrize(
+    "text", ["set", "set ", "setting x", "x", "set\n", "edit x", "history x", "restore", "restore x"]
+)
+async def test_a_soul_that_cannot_be_meant(text: str) -> None:
+    database = Canned()
+    assert "/soul set" in format_reply((await soul(asked(database, text))).text)[0].text
+    assert database.calls == []
+
+
+async def test_a_soul_has_a_length() -> None:
+    database = Canned()
+    assert "at most" in (await soul(asked(database, "set " + "x" * (SOUL_TOKENS * 4 + 5)))).text
+    cut = "set " + "x" * 3996
+    assert "may be only the first part" in (await soul(asked(database, cut, message={"text": cut}))).text
+    assert database.calls == []
+
+
+async def test_no_soul_yet() -> None:
+    assert "No soul" in (await soul(asked(Canned(soul=None)))).text
+
+
+async def test_a_version_that_is_not_there() -> None:
+    assert "There is no version 9" in (await soul(asked(Canned(soul_version=None), "restore 9"))).text
+    empty = Canned(souls={"total": 3, "souls": []})
+    assert "There is no page 9" in (await soul(asked(empty, "history 9"))).text
+
+
+# Texts from elsewhere
+
+
+@pytest.mark.parametrize("content", [b"You are\r\ncalm.\r\n", b"\xef\xbb\xbf  You are\ncalm."])
+async def test_a_document_makes_a_draft(content: bytes) -> None:
+    told, database = await sent(content)
+    assert "Nothing has changed yet" in told.text
+    assert labels(told) == ["✅ Activate", "✖ Discard"]
+    assert [one["callback_data"] for row in told.rows for one in row] == ["sa:8:3", "sx:8"]
+    assert database.calls[-1] == ("draft_soul", {
+        "turn_id": 1, "text": "You are\ncalm.", "author_id": ADA, "author": "Ada",
+        "reason": "from the document soul.md", "based_on": 3,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "words"),
+    [
+        (b"\xff\xfe\x00x", {}, "not text in UTF-8"),
+        (b"a\x00b", {}, "not text in UTF-8"),
+        (b" \n ", {}, "empty"),
+        (b"x", {"size": MOST_BYTES + 1}, "64 KB at most"),
+        (b"x" * (MOST_BYTES + 1), {}, "64 KB at most"),
+        (b"x" * MOST_BYTES, {}, "a soul has at most 4000"),
+        (b"x", {"name": "soul.pdf", "mime_type": "application/pdf"}, ".md and .txt documents only"),
+        (b"x", {"file_id": "gone"}, "could not download"),
+    ],
+)
+async def test_a_document_that_cannot_be_a_soul(content: bytes, more: dict[str, Any], words: str) -> None:
+    told, database = await sent(content, **more)
+    assert words in told.text
+    assert "draft_soul" not in [name for name, _ in database.calls]
+
+
+@pytest.mark.parametrize(
+    ("replied", "expected"),
+    [
+        ({"reply_to_message": {"text": " You are calm. "}}, "You are calm."),
+        ({"reply_to_message": {"caption": "You are calm.", "photo": [{}]}}, "You are calm."),
+        ({"reply_to_message": {"text": "x You are calm."}, "quote": {"text": "You are calm.", "is_manual": True}},
+         "You are calm."),
+        ({"reply_to_message": {"text": "You are calm."}, "quote": {"text": "calm", "position": 0}}, "You are calm."),
+        ({"external_reply": {"origin": {}}, "quote": {"text": "calm", "is_manual": True}}, "calm"),
+    ],
+)  # fmt: skip
+async def test_a_message_that_is_replied_to_makes_a_draft(replied: dict[str, Any], expected: str) -> None:
+    database = Canned(soul=ACTIVE, draft_soul=8)
+    await soul(asked(database, "set", message={"message_id": 1, **replied}))
+    assert database.calls[-1][1]["text"] == expected
+    assert database.calls[-1][1]["reason"] == "from a message"
+
+
+async def test_a_reply_without_text() -> None:
+    told = await soul(asked(Canned(), "set", message={"message_id": 1, "reply_to_message": {"photo": [{}]}}))
+    assert told.text == "There is no text in that message."
+    in_a_topic = {"message_id": 1, "reply_to_message": {"forum_topic_created": {"name": "x"}}}
+    assert "What shall I be?" in (await soul(asked(Canned(), "set", message=in_a_topic))).text
+
+
+def test_a_caption_is_a_command_only_where_a_document_is_wanted() -> None:
+    given = {"document": {"file_id": "F"}}
+    assert command_of(message(None, caption="/soul set", **given), BOT) is not None
+    assert command_of(message(None, caption="/soul@relay_bot set", **given), BOT) is not None
+    for body in (
+        message(None, caption="/soul set", photo=[{}]),
+        message(None, caption="/remember x", **given),
+        message(None, caption="/soul@other_bot set", **given),
+        message(None, caption="/soul set", forward_date=1, **given),
+    ):
+        assert command_of(body, BOT) is None
+
+
+# Editing
+
+
+async def test_edit_sends_the_text_to_copy() -> None:
+    told = await soul(asked(Canned(soul=ACTIVE | {"text": "Use ```code``` and *stars*.\n\n# x"}), "edit"))
+    (shown,) = format_reply(told.text)
+    assert shown.text.startswith("✎ soul #3 – reply to this message")
+    assert shown.text.endswith("\nUse ```code``` and *stars*.\n\n# x")
+    assert [one["type"] for one in shown.entities] == ["pre"]
+    assert told.asks
+
+
+async def test_a_soul_too_long_for_a_message_comes_as_a_document() -> None:
+    text = "ä" * 3600
+    told = await soul(asked(Canned(soul=ACTIVE | {"text": text}), "edit"))
+    assert told.text.startswith("✎ soul #3 ")
+    assert told.file == File("soul-3.md", text.encode())
+
+
+async def test_the_answer_becomes_a_draft_of_the_version_that_was_sent() -> None:
+    database = Canned(soul=ACTIVE, draft_soul=8)
+    told = await ANSWERS["soul"](asked(database, "You are kind and calm."), 2)
+    assert "made from version 2, but version 3 is active by now" in told.text
+    assert database.calls[-1][1]["based_on"] == 2
+    told = await ANSWERS["soul"](asked(database, "You are kind and calm."), 3)
+    assert "by now" not in told.text
+    assert (await ANSWERS["soul"](call(Canned(), "You are evil."), 3)).text == ADMINS_ONLY
+
+
+# Buttons
+
+
+@pytest.mark.parametrize("kind", OURS)
+async def test_buttons_are_for_admins(kind: str) -> None:
+    done = await BUTTONS[kind](call(Canned(persona={"id": 1, "text": "x"})), *["1"] * PARTS.get(kind, 1))
+    assert (done.toast, done.rows, done.says) == (ADMINS_ONLY, None, None)
+
+
+@given(st.sampled_from(OURS), st.lists(st.text(max_size=20), min_size=2, max_size=2))
+async def test_buttons_bear_nonsense(kind: str, given_parts: list[str]) -> None:
+    database = Canned(
+        souls={"total": 0, "souls": []}, soul_version=None, soul=None, decide_soul_draft=None, persona=None,
+        set_persona={"present": None, "before": None},
+    )  # fmt: skip
+    made = asked(database, message={"message_id": 1, "reply_markup": {"inline_keyboard": [[{"text": "x"}]]}})
+    done = await BUTTONS[kind](made, *given_parts[: PARTS.get(kind, 1)])
+    assert done.toast or done.says
+
+
+@pytest.mark.parametrize(
+    ("status", "decision", "toast", "rows"),
+    [
+        ("activated", "sa", "Version 4 is active from the next message on.",
+         ["✅ Activated as version 4", "↩ Back to version 3"]),
+        ("activated", "sx", "Version 4 was activated already.", ["✅ Activated as version 4", "↩ Back to version 3"]),
+        ("discarded", "sx", "This draft is discarded.", ["✖ Discarded"]),
+        ("discarded", "sa", "This draft is discarded.", ["✖ Discarded"]),
+    ],
+)  # fmt: skip
+async def test_what_became_of_a_draft_is_shown_under_it(
+    status: str, decision: str, toast: str, rows: list[str]
+) -> None:
+    version = 4 if status == "activated" else None
+    database = Canned(decide_soul_draft={"id": 8, "status": status, "version": version, "text": "x", "based_on": 3})
+    done = await BUTTONS[decision](asked(database), "8", *(["3"] if decision == "sa" else []))
+    assert (done.toast, labels(done)) == (toast, rows)
+
+
+async def test_a_draft_over_another_version_is_looked_at_again() -> None:
+    draft = {"id": 8, "status": "open", "version": None, "text": "You are kind and calm.", "based_on": 2}
+    done = await BUTTONS["sa"](asked(Canned(decide_soul_draft=draft, soul=ACTIVE)), "8", "2")
+    assert "Version 3 has become active meanwhile" in done.toast
+    assert done.rows == ()
+    assert "The difference to version 3" in done.says.text
+    assert done.says.rows[0][0]["callback_data"] == "sa:8:3"
+
+
+# Personas
+
+
+async def test_a_persona_has_a_length() -> None:
+    database = Canned()
+    told = await VERBS["persona"].run(asked(database, "x" * (PERSONA_TOKENS * 4 + 5)))
+    assert f"at most {PERSONA_TOKENS}" in told.text
+    assert database.calls == []
+
+
+async def test_a_persona_is_shown_with_who_and_when() -> None:
+    row = {"id": 6, "text": "You teach *Spanish*.\n- slowly", "author_id": ADA, "author": "Ada",
+           "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
+    told = await VERBS["persona"].run(asked(Canned(persona=row)))
+    (shown,) = format_reply(told.text)
+    assert shown.text == (
+        "What I am besides, here\nby you · 2026-01-01 00:00 · about 8 of at most 1000 tokens\n\n"
+        "You teach *Spanish*.\n- slowly"
+    )
+    assert [one["callback_data"] for one in told.rows[0]] == ["pe:6", "pc:6"]
+    for nothing in (None, row | {"text": ""}):
+        assert "just myself" in (await VERBS["persona"].run(asked(Canned(persona=nothing)))).text

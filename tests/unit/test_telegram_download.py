@@ -1,0 +1,136 @@
+"""Files that people sent, as they come from Telegram: whole and within bounds, or an error of ours."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from relay.clients.telegram import Telegram
+from relay.errors import FileTooLarge, MessengerError, MessengerRefused, MessengerUnavailable, TokenRefused
+from relay.terminal import Terminal
+from relay.testing import FakeMessenger
+from tests.standins.telegram import TelegramStandIn, Upload
+from tests.standins.telegram.values import StoredFile
+
+TOKEN = "12345:TEST"
+
+
+@pytest.fixture
+async def tg() -> AsyncIterator[TelegramStandIn]:
+    async with TelegramStandIn() as tg:
+        yield tg
+
+
+@pytest.fixture
+async def client(tg: TelegramStandIn, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Telegram]:
+    """A client of it. Whatever happens, the token is not logged."""
+    caplog.set_level(logging.DEBUG)
+    client = Telegram(TOKEN, tg.url)
+    await client.open()
+    yield client
+    await client.close_pools()
+    lines = [line for line in caplog.text.splitlines() if "Set Bot API" not in line]
+    assert TOKEN not in "\n".join(lines)
+
+
+def kept(tg: TelegramStandIn, content: bytes, path: str = "", **more: object) -> StoredFile:
+    file = tg.add_file(Upload(content, "soul.md", **more))
+    if path:
+        del tg.file_paths[file.path]
+        file.path = path
+        tg.file_paths[path] = file
+    return file
+
+
+@pytest.mark.parametrize("size", [1, 1000, 2**16 + 1, 300_000])
+async def test_a_file_comes_whole(tg: TelegramStandIn, client: Telegram, size: int) -> None:
+    content = bytes(n % 251 for n in range(size))
+    assert await client.fetch(kept(tg, content).id, size) == content
+
+
+async def test_a_path_may_hold_any_characters(tg: TelegramStandIn, client: Telegram) -> None:
+    file = kept(tg, b"x", "documents/ä file #1 100%?.md")
+    assert await client.fetch(file.id, 10) == b"x"
+
+
+async def test_a_file_beyond_the_bound(tg: TelegramStandIn, client: Telegram) -> None:
+    claimed, unclaimed = kept(tg, b"x" * 1001), kept(tg, b"x" * 5_000_000, size=10)
+    for file in (claimed, unclaimed):
+        with pytest.raises(FileTooLarge):
+            await client.fetch(file.id, 1000)
+    assert [call.params for call in tg.calls("download")] == [{"file_path": unclaimed.path}]
+    with pytest.raises(FileTooLarge):  # Telegram hands no more than 20 MB to bots
+        await client.fetch(kept(tg, b"x", size=30_000_000).id, 40_000_000)
+
+
+async def test_a_file_that_is_not_there(tg: TelegramStandIn, client: Telegram) -> None:
+    with pytest.raises(MessengerRefused, match="rong file_id"):
+        await client.fetch("no such file", 10)
+    file = kept(tg, b"x")
+    del tg.file_paths[file.path]
+    with pytest.raises(MessengerRefused, match="404"):
+        await client.fetch(file.id, 10)
+
+
+@pytest.mark.parametrize("method", ["getFile", "download"])
+@pytest.mark.parametrize("fault", ["500", "502", "disconnect"])
+async def test_trouble_on_the_way_is_worth_another_try(
+    tg: TelegramStandIn, client: Telegram, method: str, fault: str
+) -> None:
+    file = kept(tg, b"hello")
+    # A lost connection is tried once more by aiohttp itself when nothing is changed by it.
+    tg.fault(method, fault, times=2 if (method, fault) == ("download", "disconnect") else 1)
+    with pytest.raises(MessengerUnavailable):
+        await client.fetch(file.id, 10)
+    assert await client.fetch(file.id, 10) == b"hello"
+
+
+async def test_a_download_that_hangs_is_given_up(
+    tg: TelegramStandIn, client: Telegram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.clients.telegram.FETCH_SECONDS", 0.3)
+    tg.fault("download", "timeout")
+    with pytest.raises(MessengerUnavailable):
+        await client.fetch(kept(tg, b"x").id, 10)
+
+
+async def test_a_wrong_token(tg: TelegramStandIn, client: Telegram) -> None:
+    tg.fault("getFile", "unauthorized401")
+    with pytest.raises(TokenRefused):
+        await client.fetch(kept(tg, b"x").id, 10)
+
+
+async def test_nobody_answers(tg: TelegramStandIn, client: Telegram) -> None:
+    await tg.stop()
+    with pytest.raises(MessengerUnavailable):
+        await client.fetch("x", 10)
+    await tg.start()
+
+
+async def test_a_server_in_local_mode_tells_where_on_its_disk_the_file_is(
+    tg: TelegramStandIn, client: Telegram, tmp_path: Path
+) -> None:
+    path = tmp_path / "ä file.md"
+    path.write_bytes(b"from the disk")
+    assert await client.fetch(kept(tg, b"x", str(path)).id, 100) == b"from the disk"
+    with pytest.raises(FileTooLarge):
+        await client.fetch(kept(tg, b"x", str(path)).id, 5)
+    assert not tg.calls("download")
+    for elsewhere in (str(tmp_path / "not there"), r"C:\files\soul.md"):
+        with pytest.raises(MessengerRefused, match="where Relay cannot read"):
+            await client.fetch(kept(tg, b"x", elsewhere).id, 100)
+
+
+async def test_the_other_messengers() -> None:
+    with pytest.raises(MessengerError, match="not in the terminal"):
+        await Terminal().fetch("x", 10)
+    messenger = FakeMessenger()
+    messenger.files["x"] = b"hello"
+    assert await messenger.fetch("x", 5) == b"hello"
+    with pytest.raises(FileTooLarge):
+        await messenger.fetch("x", 4)
+    with pytest.raises(MessengerRefused):
+        await messenger.fetch("y", 4)

@@ -1,0 +1,147 @@
+"""Usage: prices, tokens by day in words, and the picture."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import subprocess
+import sys
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from PIL import Image
+
+from relay.bot.format import format_reply
+from relay.verbs.chart import BAR, LINE, PAPER, ceiling, usage_chart
+from relay.verbs.prices import PRICES, cost, dollars, price_of
+from relay.verbs.usage import MOST_DAYS, Used, brief, day_starts, summed, told
+from tests.unit.test_verbs import Canned, call
+from tests.unit.test_verbs import told as told_by
+
+MILLION = {
+    "input_tokens": 1_000_000,
+    "cache_read_input_tokens": 1_000_000,
+    "cache_creation_input_tokens": 1_000_000,
+    "output_tokens": 1_000_000,
+}
+
+
+def row(day: int = 1, what: str = "answers", model: str = "claude-sonnet-5-5", **tokens: int) -> dict[str, Any]:
+    counted = {"times": 1, "input": 100, "cached": 800, "written": 100, "output": 50} | tokens
+    return {"day": day, "what": what, "model": model, **counted}
+
+
+@pytest.mark.parametrize(
+    ("model", "spent"),
+    [
+        ("claude-sonnet-5-5", 2 + 0.1 + 2.5 + 10),
+        ("claude-opus-4-5-20251101", 5 + 0.5 + 6.25 + 25),
+        ("claude-haiku-4-5-latest", 1 + 0.1 + 1.25 + 5),
+        ("claude-opus-4-0", 15 + 1.5 + 18.75 + 75),
+        ("claude-sonnet-99", None),
+        ("offline", None),
+        (None, None),
+    ],
+)
+def test_what_a_million_tokens_of_each_kind_cost(model: str | None, spent: float | None) -> None:
+    assert cost(model, MILLION) == (None if spent is None else pytest.approx(spent))
+
+
+def test_the_cache_is_cheaper_to_read_and_dearer_to_write() -> None:
+    for name, price in PRICES.items():
+        assert price.cached < price.input < price.output
+        assert price_of(name) is price
+    assert cost("claude-sonnet-5-5", {"cache_read_input_tokens": 1, "service_tier": "standard"}) == pytest.approx(1e-7)
+    assert cost("claude-sonnet-5-5", {}) == 0
+
+
+def test_amounts_are_readable() -> None:
+    assert [dollars(amount) for amount in (0, 0.00123, 0.1, 12.345, 1234.5)] == [
+        "$0.00", "$0.0012", "$0.10", "$12.35", "$1,234.50",
+    ]  # fmt: skip
+    assert [brief(number) for number in (0, 999, 1000, 123_456, 1_234_567, 2_000_000_000)] == [
+        "0", "999", "1.0k", "123k", "1.2M", "2.0G",
+    ]  # fmt: skip
+
+
+def test_days_begin_at_midnight_of_the_zone_also_when_clocks_change() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    starts = day_starts(90, zone)
+    assert len(starts) == 90
+    assert all((start.hour, start.minute) == (0, 0) and start.tzinfo is zone for start in starts)
+    assert [b.date() - a.date() for a, b in itertools.pairwise(starts)] == [timedelta(days=1)] * 89
+    assert starts[-1].date() == datetime.now(zone).date()
+
+
+def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
+    starts = day_starts(14, UTC)
+    rows = [
+        row(3), row(3, "summaries", "claude-haiku-5-5", times=2), row(14, input=1_234_567, times=120, output=98_765),
+        row(14, model="claude-later-9"),
+    ]  # fmt: skip
+    by_day = [Used() for _ in starts]
+    for one in rows:
+        by_day[one["day"] - 1].add(one)
+    (part,) = format_reply(told(by_day, rows, starts))
+    table = [line for line in part.text.splitlines() if line[:3].rstrip("-").isdecimal() or line.startswith("day ")]
+    assert len(table) == 3
+    assert all(len(line) <= 40 for line in table)
+    assert f"{starts[2]:%m-%d}      1   2.0k   80%   100" in part.text
+    assert "claude-haiku-5-5: 2 summaries, 1,000 tokens in (80 % from the cache), 50 out, $0.0001" in part.text
+    assert "Together: 122 answers and 2 summaries" in part.text
+    assert "No price known for claude-later-9" in part.text
+    assert any(entity["type"] == "pre" for entity in part.entities)
+
+
+def test_ninety_busy_days_fit_one_message() -> None:
+    starts = day_starts(MOST_DAYS, UTC)
+    rows = [row(day, times=1234, input=9_876_543) for day in range(1, MOST_DAYS + 1)]
+    by_day = [summed([one]) for one in rows]
+    assert len(format_reply(told(by_day, rows, starts))) == 1
+
+
+async def test_nothing_used_and_odd_numbers_of_days() -> None:
+    empty = await told_by("usage", call(Canned(usage=[])))
+    assert "Nothing was used" in empty.text
+    assert empty.file is None
+    assert empty.private
+    for text in ("0", "91", "many", "-3", "9" * 30):
+        assert "up to 90" in (await told_by("usage", call(text=text))).text
+
+
+async def test_only_admins_hear_of_all_spaces() -> None:
+    rows = [row()]
+    database = Canned(usage=rows)
+    assert "All spaces" not in (await told_by("usage", call(database, "30"))).text
+    assert [len(given["starts"]) for _, given in database.calls] == [30]
+    assert not any(given["all"] for _, given in database.calls)
+    assert "All spaces" in (await told_by("usage", call(database, admin=True))).text
+    assert database.calls[-1][1]["all"] is True
+
+
+def test_the_picture_shows_both_series_on_a_card_of_its_own() -> None:
+    days = [date(2026, 11, 1) + timedelta(days=number) for number in range(14)]
+    used = [Used(input=100, cached=50 * number, output=9, spent=0.01 * number) for number in range(14)]
+    picture = Image.open(io.BytesIO(usage_chart(days, used)))
+    assert (picture.format, picture.size) == ("PNG", (800, 400))
+    shown = {"#{:02X}{:02X}{:02X}".format(*colour) for _, colour in picture.convert("RGB").getcolors(100_000) or []}
+    assert {BAR, LINE, PAPER} <= shown
+
+
+@pytest.mark.parametrize("count", [1, 2, 90])
+def test_a_picture_of_any_days_even_of_nothing(count: int) -> None:
+    days = [date(2026, 11, 1) + timedelta(days=number) for number in range(count)]
+    for used in (Used(), Used(input=5, unpriced={"x"}), Used(input=10**12, spent=1e6), Used(cached=1, spent=1e-7)):
+        assert usage_chart(days, [used] * count).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("highest", "top"), [(0, 1), (0.3, 0.4), (1, 1), (1.1, 2), (7, 8), (99, 100), (2.3e6, 4e6)])
+def test_the_axis_ends_at_a_round_number(highest: float, top: float) -> None:
+    assert ceiling(highest) == pytest.approx(top)
+
+
+def test_pillow_is_loaded_only_for_a_picture() -> None:
+    code = "import sys, relay.bot.worker, relay.verbs; sys.exit('PIL' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,192 @@
+"""Why: an answer explained in words, and who is told what."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from relay.bot.format import format_reply
+from relay.models import Choices, Claimed
+from relay.verbs import BUTTONS
+from relay.verbs.why import PAGE, explained, fact_rows
+from tests.unit.test_verbs import ADA, BEN, Canned, call, told
+
+Json = dict[str, Any]
+
+
+def memory(number: int, content: str = "likes tea", **more: Any) -> Json:
+    base = {"id": number, "kind": "fact", "subject": "Ada", "content": content, "status": "active", "lent": False}
+    return base | more
+
+
+def found(**more: Any) -> Json:
+    prompt = {
+        "soul": 3, "recent_count": 14, "dropped_recent": 4, "left_out_memories": 28, "share": 1.0, "learning": "on",
+        "tools": ["search_history", "search_history"], "tainted_by": [],
+        "tokens": {"soul": 900, "persona": 0, "memory": 1200, "message": 45},
+    }  # fmt: skip
+    base = {
+        "turn_id": 7, "space": {"kind": "private", "owner_id": ADA, "chat_id": None}, "at": "2026-11-22T13:03:00+00:00",
+        "model": "claude-sonnet-5-5", "tainted": False, "persona": None, "memories": [memory(12)], "hidden": 0,
+        "usage": {"input_tokens": 100, "cache_read_input_tokens": 3900, "cache_creation_input_tokens": 300,
+                  "output_tokens": 210},
+        "summary": {"text": "They *spoke* of tea.", "at": "2026-11-20T10:00:00+00:00"},
+        "recalled": [{"role": "user", "name": "Ada", "text": "my tea is green", "at": "2026-10-01T08:00:00+00:00"}],
+        "recent_from": "2026-11-21T09:12:00+00:00",
+    }  # fmt: skip
+    return base | {"prompt": prompt | more.pop("prompt", {})} | more
+
+
+def text(row: Json, page: int = 1, zone: Any = UTC) -> str:
+    (part,) = format_reply(explained(row, page, zone))
+    return part.text
+
+
+def test_everything_that_went_in_is_told() -> None:
+    shown = text(found(persona="You are my Spanish teacher"))
+    for words in (
+        "Why this answer (2026-11-22 13:03, claude-sonnet-5-5)",
+        "soul: version 3",
+        "in this conversation: “You are my Spanish teacher”",
+        "summary of 2026-11-20 10:00: “They *spoke* of tea.”",
+        "recent messages: 14, since 2026-11-21 09:12",
+        "recalled: 1",
+        "2026-10-01 08:00, Ada: “my tea is green”",
+        "tools: search_history\n",
+        "left out for want of room: 28 facts and 4 recent messages",
+        "memory: changes at once",
+        "#12 likes tea",
+        "soul 900, memory 1,200, message 45",
+        "4,300 in (3,900 from the cache, 300 written to it), 210 out; about $0.0034",
+    ):
+        assert words in shown
+    assert "persona 0" not in shown
+
+
+def test_times_are_in_the_readers_own_zone() -> None:
+    assert "2026-11-22 22:03" in text(found(), zone=ZoneInfo("Asia/Tokyo"))
+
+
+def test_an_answer_of_which_little_is_known() -> None:
+    bare = found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[], usage={}, model="offline")
+    bare["prompt"] = {}
+    shown = text(bare)
+    for words in ("soul: version 0", "no summary", "recalled: nothing", "tools: none", "Facts: none", "not noted"):
+        assert words in shown
+    assert "left out for want of room: nothing" in shown
+    assert "no price known for offline" in shown
+
+
+@pytest.mark.parametrize(
+    ("row", "line"),
+    [
+        (
+            {"tainted": True, "prompt": {"tainted_by": ["message", "tool", "news"]}},
+            "held words of others; a tool brought",
+        ),
+        ({"tainted": True}, "(words of others were in it)"),
+        ({"prompt": {"learning": "ask"}}, "as you chose in /settings"),
+        ({"prompt": {"learning": "off"}, "tainted": True}, "learning was off"),
+    ],
+)
+def test_why_memory_waited(row: Json, line: str) -> None:
+    assert line in text(found(**row))
+
+
+def test_facts_are_paged_each_with_a_button_while_it_is_known() -> None:
+    many = found(memories=[memory(number, status="forgotten" if number == 2 else "active") for number in range(1, 20)])
+    assert "Facts (19, page 1 of 4)" in text(many)
+    assert "#2 likes tea (forgotten since)" in text(many)
+    rows = fact_rows(many, 1)
+    data = [one["callback_data"] for row in rows for one in row]
+    assert data == ["yf:7:1:1", "yf:7:3:1", "yf:7:4:1", "yf:7:5:1", "yf:7:6:1", "yp:7:4", "n", "yp:7:2"]
+    assert [one["callback_data"] for one in fact_rows(many, 99)[-1]] == ["yp:7:3", "n", "yp:7:1"]
+    assert fact_rows(found(memories=[]), 1) == []
+
+
+def test_a_button_fits_telegram_and_the_longest_explanation_one_message() -> None:
+    huge = 2**62
+    memories = [memory(huge + number, "word " * 60) for number in range(PAGE * 2)]
+    recalled = [{"role": "user", "name": "N" * 300, "text": "t" * 300, "at": "2026-10-01T08:00:00+00:00"}] * 5
+    row = found(
+        turn_id=huge, memories=memories, recalled=recalled, persona="p" * 300, tainted=True,
+        prompt={"tainted_by": ["message", "reply", "summary", "people", "recent", "recalled", "tool"]},
+    )  # fmt: skip
+    assert len(text(row)) < 4000
+    assert all(len(one["callback_data"].encode()) <= 64 for line in fact_rows(row, 1) for one in line)
+
+
+def test_what_was_lent_is_a_number_to_others_and_marked_for_the_lender() -> None:
+    group = {"kind": "group", "owner_id": None, "chat_id": -5}
+    assert "Facts: none and 3 that somebody lent" in text(found(space=group, memories=[], hidden=3))
+    assert "Ada: likes tea (yours, lent)" in text(found(space=group, memories=[memory(4, lent=True)]))
+
+
+async def test_the_last_answer_or_the_one_replied_to() -> None:
+    database = Canned(answered_turn=7, why=found())
+    message = {"message_id": 5, "reply_to_message": {"message_id": 3}}
+    assert "Why this answer" in (await told("why", call(database, message=message))).text
+    assert (await told("why", call(database))).private
+    opened = {"message_id": 5, "reply_to_message": {"message_id": 3, "forum_topic_created": {}}}
+    await told("why", call(database, message=opened))
+    asked = [given["telegram_message_id"] for name, given in database.calls if name == "answered_turn"]
+    assert asked == [3, 0, 0]
+
+
+async def test_without_an_answer_there_is_nothing_to_explain() -> None:
+    database = Canned(answered_turn=None)
+    assert "not answered anything" in (await told("why", call(database))).text
+    message = {"message_id": 5, "reply_to_message": {"message_id": 3}}
+    assert "no answer of mine" in (await told("why", call(database, message=message))).text
+
+
+async def test_somebody_elses_answer_stays_theirs() -> None:
+    theirs = found(space={"kind": "private", "owner_id": BEN, "chat_id": None})
+    database = Canned(answered_turn=7, why=theirs)
+    asked = await told("why", call(database))
+    assert "not yours" in asked.text
+    assert "tea" not in asked.text
+    assert not asked.rows
+    for kind, data in (("yp", ("7", "1")), ("yf", ("7", "12", "1"))):
+        done = await BUTTONS[kind](call(database), *data)
+        assert "not yours" in done.toast
+        assert done.text is None
+    assert "change_memory" not in [name for name, _ in database.calls]
+
+
+@pytest.mark.parametrize("data", [("x", "12", "1"), ("7", "99", "1"), ("7", "", "1"), ("7" * 30, "12", "-")])
+async def test_odd_data_forgets_nothing(data: tuple[str, str, str]) -> None:
+    database = Canned(why=found() if data[0] == "7" else None)
+    assert "not yours" in (await BUTTONS["yf"](call(database), *data)).toast
+    assert "change_memory" not in [name for name, _ in database.calls]
+
+
+async def test_a_tap_forgets_as_the_command_does() -> None:
+    change = {"id": 1, "action": "forget", "status": "applied", "kind": "fact", "content": "likes tea", "before": None}
+    database = Canned(why=found(), change_memory={"changes": [change], "failed": []})
+    done = await BUTTONS["yf"](call(database, admin=True), "7", "12", "1")
+    assert done.toast == "Forgotten."
+    assert done.says is not None
+    assert done.says.changes == [change]
+    given = next(given for name, given in database.calls if name == "change_memory")
+    assert given["actions"] == [{"action": "forget", "content": "#12", "admin": True}]
+    assert given["space"]["owner_id"] == ADA
+    database = Canned(why=found(), change_memory={"changes": [], "failed": [{"failed": "nothing matches"}]})
+    assert "not yours to forget" in (await BUTTONS["yf"](call(database), "7", "12", "1")).toast
+
+
+async def test_a_lent_fact_is_forgotten_in_its_owners_space() -> None:
+    lent = found(memories=[memory(12, lent=True)])
+    database = Canned(why=lent, change_memory={"changes": [{"id": 1}], "failed": []})
+    await BUTTONS["yf"](call(database), "7", "12", "1")
+    given = next(given for name, given in database.calls if name == "change_memory")
+    assert given["space"] == {"kind": "private", "owner_id": ADA, "chat_id": None}
+
+
+async def test_a_page_is_told_in_the_zone_that_the_person_chose() -> None:
+    turn = Claimed(1, 1, "control", "working", 0, ADA, (), (), choices=Choices(zone="Asia/Tokyo"))
+    done = await BUTTONS["yp"](call(Canned(why=found()), turn=turn), "7", "1")
+    assert "22:03" in (done.text or "")
