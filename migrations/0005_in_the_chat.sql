@@ -143,6 +143,9 @@ alter table relay.turn add column replaces_turn_id bigint references relay.turn;
 create index turn_space on relay.turn (space_id, created_at) where space_id is not null;
 create index turn_used on relay.turn (space_id, created_at) include (model, usage) where usage is not null;
 
+-- Turns that were set aside, for /status.
+create index turn_failed on relay.turn (done_at) where status = 'failed';
+
 drop function if exists public.relay_edit_target(bigint, bigint, bigint);
 drop function if exists public.relay_posted(bigint, bigint, bigint);
 drop function if exists public.relay_asked(bigint, bigint, bigint);

@@ -209,7 +209,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     polling = asyncio.create_task(intake.run(), name="intake")
     working = asyncio.create_task(worker.run(), name="worker")
-    settling = asyncio.create_task(_settle(model, telegram, scheduler, settings.admins), name="settle")
+    settling = asyncio.create_task(_settle(model, telegram, scheduler, settings), name="settle")
     ended = asyncio.create_task(stopping.wait(), name="stopping")
     try:
         await asyncio.wait({polling, working, ended}, return_when=asyncio.FIRST_COMPLETED)
@@ -230,7 +230,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
             await close()
 
 
-async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, admins: frozenset[int]) -> None:
+async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, settings: Settings) -> None:
     """What may happen after the first poll: the model's package, the jobs, the command menu."""
     from relay.bot.menu import register
 
@@ -239,7 +239,7 @@ async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, admins
     if warm is not None:
         await warm()
     scheduler.start()
-    await register(telegram, admins)
+    await register(telegram, settings.admins, settings.users - settings.admins)
 
 
 async def _unless(stopping: asyncio.Event, work: Awaitable[T]) -> T | None:

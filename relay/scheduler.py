@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -58,8 +59,11 @@ class Scheduler:
 
 
 async def _logged(name: str, job: Callable[[], Awaitable[None]]) -> None:
-    """Runs a job; a failure is logged and waits for the next time."""
+    """Runs a job; a failure is logged and waits for the next time. A job that is cut off by the end of Relay ends
+    quietly: its lease runs out, or the next start frees it."""
     try:
         await job()
+    except asyncio.CancelledError:
+        log.info("job cut off", job=name)
     except RelayError as error:
         log.warning("job failed", job=name, error=str(error))

@@ -113,7 +113,7 @@ def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
             text = str(block.get("text") or "") if message["role"] == "user" else ""
             if block["type"].endswith("tool_result"):
                 yield str(block.get("content")).replace('\\"', '"').replace("\\n", "\n")
-            elif message is prompt.messages[-1] or text.startswith("<untrusted "):
+            elif message is prompt.messages[-1] or text.startswith(("<untrusted ", "<said ")):
                 yield text
 
 
@@ -212,7 +212,7 @@ async def finish(
             "usage": reply.usage,
             "prompt": record(prompt, reply, choices),
             "actions": [action_row(action, incoming) for action in actions],
-            "ask": choices.learning == "ask",
+            "ask": choices.learning == "ask" or incoming.lent is not None,
             "told": told,
         },
     )

@@ -254,8 +254,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where n.turn_id = p_turn.id and lower(m.content) = lower(one ->> 'content'))
 $$;
 
--- The parts of an answer that takes another's place get the other's messages in the chat, in order, to be edited. Those
--- that are left over become parts of their own, to be deleted. What stands in another chat (a group that has become a
+-- The texts of an answer that takes another's place get the other's messages in the chat, in order, to be edited. Those
+-- that are left over, and files, become parts of their own, to be deleted. What stands in another chat (a group that has become a
 -- supergroup) is out of reach.
 create or replace function relay.take_over_parts(p_turn relay.turn) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -264,13 +264,19 @@ declare
     one record;
 begin
     for one in
-        select row_number() over (order by seq) as place, bot_id, chat_id, telegram_message_id from delivery
+        select bot_id, chat_id, telegram_message_id, request ? 'text' as is_text,
+            row_number() over (partition by request ? 'text' order by seq) as place
+        from delivery
         where turn_id = p_turn.replaces_turn_id and p_turn.assistant_message_id is not null
             and status = 'sent' and telegram_message_id is not null and not request ? 'delete' and chat_id = here
         order by seq
     loop
         update delivery set telegram_message_id = one.telegram_message_id
-        where turn_id = p_turn.id and seq = one.place and request ? 'text';
+        where one.is_text and turn_id = p_turn.id and seq = (
+            select n.seq from (
+                select seq, row_number() over (order by seq) as place from delivery
+                where turn_id = p_turn.id and request ? 'text') n
+            where n.place = one.place);
         if not found then
             insert into delivery (turn_id, seq, bot_id, chat_id, request, telegram_message_id)
             select p_turn.id, max(seq) + 1, one.bot_id, one.chat_id,

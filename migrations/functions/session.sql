@@ -32,6 +32,8 @@ begin
         update thread set session_id = own.session_id, context_from = last_message + 1,
             window_from = last_message + 1, summary_id = null
         where id = own.id;
+    elsif p_title <> '' then
+        update session set title = p_title, titled_by = 'person' where id = own.session_id;
     end if;
     return jsonb_build_object('session_id', own.session_id, 'messages', said);
 end $$;

@@ -227,6 +227,7 @@ begin
     if p_version is not null then
         select v.text, v.tainted into p_text, tainted from relay.summary_versions(own) v where v.id = p_version;
     end if;
+    tainted := tainted or (p_version is null and present.tainted);  -- a person's words beside what others wrote
     if present.id is null or p_text is null then
         return to_jsonb(false);
     elsif present.text = p_text then

@@ -1,4 +1,4 @@
--- What was used: tokens by day and model, as the model's server counted them.
+-- What was used: tokens by day and model, as the model's server counted them. What titles of sessions used is not kept.
 
 -- Answers and summaries of a space by day and model: [{day, what, model, times, input, cached, written, output}]. Day n
 -- begins at the nth of p_starts (ISO 8601, ascending). p_all: of all spaces together, by model alone (day 0).

@@ -111,7 +111,7 @@ class Arrivals:
         """Shows the commands of those who run the bot to those of them who are here."""
         for admin in self._admins:
             if is_present(await told(self._house.messenger, "getChatMember", chat_id=chat_id, user_id=admin)):
-                await register_admin(self._house.messenger, admin, chat_id)
+                await register_admin(self._house.messenger, chat_id, admin)
 
 
 def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> str:

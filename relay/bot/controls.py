@@ -33,6 +33,9 @@ log = structlog.get_logger()
 Json = dict[str, Any]
 GONE = "This button does nothing any more."
 FAILED = "That did not work. I try again in a moment."
+PATIENCE_SECONDS = 3.0
+"""How long a press may stay unanswered; Telegram forgets it soon after."""
+WORKING = "I am at it…"
 
 
 class Controls:
@@ -118,7 +121,7 @@ class Controls:
         if verb.admin and not call.admin:
             return Told(ADMINS_ONLY)
         if verb.name == "start" and call.admin and call.private:
-            await register_admin(self._house.messenger, call.user_id)
+            await register_admin(self._house.messenger, call.chat_id, call.user_id)
         return await verb.run(replace(call, text=command.rest))
 
     async def _parts(self, call: Call, told: Told, place: Place) -> list[Json]:
@@ -129,7 +132,9 @@ class Controls:
         footer = memory_line(told.changes, told.failed)
         parts = message_parts(told.text, place, buttons, footer, silent=True, file=told.file)
         if told.asks:
-            asking = {"force_reply": True, "selective": True, "input_field_placeholder": told.asks}
+            # selective: for whoever is replied to; a button's question replies to nobody.
+            selective = place.private or place.reply_to is not None
+            asking = {"force_reply": True, "selective": selective, "input_field_placeholder": told.asks}
             parts[0]["request"]["reply_markup"] = asking  # the part that begins as a question does
         return parts
 
@@ -150,14 +155,24 @@ class Controls:
     async def _press(self, turn: Claimed, query: Json, place: Place) -> list[Json]:
         """A button. Every press is answered; who may press, its handler checks."""
         call = await self._call(turn, place, query["message"], query["from"])
+        work = asyncio.create_task(self._pressed(call, str(query.get("data") or "n")))
+        answered = False
         try:
-            done = await self._pressed(call, str(query.get("data") or "n"))
+            if not (await asyncio.wait({work}, timeout=PATIENCE_SECONDS))[0]:
+                await self._answer_press(query, WORKING)
+                answered = True
+            done = await work
             await self._redraw(done, place, query["message"])
         except Exception:
-            await self._answer_press(query, FAILED)  # its turn is run again
+            if not answered:
+                await self._answer_press(query, FAILED)  # its turn is run again
             raise
-        await self._answer_press(query, done.toast)
-        return [] if done.says is None else await self._parts(call, done.says, place)
+        finally:
+            work.cancel()
+        if not answered:
+            await self._answer_press(query, done.toast)
+        says = done.says or (Told(done.toast) if answered and done.toast else None)
+        return [] if says is None else await self._parts(call, says, place)
 
     async def _pressed(self, call: Call, data: str) -> Pressed:
         """What the button with this data does, which may be of another version."""

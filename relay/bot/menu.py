@@ -10,7 +10,7 @@ import structlog
 from relay.bot.insist import insist
 from relay.errors import MessengerError
 from relay.ports import Messenger
-from relay.verbs import VERBS
+from relay.verbs.registry import offered
 
 log = structlog.get_logger()
 
@@ -18,31 +18,31 @@ MOST_COMMANDS = 100
 LONGEST_DESCRIPTION = 256
 
 
-async def register(messenger: Messenger, admins: Iterable[int]) -> None:
-    """Registers the commands with Telegram. What it refuses does not stop the rest."""
+async def register(messenger: Messenger, admins: frozenset[int], others: Iterable[int] = ()) -> None:
+    """Registers the commands with Telegram. What it refuses does not stop the rest. `others`: who may use the bot and
+    does not run it; perhaps they did once."""
     for place in ("private", "group"):
-        await _tell(messenger, "setMyCommands", scope={"type": f"all_{place}_chats"}, commands=offered(place, False))
+        await _tell(messenger, "setMyCommands", scope={"type": f"all_{place}_chats"}, commands=menu(place, False))
     await _tell(messenger, "deleteMyCommands")  # earlier versions had one list for all chats
     for admin in admins:
-        await register_admin(messenger, admin)
+        await register_admin(messenger, admin, admin)
+    for other in others:
+        await _tell(messenger, "deleteMyCommands", scope={"type": "chat", "chat_id": other})
 
 
-async def register_admin(messenger: Messenger, admin: int, group_id: int = 0) -> None:
-    """Offers an admin all commands, in their private chat or in a group. Telegram refuses until they have pressed Start
-    there, or are in the group."""
-    if group_id:
-        scope: dict[str, Any] = {"type": "chat_member", "chat_id": group_id, "user_id": admin}
+async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
+    """Offers somebody who runs the bot all commands in a chat: in their private one, which Telegram refuses until they
+    have pressed Start there, or in a group in which they are."""
+    if chat_id == user_id:
+        place, scope = "private", {"type": "chat", "chat_id": chat_id}
     else:
-        scope = {"type": "chat", "chat_id": admin}
-    commands = offered("group" if group_id else "private", True)
-    await _tell(messenger, "setMyCommands", scope=scope, commands=commands)
+        place, scope = "group", {"type": "chat_member", "chat_id": chat_id, "user_id": user_id}
+    await _tell(messenger, "setMyCommands", scope=scope, commands=menu(place, True))
 
 
-def offered(place: str, admin: bool) -> list[dict[str, str]]:
-    """The menu of a kind of chat: private or group."""
-    verbs = [
-        verb for verb in VERBS.values() if "chat" in verb.doors and place in verb.places and (admin or not verb.admin)
-    ]
+def menu(place: str, admin: bool) -> list[dict[str, str]]:
+    """The commands of a kind of chat: private or group."""
+    verbs = [verb for section in offered(place, admin).values() for verb in section]
     return [{"command": verb.name, "description": verb.help[:LONGEST_DESCRIPTION]} for verb in verbs[:MOST_COMMANDS]]
 
 

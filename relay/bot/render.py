@@ -10,15 +10,11 @@ from relay.bot.files import file_request, too_big
 from relay.bot.format import format_reply
 from relay.bot.place import Place
 from relay.models import Answer, File
-from relay.verbs.changes import closed_row, memory_line
+from relay.verbs.changes import first_rows, memory_line
 from relay.verbs.registry import button, literal
+from relay.verbs.tools import tools_told
 
 Json = dict[str, Any]
-TOOL_NAMES = {
-    "search_history": "searched earlier messages",
-    "web_search": "searched the web",
-    "web_fetch": "read a web page",
-}
 
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
@@ -28,7 +24,7 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
     footer = " · ".join(part for part in (answer.note, by, memory, off) if part)
     choices = answer.choices
-    tools = ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in answer.tools)) if choices.tools else ""
+    tools = tools_told(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))
     tools = f"🔎 {tools}" if tools else ""
     parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)
@@ -85,7 +81,7 @@ def with_files(parts: list[Json], files: Sequence[File], place: Place) -> list[J
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Json]]:
     """Under an answer: what memory did can be undone, what failed can be tried again."""
-    rows = closed_row(answer.changes, turn_id)
+    rows = first_rows(answer.changes, turn_id)
     if answer.retry:
         rows.append([button("↻ Retry", f"r:{turn_id}")])
     if answer.web:

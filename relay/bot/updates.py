@@ -158,7 +158,15 @@ def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: boo
             "hold": hold_of(body),
             "mergeable": kind != "control" and command_of(body, bot) is None and not may_answer(body, bot),
         }
-    if chat["type"] != "private" and update.keys() & {"message", "edited_message"} and not addressed(body, bot):
+    if "edited_message" in update:
+        row["said"] = True
+    if "callback_query" in update:  # what stands in the message above the button is in the record already
+        query = update["callback_query"]
+        pressed = {"chat_id": chat["id"], "message_id": body.get("message_id")}
+        row["redacted"] = {"id": query.get("id"), "data": query.get("data"), **pressed}
+    elif chat["type"] != "private" and (
+        "edited_message" in update or ("message" in update and not addressed(body, bot))
+    ):
         row["redacted"] = {"message_id": body.get("message_id")}
     return row
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from relay.verbs.pages import Page, View, moment, within
+from relay.verbs.links import link_to
+from relay.verbs.pages import Page, View, within
 from relay.verbs.registry import Json, button, literal, short
+from relay.verbs.times import moment
 
-SUPERGROUP = -1_000_000_000_000
-"""Ids below are supergroups', the only chats whose messages have links."""
 AROUND = 600
 """Characters of a source that are quoted."""
 UNDO = {
@@ -90,7 +90,7 @@ def origin(row: Json, source: Json, view: View, zone: tzinfo, viewer: int, chat:
     if source["answer"] is not None and not source["elsewhere"]:
         lines.append(f"My answer, {moment(source['answer']['at'], zone)}, noted it:")
         lines.append(quote(around(source["answer"]["text"], row["content"], AROUND // 2)))
-    link = link_of(source)
+    link = link_to(source["posted"], source["topic_id"])
     if link:
         lines.append(f"[Go to the message]({link})")
     back = [button("‹ Back", f"mo:{row['id']}:{view}")]
@@ -128,15 +128,6 @@ def foreign(source: Json) -> str:
     if replied and not replied.get("own", True):
         found.append(f"a message of {replied.get('by') or 'somebody'} that was replied to")
     return within("; ".join(dict.fromkeys(found)), 200) or "earlier in that conversation"
-
-
-def link_of(source: Json) -> str:
-    """The address of the message in Telegram; empty where it has none."""
-    posted = source["posted"] or {}
-    if not posted.get("message_id") or posted["chat_id"] >= SUPERGROUP:
-        return ""
-    topic = f"{source['topic_id']}/" if source["topic_id"] else ""
-    return f"https://t.me/c/{SUPERGROUP - posted['chat_id']}/{topic}{posted['message_id']}"
 
 
 def around(text: str, about: str, length: int = AROUND) -> str:

@@ -4,9 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.verbs.registry import Json, button, short
+from relay.verbs.registry import Json, button, literal, short
 
 BUTTON = 40
+CANDIDATES = 250
+"""Characters for all that a forgetting may mean, on the line under an answer."""
+MOST_MATCH = 10
+"""Of so many it is asked at most (`relay.forget_memory`)."""
+IN_A_ROW = 5
+WHICH = "🧠 Which one should I forget?"
+
+
+def first_rows(changes: Sequence[Json], turn_id: int) -> list[list[Json]]:
+    """The buttons under a new answer: which one to forget is asked at once, the rest opens behind one button."""
+    return [*choice_rows(changes), *closed_row([one for one in changes if not asks_which(one, changes)], turn_id)]
+
+
+def choice_rows(changes: Sequence[Json]) -> list[list[Json]]:
+    """A button for each memory that a forgetting may mean, by its number in the text, and one for none of them."""
+    asked = candidates(changes)
+    if not asked:
+        return []
+    numbered = [button(f"🗑 {number}", f"d:{one['id']}:k") for number, one in enumerate(asked, 1)]
+    rows = [numbered[n : n + IN_A_ROW] for n in range(0, len(numbered), IN_A_ROW)]
+    return [*rows, [button("✖ None of these", f"d:{asked[0]['id']}:n")]]
+
+
+def choice_text(changes: Sequence[Json], more: bool, named: bool) -> str:
+    """The memories that a forgetting may mean, by number, as Markdown. `more`: others match, too. `named`: with the
+    people whom they are about."""
+    lines = [WHICH, ""]
+    for number, one in enumerate(candidates(changes), 1):
+        subject = f"{short(one['subject'], 30)}: " if named and one["subject"] else ""
+        lines.append(f"- **{number}** · {literal(short(subject + one['content']))}")
+    return "\n".join([*lines, "", "There are more: be more exact to find those."] if more else lines)
+
+
+def candidates(changes: Sequence[Json]) -> list[Json]:
+    """What a forgetting may mean, several at least; empty when nothing is left to choose."""
+    return [change for change in changes if asks_which(change, changes)][:MOST_MATCH]
 
 
 def closed_row(changes: Sequence[Json], turn_id: int) -> list[list[Json]]:
@@ -20,9 +56,10 @@ def closed_row(changes: Sequence[Json], turn_id: int) -> list[list[Json]]:
 def memory_line(changes: Sequence[Json], failed: Sequence[Json]) -> str:
     """One small line about what memory did, and what it was asked but did not do."""
     told = [change_line(change) for change in changes if not asks_which(change, changes)]
-    asked = [change for change in changes if asks_which(change, changes)]
-    if asked:
-        told.append(f"🧠 Which one should I forget? ({len(asked)} match)")
+    if asked := candidates(changes):
+        length = min(60, CANDIDATES // len(asked))
+        numbered = "  ".join(f"{number} {short(one['content'], length)}" for number, one in enumerate(asked, 1))
+        told.insert(0, f"{WHICH} {numbered}")  # first, since a long line is cut at its end
     told.extend(f"⚠️ {failure_line(failure)}" for failure in failed)
     return " · ".join(told)
 
@@ -76,6 +113,7 @@ def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool) -> lis
     if not opened:
         return closed_row(changes, turn_id)
     rows: list[list[Json]] = []
+    spared = [change for change in changes if change["action"] == "forget" and change["status"] == "discarded"]
     for change in changes:
         content = short(change["content"], BUTTON)
         if change["status"] == "pending":
@@ -87,7 +125,10 @@ def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool) -> lis
             rows.append([button(f"↩ Undo: {content}", f"d:{change['id']}:u")])
             if change["action"] != "forget":
                 rows[-1].append(button("✎ Edit", f"e:{change['memory_id']}"))
-        else:
+        elif change not in spared:
             rows.append([button(change_line(change)[:60], "n")])
+    if spared:
+        which = short(spared[0]["content"], BUTTON) if len(spared) == 1 else f"{len(spared)} of these"
+        rows.append([button(f"✖ Not forgotten: {which}", "n")])
     rows.append([button("‹ Close", f"c:{turn_id}")])
     return rows

@@ -10,6 +10,7 @@ from relay.verbs.sight import GONE, at_home, may_see, place_of, shown, space_of
 
 DECISIONS = {"u": ("undo", "Undone."), "k": ("keep", "Done."), "x": ("discard", "Discarded.")}
 CHANGED_SINCE = "This has changed again since. Undo that first."
+SETTLED = "That is settled already."
 ELSEWHERE = Pressed("Others are here, and this is not for them. /memory changes shows it in our own chat.")
 OURS = ("u:", "c:", "d:", "e:", "n")
 """How the data of the buttons about changes begin."""
@@ -29,14 +30,28 @@ async def close_changes(call: Call, turn_id: str) -> Pressed:
 
 @pressed("d")
 async def decide(call: Call, change_id: str, decision: str) -> Pressed:
-    """Undoes, keeps or discards a change."""
+    """Undoes, keeps or discards a change; `n` is none of those that a forgetting may mean."""
     change = number_in(change_id) or 0
     where = await call.store.changed_in(change_id=change)
     refusal = await refused(call, where)
     if where is None or refusal is not None:
         return refusal or NOT_YOURS
-    changes, toast = await decided(call, change, decision)
+    changes, toast = await decided(call, change, "x" if decision == "n" else decision)
+    if changes is not None and decision in ("k", "n") and toast != SETTLED:
+        changes = await settled(call, change, changes)
+    if changes is not None and decision == "n":
+        toast = "I forget none of them."
     return Pressed(toast, rows=None if changes is None else keyboard(call, changes, where["turn_id"], opened=True))
+
+
+async def settled(call: Call, change: int, changes: list[Json]) -> list[Json]:
+    """A turn's changes once one of those that a forgetting may mean is decided: the others are not forgotten."""
+    forgets = {one["id"]: one["status"] for one in changes if one["action"] == "forget"}
+    if change not in forgets:
+        return changes
+    for other in (id for id, status in forgets.items() if status == "pending"):
+        changes = await call.store.decide_change(other, call.user_id, call.admin, "discard") or changes
+    return changes
 
 
 async def redrawn(call: Call, turn_id: int, opened: bool) -> Pressed:
@@ -61,8 +76,10 @@ async def decided(call: Call, change: int, decision: str) -> tuple[list[Json] | 
     changes = await call.store.decide_change(change, call.user_id, call.admin, decision)
     if changes is None:
         return None, NOT_YOURS.toast
-    stays = any(one["id"] == change and one["status"] == "applied" for one in changes)
-    return changes, CHANGED_SINCE if decision == "undo" and stays else done
+    status = next((one["status"] for one in changes if one["id"] == change), "")
+    if decision == "keep" and status != "applied":
+        return changes, SETTLED
+    return changes, CHANGED_SINCE if decision == "undo" and status == "applied" else done
 
 
 def keyboard(call: Call, changes: list[Json], turn_id: int, opened: bool) -> list[list[Json]]:
@@ -98,4 +115,4 @@ async def history(call: Call, space: Space, view: str) -> Page:
     kind, _, number = view.partition(".")
     start = (min(max(number_in(number) or 1, 1), LAST_PAGE) - 1) * PAGE
     found = await call.store.history(space, kind == "w", start, PAGE, call.user_id, call.admin)
-    return history_page(found, kind == "w", await place_of(call, space), call.house.zone)
+    return history_page(found, kind == "w", await place_of(call, space), call.zone)

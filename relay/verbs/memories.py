@@ -62,7 +62,7 @@ async def show_origin(call: Call, memory_id: str, view: str) -> Pressed:
     source = await call.store.source(row["id"])
     chat_id = source["chat_id"] or 0
     chat = await title_of(call, chat_id) if chat_id < 0 else ""
-    return shown(origin(row, source, View.read(view), call.house.zone, call.user_id, chat))
+    return shown(origin(row, source, View.read(view), call.zone, call.user_id, chat))
 
 
 @pressed("mp")
@@ -119,11 +119,11 @@ async def reopened(call: Call, memory_id: int, view: str, told: str) -> Pressed:
 async def listed(call: Call, space: Space, view: View) -> Page:
     """A page of what is known in a space."""
     known = await call.store.memories(space, (view.page - 1) * PAGE, PAGE, view.asked())
-    return list_page(known, view, await place_of(call, space), call.house.zone)
+    return list_page(known, view, await place_of(call, space), call.zone)
 
 
 def card_of(call: Call, row: Json, view: View, note: str = "") -> Page:
     """A memory's own page, for this person."""
     space = Space(**row["space"])
     yours = may_forget(row, space, call.user_id, call.admin)
-    return card(row, view, call.house.zone, call.user_id, yours, note)
+    return card(row, view, call.zone, call.user_id, yours, note)

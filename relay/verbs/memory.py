@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from relay.models import Space
-from relay.verbs.registry import Call, Json, Pressed, Told, answers, literal, number_in, pressed, question, verb
+from relay.verbs.changes import candidates, choice_text, first_rows
+from relay.verbs.registry import Call, Json, Pressed, Told, answers, number_in, pressed, question, verb
 from relay.verbs.sight import at_home, may_edit, may_see
 
 FACT_LENGTH, LEARNING_LENGTH = 500, 2000
@@ -43,7 +46,11 @@ async def forget(call: Call) -> Told:
         )
     action = {"action": "forget", "content": words[:500]} | ({"admin": True} if call.admin else {})
     done = await call.store.change_memory(call.turn, call.space, [action])
-    return Told("", done["changes"], done["failed"])
+    changes, failed = done["changes"], done["failed"]
+    if not candidates(changes):
+        return Told("", changes, failed)
+    text = choice_text(changes, more=bool(failed), named=call.space.kind == "group")
+    return Told(text, rows=first_rows(changes, call.turn.turn_id))
 
 
 @pressed("e")
@@ -52,7 +59,7 @@ async def ask_edit(call: Call, memory_id: str) -> Pressed:
     row = await editable(call, number_in(memory_id) or 0)
     if row is None:
         return Pressed(NO_EDIT)
-    text = f"{question('', row['id'])} – reply to this message with the new wording of:\n{literal(row['content'])}"
+    text = f"{question('', row['id'])} – reply to this message with the new wording of:\n{copied(row['content'])}"
     return Pressed(says=Told(text, asks="New wording", private=not at_home(call, Space(**row["space"]))))
 
 
@@ -62,13 +69,31 @@ async def edit(call: Call, memory_id: int) -> Told:
     row = await editable(call, memory_id)
     if row is None:
         return Told(NO_EDIT)
-    space, text = Space(**row["space"]), " ".join(call.text.split())
+    space, text = Space(**row["space"]), reworded(call.text, row["kind"])
     longest = LEARNING_LENGTH if row["kind"] == "learning" else FACT_LENGTH
     if not text or len(text) > longest:
         return Told(f"That is {len(text)} characters; a {row['kind']} has 1 to {longest}. Reply to my question again.")
     change = {"action": "edit", "memory_id": memory_id, "content": text}
     done = await call.store.change_memory(call.turn, space, [change])
     return Told("", done["changes"], done["failed"], private=not at_home(call, space))
+
+
+def copied(text: str) -> str:
+    """A text as Markdown code that shows just it: a tap copies it. Several lines are a block, one stands in a line."""
+    text = "\n".join(text.strip().splitlines())
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    if "\n" in text:
+        fence = fence.ljust(3, "`")
+        return f"\n{fence}\n{text}\n{fence}"
+    padding = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{padding}{text}{padding}{fence}"
+
+
+def reworded(text: str, kind: str) -> str:
+    """A new wording as it is kept: a fact on one line, a learning with its line breaks."""
+    if kind != "learning":
+        return " ".join(text.split())
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
 async def editable(call: Call, memory_id: int) -> Json | None:

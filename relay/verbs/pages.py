@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import NamedTuple
 
 from relay.verbs.changes import change_line, done_line
 from relay.verbs.registry import Json, button, literal, number_in, short
+from relay.verbs.times import day, moment
 
 PAGE = 8
 WORDS = 32
@@ -175,7 +176,7 @@ def history_page(found: Json, waiting: bool, place: str, zone: tzinfo) -> Page:
     elif found["pending"]:
         ways.append(button(f"⏳ {found['pending']} waiting", f"mc:{space}:w.1"))
     rows.append(ways)
-    text = "\n".join(lines) or ("Nothing does." if waiting else "Nothing has changed yet.")
+    text = "\n".join(lines) or ("Nothing is waiting for your tap." if waiting else "Nothing has changed yet.")
     return Page(f"{head}\n\n{text}", [row for row in rows if row])
 
 
@@ -232,13 +233,3 @@ def within(text: str, units: int) -> str:
     if len(data) <= 2 * units:
         return text
     return data[: 2 * units - 2].decode("utf-16-le", "ignore").rstrip() + "…"
-
-
-def day(at: str, zone: tzinfo) -> str:
-    """The date of an ISO 8601 time in a zone."""
-    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d}"
-
-
-def moment(at: str, zone: tzinfo) -> str:
-    """The same with the time of day."""
-    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""Personas: what the soul is besides in one chat and topic."""
+"""Personas: the role that the assistant has in one chat or topic."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from relay.verbs.versions import about, byline, difference_to, to_copy, unfit, w
 CHANGED = "This has changed since. /persona shows how it is."
 
 
-@verb("persona", usage="[<text> | clear]", help="what I am besides in this chat or topic", admin=True)
+@verb("persona", usage="[<text> | clear]", help="a role for me in this chat or topic", admin=True)
 async def persona(call: Call) -> Told:
-    """Shows, sets or clears what the assistant is besides, here."""
+    """Shows, sets or clears the assistant's role here."""
     text = call.text.strip()
     if text:
         return await put(call, "" if text.lower() == "clear" else text)
     row = await call.store.persona(call.chat_id, call.topic_id)
     if row is None or not row["text"]:
-        return Told("Here I am just myself. Make me more: /persona You are my Spanish teacher")
-    head = f"**What I am besides, here**\n{byline(call, row)} · {about(row['text'], PERSONA_TOKENS)}"
+        return Told("No role is set here. For example: /persona You are my Spanish teacher")
+    head = f"**My role here**\n{byline(call, row)} · {about(row['text'], PERSONA_TOKENS)}"
     rows = [[button("✎ Edit", f"pe:{row['id']}"), button("✖ Clear", f"pc:{row['id']}")]]
     return Told(f"{head}\n\n{whole(row['text'])}", rows=rows)
 
@@ -45,11 +45,11 @@ async def put(call: Call, text: str, instead_of: int | None = None) -> Told:
     if present != text:
         return Told(CHANGED)
     if now is None or (before is None and not text):
-        return Told("There is nothing to clear: here I am just myself.")
+        return Told("There is nothing to clear: no role is set here.")
     earlier = before["text"] if before else ""
     if not text:
-        return Told("Cleared: from the next message on I am just myself here.", rows=back(now, before))
-    head = f"From the next message on I am this besides, here ({about(text, PERSONA_TOKENS)})."
+        return Told("Cleared: from the next message on I have no role here.", rows=back(now, before))
+    head = f"From the next message on, this is my role here ({about(text, PERSONA_TOKENS)})."
     changes = f" What changed:\n\n{await difference_to(earlier, text)}" if earlier else ""
     return Told(head + changes, rows=[*back(now, before), [button("✖ Clear", f"pc:{now['id']}")]])
 
@@ -88,8 +88,8 @@ async def ask(call: Call, number: str) -> Pressed:
     row = await call.store.persona(call.chat_id, call.topic_id)
     if row is None or row["id"] != number_in(number):
         return Pressed(CHANGED)
-    asked = f"{question('persona', row['id'])} – reply to this message with what I am besides, here."
-    return Pressed(says=to_copy(asked, row["text"], "persona.md", "What I am besides"))
+    asked = f"{question('persona', row['id'])} – reply to this message with my role here."
+    return Pressed(says=to_copy(asked, row["text"], "persona.md", "My role here"))
 
 
 @answers("persona")

@@ -23,6 +23,8 @@ WANTS = {
     "in": "needs a place: in:here, or the name of a topic or group. Several words stand in quotes.",
 }
 A_DATE = "Write 2026-11-05, 2026-11, 2026, today, yesterday, or 7d (seven days ago)."
+MOST = 8
+"""Names, places and phrases each: every one is looked for in each message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,10 @@ def parse(text: str, now: datetime) -> Query:
             draft.words.append(word)
         elif phrase and any(c.isalnum() for c in phrase):
             draft.phrases.append(" ".join(phrase.split()))
+    bounded = {"names after from:": draft.names, "places after in:": draft.places, "phrases": draft.phrases}
+    for what, given in bounded.items():
+        if len(given) > MOST:
+            draft.wrong.append(f"{len(given)} {what} are too many; {MOST} at most.")
     return Query(
         words=" ".join(draft.words),
         phrases=tuple(draft.phrases),

@@ -120,8 +120,29 @@ class Verb:
 
 
 VERBS: dict[str, Verb] = {}
+SECTIONS = {
+    "Talking": ("new", "stop", "retry", "search", "summary", "sessions"),
+    "What I remember": ("memory", "remember", "forget", "why"),
+    "You and me": ("settings", "usage", "status", "help", "start"),
+    "In this group": ("answer", "link", "unlink"),
+    "Who I am": ("soul", "persona"),
+}
+"""The verbs as people find them in /help and in Telegram's menu."""
 BUTTONS: dict[str, Press] = {}
 ANSWERS: dict[str, Hear] = {}
+
+
+def offered(place: str, admin: bool) -> dict[str, list[Verb]]:
+    """The commands that somebody may use in a kind of chat (private or group), by section."""
+    sections = {
+        title: [
+            one
+            for name in names
+            if (one := VERBS.get(name)) and "chat" in one.doors and place in one.places and (admin or not one.admin)
+        ]
+        for title, names in SECTIONS.items()
+    }
+    return {title: verbs for title, verbs in sections.items() if verbs}
 
 
 def verb(
@@ -191,3 +212,8 @@ def short(text: str, length: int = 90) -> str:
 def number_in(text: str) -> int | None:
     """The number that a part of a button's data or of a command is; None when it is none that an id can be."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things in words; `many`: what several are called, when an s is not enough."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

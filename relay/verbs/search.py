@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from relay.verbs.links import link_to
 from relay.verbs.query import Query, parse
 from relay.verbs.registry import Call, Json, Pressed, Told, button, literal, number_in, pressed, short, verb
+from relay.verbs.times import moment
 
 PAGE = 6
 AROUND = 3
@@ -69,7 +71,7 @@ async def recalled(call: Call, turn_id: str) -> tuple[Json, Query] | None:
     asked = await call.store.kept_search(number_in(turn_id) or 0, call.space)
     if asked is None or not await call.sees(call.space):
         return None
-    return asked, parse(asked["text"], datetime.fromisoformat(asked["at"]).astimezone(call.house.zone))
+    return asked, parse(asked["text"], datetime.fromisoformat(asked["at"]).astimezone(call.zone))
 
 
 async def results(call: Call, asked: Json, query: Query, turn_id: int, offset: int) -> tuple[str, list[list[Json]]]:
@@ -152,13 +154,13 @@ def as_json(query: Query, asked: Json) -> Json:
 
 
 def now(call: Call) -> datetime:
-    """The present in the house's time zone."""
-    return datetime.now(call.house.zone)
+    """The present in the person's time zone."""
+    return datetime.now(call.zone)
 
 
 def heading(call: Call, row: Json, place: bool = True) -> str:
     """When, by whom and where something was said; a link to it where Telegram has one."""
-    when = f"{datetime.fromisoformat(row['at']).astimezone(call.house.zone):%Y-%m-%d %H:%M}"
+    when = moment(row["at"], call.zone)
     if link := link_to(row["posted"], row["topic_id"]):
         when = f"[{when}]({link})"
     parts = [when, speaker(call, row)]
@@ -174,14 +176,6 @@ def speaker(call: Call, row: Json) -> str:
     if call.space.kind == "private" and row["user_id"] == call.space.owner_id:
         return "you"
     return literal(short(row["name"] or "somebody", 40))
-
-
-def link_to(posted: Json | None, topic_id: int) -> str:
-    """The address of a message; empty where Telegram has none: only supergroups have them."""
-    if not posted or posted["chat_id"] > -1_000_000_000_000:
-        return ""
-    topic = f"{topic_id}/" if topic_id else ""
-    return f"https://t.me/c/{-1_000_000_000_000 - posted['chat_id']}/{topic}{posted['message_id']}"
 
 
 def passage(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.verbs.registry import VERBS, Call, Told, literal, verb
+from relay.verbs.registry import Call, Told, counted, literal, offered, verb
 from relay.verbs.usage import summed
 
 
@@ -11,30 +11,30 @@ async def start(call: Call) -> Told:
     """Greets, and says how to begin."""
     return Told(
         f"Hello {literal(call.name)}! I am your assistant, and I remember: what you tell me in one "
-        "chat or topic I know in all of yours. What I learn I say under my answer, and one tap undoes it.\n\n"
+        "chat or topic I know in all of yours. What I learn I say under my answer, and a tap there undoes it.\n\n"
         "Just write to me. /help shows the rest."
     )
 
 
 @verb("help", help="what I can do", doors=("chat",))
 async def help_text(call: Call) -> Told:
-    """Lists the verbs that this person can use."""
-    lines = [
-        f"/{v.name}{' ' + v.usage if v.usage else ''} – {v.help}" for v in VERBS.values() if call.admin or not v.admin
-    ]
-    return Told(
-        "Write to me as you would to a friend; I answer, and I remember.\n\n"
-        + "\n\n".join(line.replace("<", "\\<").replace("[", "\\[") for line in lines)
+    """Lists the verbs that this person can use here."""
+    sections = offered("private" if call.private else "group", call.admin)
+    text = "\n\n".join(
+        f"**{title}**\n" + "\n".join(f"/{one.name} – {one.help}" for one in verbs) for title, verbs in sections.items()
     )
+    return Told(f"Write to me as you would to a friend; I answer, and I remember.\n\n{text}")
 
 
 @verb("new", usage="[title]", help="start a new conversation here; what I know stays")
 async def new(call: Call) -> Told:
     """Ends this thread's session."""
-    done = await call.store.new_session(call.space, call.chat_id, call.topic_id, " ".join(call.text.split())[:80])
+    title = " ".join(call.text.split())[:80]
+    done = await call.store.new_session(call.space, call.chat_id, call.topic_id, title)
+    named = f": **{literal(title)}**" if title else "."
     if not done["messages"]:
-        return Told("This is a new conversation already.")
-    return Told("A new conversation. I keep what I know about you; what was said before can still be searched.")
+        return Told(f"This is a new conversation already{named}")
+    return Told(f"A new conversation{named} I keep what I know about you; what was said before can still be searched.")
 
 
 @verb("stop", help="stop the answer I am writing", doors=("chat",))
@@ -51,19 +51,21 @@ async def status(call: Call) -> Told:
     asked = today["input"] + today["cached"] + today["written"]
     cached = f", {100 * today['cached'] // asked} % from the cache" if asked else ""
     lines = [
-        f"**Relay {call.house.version}** on {call.house.model} (summaries: {call.house.small_model})",
-        f"- {now['memories']} memories, {now['pending']} waiting for a tap; soul version {now['soul']}",
-        f"- {now['threads']} threads, {now['exchanges']} exchanges",
-        f"- last 24 hours: {today['turns']} turns, {asked} tokens in{cached}, {today['output']} out, "
+        f"**Relay {call.house.version}** on {literal(call.house.model)} (summaries: {literal(call.house.small_model)})",
+        f"- {counted(now['memories'], 'memory', 'memories')}, {now['pending']:,} waiting for a tap; "
+        f"soul version {now['soul']}",
+        f"- {counted(now['threads'], 'conversation')}, {counted(now['exchanges'], 'answer')}",
+        f"- last 24 hours: {counted(today['turns'], 'turn')}, {counted(asked, 'token')} in{cached}, "
+        f"{today['output']:,} out, "
         f"{summed(now['used']).price} with summaries",
     ]
-    if call.admin:
+    if call.admin and call.private:
         lines.append(
             f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
-            f"{now['summaries_due']} summaries due"
+            f"{counted(now['summaries_due'], 'summary', 'summaries')} due"
         )
         lines.append(f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}")
-        lines.append(f"- storage: {call.house.storage}")
+        lines.append(f"- storage: {literal(call.house.storage)}")
     return Told("\n".join(lines))
 
 

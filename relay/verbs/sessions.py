@@ -11,12 +11,14 @@ from relay.verbs.registry import (
     Pressed,
     Told,
     button,
+    counted,
     literal,
     number_in,
     pressed,
     short,
     verb,
 )
+from relay.verbs.times import moment
 
 PAGE = 6
 
@@ -43,7 +45,7 @@ async def open_session(call: Call, session_id: str, offset: str) -> Pressed:
         return NOT_YOURS
     one = await call.store.session(call.space, call.chat_id, call.topic_id, number_in(session_id) or 0)
     if one is None:
-        return Pressed("This session is not of this conversation.")
+        return Pressed("That session belongs to another conversation.")
     lines = [f"**{title(one)}**", numbers(call, one)]
     if one["summary"]:
         lines.append(f"> {literal(short(one['summary'], 1500))}")
@@ -82,10 +84,10 @@ def title(one: Json) -> str:
 
 def numbers(call: Call, one: Json) -> str:
     """When a session was, and how much was said and used."""
-    begun, ended = (datetime.fromisoformat(one[key]).astimezone(call.house.zone) for key in ("from", "to"))
-    until = f"{ended:%H:%M}" if begun.date() == ended.date() else f"{ended:%Y-%m-%d %H:%M}"
+    begun, ended = (datetime.fromisoformat(one[key]).astimezone(call.zone) for key in ("from", "to"))
+    until = f"{ended:%H:%M}" if begun.date() == ended.date() else moment(one["to"], call.zone)
     tokens = f"{one['input']:,} tokens in, {one['output']:,} out"
-    return f"{begun:%Y-%m-%d %H:%M} – {until} · {one['messages']} messages · {tokens}"
+    return f"{moment(one['from'], call.zone)} – {until} · {counted(one['messages'], 'message')} · {tokens}"
 
 
 def words(call: Call, said: Json) -> str:

@@ -30,6 +30,7 @@ LEARNING = {
     "ask": "what I learn waits for your tap",
     "off": "I learn nothing",
 }
+LEARNING_LABELS = {"on": "🧠 On", "ask": "🧠 Ask", "off": "🧠 Off"}
 FLAGS = {
     "sound": ("answers make a sound", "answers are silent"),
     "previews": ("links show a preview", "links show no preview"),
@@ -38,7 +39,7 @@ FLAGS = {
 LABELS = {
     "sound": ("🔔 Sound", "🔕 Silent"),
     "previews": ("Previews", "No previews"),
-    "tools": ("Tools", "No tools"),
+    "tools": ("🔎 Show tools", "Hide tools"),
 }
 ASK_ZONE = (
     "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "
@@ -114,8 +115,8 @@ def in_words(call: Call, choices: Choices) -> str:
 def rows(user_id: int, choices: Choices) -> list[list[Json]]:
     """What can be chosen; a tick marks what is."""
     learning = [
-        button(f"{'✓ ' if choices.learning == name else ''}Learning {name}", f"tl:{user_id}:{name}")
-        for name in LEARNING
+        button(f"{'✓ ' if choices.learning == name else ''}{label}", f"tl:{user_id}:{name}")
+        for name, label in LEARNING_LABELS.items()
     ]
     flags = [
         [

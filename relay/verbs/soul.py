@@ -13,6 +13,7 @@ from relay.verbs.registry import (
     Told,
     answers,
     button,
+    counted,
     literal,
     number_in,
     pressed,
@@ -152,7 +153,7 @@ async def draft_told(text: str, number: int, base: int, active: Json) -> Told:
             f" ⚠️ It was made from version {base}, but version {active['version']} is active by now; "
             "activating it would undo what was changed there."
         )
-    changes = await difference_to(active["text"], text)
+    changes = await difference_to(active["text"], text) or "(none)"
     rows = [[button("✅ Activate", f"sa:{number}:{active['version']}"), button("✖ Discard", f"sx:{number}")]]
     return Told(f"{head} The difference to version {active['version']}:\n\n{changes}", rows=rows)
 
@@ -204,7 +205,7 @@ async def history(call: Call, page: int) -> Told:
             rows[-1].append(button(f"↩ Restore {number}", f"sr:{number}"))
     turn = [button("‹ Newer", f"sh:{page - 1}")] if page > 1 else []
     turn += [button("Older ›", f"sh:{page + 1}")] if page < pages else []
-    head = f"{found['total']} versions" + (f", page {page} of {pages}" if pages > 1 else "")
+    head = counted(found["total"], "version") + (f", page {page} of {pages}" if pages > 1 else "")
     return Told(f"{head}\n\n" + "\n\n".join(lines), rows=[*rows, *([turn] if turn else [])])
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
 
 from relay.jobs import LEASE_SECONDS, LEAST_MESSAGES, summarise
-from relay.prompt import SUMMARY_TOKENS, estimate_tokens
+from relay.prompt import SUMMARY_TOKENS
 from relay.verbs.registry import (
     NOT_YOURS,
     Call,
@@ -15,6 +14,7 @@ from relay.verbs.registry import (
     Told,
     answers,
     button,
+    counted,
     literal,
     number_in,
     pressed,
@@ -22,6 +22,8 @@ from relay.verbs.registry import (
     short,
     verb,
 )
+from relay.verbs.times import moment
+from relay.verbs.versions import to_copy, unfit
 
 PAGE = 5
 LONGEST = 3400
@@ -44,7 +46,7 @@ async def summary(call: Call) -> Told:
             return await present(call)
         case "refresh", False:
             failure = await refreshed(call)
-            return Told(failure) if failure else await present(call)
+            return Told(literal(failure)) if failure else await present(call)
         case "correct", True:
             return await correct(call, rest)
         case "correct", False:
@@ -65,8 +67,8 @@ async def press_refresh(call: Call) -> Pressed:
     """Makes the summary anew and shows it."""
     if not await call.sees(call.space):
         return NOT_YOURS
-    failure = await refreshed(call)
-    return Pressed(failure) if failure else redrawn(await present(call))
+    failure, now = await refreshed(call), await present(call)
+    return Pressed(failure, now.text, now.rows)
 
 
 @pressed("zc")
@@ -155,29 +157,23 @@ async def history(call: Call, offset: int) -> Told:
 def shown(call: Call, found: Json) -> str:
     """A version of a summary, with what there is to know about it."""
     one = found["summary"]
-    covered = counted(found["messages"])
-    about = [maker(call, one), f"of {covered} messages until {moment(call, found['through'])}"]
+    about = [maker(call, one), f"of {messages(found['messages'])} until {moment(found['through'], call.zone)}"]
     if found["fresh"]:
-        about.append(f"{counted(found['fresh'])} are newer")
+        about.append(f"{messages(found['fresh'])} since")
     text = one["text"] if len(one["text"]) <= LONGEST else one["text"][:LONGEST].rstrip() + " […]"
     quoted = "\n>\n> ".join(literal(line) for line in text.splitlines() if line.strip())
     return f"**Summary, version {one['number']} of {found['versions']}** · {' · '.join(about)}\n\n> {quoted}"
 
 
-def counted(messages: int) -> str:
+def messages(number: int) -> str:
     """A number of messages; they are counted to 5,000."""
-    return f"{messages:,}" if messages < 5_000 else "over 5,000"
+    return counted(number, "message") if number < 5_000 else "over 5,000 messages"
 
 
 def maker(call: Call, one: Json) -> str:
     """Who made a version, and when."""
     who = f"corrected by {literal(one['by'] or 'somebody')}" if one["author_id"] else f"by {literal(one['model'])}"
-    return f"{who}, {moment(call, one['created_at'])}"
-
-
-def moment(call: Call, at: str) -> str:
-    """A time in the house's zone."""
-    return f"{datetime.fromisoformat(at).astimezone(call.house.zone):%Y-%m-%d %H:%M}"
+    return f"{who}, {moment(one['created_at'], call.zone)}"
 
 
 async def asked(call: Call) -> Told:
@@ -185,17 +181,17 @@ async def asked(call: Call) -> Told:
     one = (await call.store.summary(call.space, call.chat_id, call.topic_id))["summary"]
     if one is None:
         return Told(NONE_YET)
-    head = f"{question('summary', one['id'])} – reply to this message with the summary as it should be. It is now:"
-    return Told(f"{head}\n\n{literal(short(one['text'], LONGEST))}", asks="The summary in your words")
+    head = f"{question('summary', one['id'])} – reply to this message with the summary as it should be."
+    return to_copy(head, one["text"], "summary.md", "The summary in your words")
 
 
 async def correct(call: Call, text: str, of: int = 0) -> Told:
     """Puts a person's words in the place of the present summary; `of`: the one that it must still be."""
-    text, tokens = text.strip(), estimate_tokens(text)
+    text = text.strip()
     if not text:
         return Told("What should the summary say? Send it as a text.")
-    if tokens > SUMMARY_TOKENS:
-        return Told(f"That is about {tokens} tokens; a summary has at most {SUMMARY_TOKENS}.")
+    if no := unfit(call, text, SUMMARY_TOKENS, "summary"):
+        return Told(no)
     now = (await call.store.summary(call.space, call.chat_id, call.topic_id))["present"]
     if now is None:
         return Told(NONE_YET)

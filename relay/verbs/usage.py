@@ -1,4 +1,5 @@
-"""Usage: tokens, cost and cache share by day, in words and as a picture."""
+"""Usage: tokens, cost and cache share by day, in words and as a picture. The titles of sessions, a few hundred tokens
+each, are not counted: what they used is not kept."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 from relay.models import File
 from relay.verbs.prices import cost, dollars
-from relay.verbs.registry import Call, Json, Told, literal, number_in, verb
+from relay.verbs.registry import Call, Json, Told, counted, literal, number_in, verb
 
 DAYS, MOST_DAYS = 14, 90
 
@@ -66,7 +67,7 @@ async def usage(call: Call) -> Told:
     days = DAYS if not call.text.strip() else number_in(call.text.strip()) or 0
     if not 1 <= days <= MOST_DAYS:
         return Told(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30", private=True)
-    starts = day_starts(days, call.house.zone)
+    starts = day_starts(days, call.zone)
     rows = await call.store.usage(call.space, starts)
     by_day = [Used() for _ in starts]
     for row in rows:
@@ -113,7 +114,7 @@ def told(by_day: Sequence[Used], rows: Sequence[Json], starts: Sequence[datetime
     head = f"**Usage of the last {len(starts)} days**" if len(starts) > 1 else "**Usage of today**"
     if not rows:
         return f"{head}\n\nNothing was used."
-    table = ["day    turns     in cache   out   cost"]
+    table = [line("day", "answers", "in", "cache", "out", "cost")]
     table += [day_line(start.date(), used) for start, used in zip(starts, by_day, strict=True) if used.asked]
     models = []
     for name in sorted({row["model"] or "?" for row in rows}):
@@ -129,10 +130,15 @@ def told(by_day: Sequence[Used], rows: Sequence[Json], starts: Sequence[datetime
 
 
 def day_line(day: date, used: Used) -> str:
-    """One day within 38 columns, so that a phone shows it on one line."""
+    """One day of the table."""
     share = f"{100 * used.share:.0f}%" if used.share is not None else ""
     price = used.price.replace("no price", "?")
-    return f"{day:%m-%d} {used.answers:>6} {brief(used.asked):>6} {share:>5} {brief(used.output):>5} {price:>7}"
+    return line(f"{day:%m-%d}", str(used.answers), brief(used.asked), share, brief(used.output), price)
+
+
+def line(day: str, answers: str, asked: str, share: str, output: str, price: str) -> str:
+    """A row of the table within 40 columns, so that a phone shows it on one line."""
+    return f"{day:<5} {answers:>7} {asked:>6} {share:>5} {output:>5} {price:>7}"
 
 
 def brief(number: int) -> str:
@@ -147,7 +153,7 @@ def brief(number: int) -> str:
 def in_words(used: Used) -> str:
     """What was used, on one line."""
     share = f" ({100 * used.share:.0f} % from the cache)" if used.share is not None else ""
-    times = [f"{used.answers:,} {'answer' if used.answers == 1 else 'answers'}"] if used.answers else []
+    times = [counted(used.answers, "answer")] if used.answers else []
     if used.summaries:
-        times.append(f"{used.summaries:,} {'summary' if used.summaries == 1 else 'summaries'}")
+        times.append(counted(used.summaries, "summary", "summaries"))
     return f"{' and '.join(times) or 'nothing'}, {used.asked:,} tokens in{share}, {used.output:,} out, {used.price}"

@@ -1,15 +1,15 @@
-"""What souls and personas have in common: texts in versions, each by somebody, then and then, of a bounded length."""
+"""What souls, personas and summaries have in common: texts in versions, by somebody, of a bounded length."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from datetime import datetime
 
 from relay.models import File
 from relay.prompt import estimate_tokens
 from relay.verbs import difference
 from relay.verbs.registry import Call, Json, Told, literal
+from relay.verbs.times import moment
 
 ONE_MESSAGE = 3500
 """UTF-16 units of a text that fits one message together with what is said about it."""
@@ -19,10 +19,9 @@ CUT = 4000
 
 def byline(call: Call, row: Json) -> str:
     """Who wrote a version, and when."""
-    when = datetime.fromisoformat(row["created_at"]).astimezone(call.house.zone)
     names = {call.user_id: "by you · ", None: ""}
     who = names.get(row["author_id"], f"by {literal(row.get('author') or str(row['author_id']))} · ")
-    return f"{who}{when:%Y-%m-%d %H:%M}"
+    return f"{who}{moment(row['created_at'], call.zone)}"
 
 
 def about(text: str, most: int) -> str:

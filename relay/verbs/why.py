@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from relay.models import Space
 from relay.verbs.prices import cost, dollars
-from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, Told, button, literal, number_in, pressed, short, verb
+from relay.verbs.registry import (
+    NOT_YOURS,
+    Call,
+    Json,
+    Pressed,
+    Told,
+    button,
+    counted,
+    literal,
+    number_in,
+    pressed,
+    short,
+    verb,
+)
+from relay.verbs.times import moment
+from relay.verbs.tools import tools_told
 
 PAGE = 6
 LAYERS = ("soul", "persona", "memory", "summary", "recent", "recalled", "message")
 TAINTS = {
     "message": "what you sent held words of others",
     "reply": "it replies to words of others",
+    "memory": "some of what I know here is from others",
     "summary": "the summary comes from words of others",
     "people": "several people spoke before",
     "recent": "earlier messages held words of others",
@@ -90,18 +106,13 @@ def explained(found: Json, page: int, zone: tzinfo) -> str:
     )
     since = f", since {moment(found['recent_from'], zone)}" if found["recent_from"] else ""
     lines.append(f"- recent messages: {prompt.get('recent_count', 0)}{since}")
-    lines.append(f"- recalled: {len(found['recalled']) or 'nothing'}")
+    lines.append(f"- recalled messages: {len(found['recalled']) or 'nothing'}")
     for row in found["recalled"]:
         who = "I" if row["role"] == "assistant" else literal(short(row["name"] or "you", 30))
         lines.append(f"  - {moment(row['at'], zone)}, {who}: “{quoted(row['text'], 100)}”")
-    lines.append(f"- tools: {literal(', '.join(dict.fromkeys(prompt.get('tools', [])))) or 'none'}")
+    lines.append(f"- tools: {literal(tools_told(prompt.get('tools', []))) or 'none'}")
     lines += [f"- {line}" for line in (left_out(prompt), learning(found))]
     return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found)
-
-
-def moment(at: str, zone: tzinfo) -> str:
-    """A time as people read it."""
-    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d %H:%M}"
 
 
 def quoted(text: str, length: int) -> str:
@@ -113,10 +124,10 @@ def left_out(prompt: Json) -> str:
     """What did not fit into the prompt."""
     parts = []
     if prompt.get("left_out_memories"):
-        parts.append(f"{prompt['left_out_memories']} facts")
+        parts.append(counted(prompt["left_out_memories"], "fact"))
     if prompt.get("dropped_recent"):
-        parts.append(f"{prompt['dropped_recent']} recent messages")
-    told = f"left out for want of room: {' and '.join(parts) or 'nothing'}"
+        parts.append(counted(prompt["dropped_recent"], "recent message"))
+    told = f"left out, no room: {' and '.join(parts) or 'nothing'}"
     return told + (" (the model found it too long at first)" if prompt.get("share", 1) < 1 else "")
 
 

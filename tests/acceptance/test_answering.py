@@ -45,7 +45,7 @@ async def test_all_answers_everything_that_known_people_say(town: Town) -> None:
     assert "every message of the people I know" in done.text
     assert marked(done) == ["✓ All"]
     assert (await town.ask(group, ben, "talking to all")).text == "You said: talking to all"
-    assert "Ben says:" in str(town.prompt("talking to all").messages[-1])
+    assert 'said by="Ben"' in str(town.prompt("talking to all").messages[-1])
     await unanswered(town, group, stranger, "me too?")
     await unanswered(town, group, stranger, f"{at(town)} me too?")
     assert not town.keeps("me too?")

@@ -23,8 +23,8 @@ async def choose(town: Town, chat: Chat, user: User, label: str) -> StoredMessag
 async def test_learning_can_wait_or_stop(town: Town) -> None:
     ada, dm = town.person()
     assert "learning: on" in (await town.ask(dm, ada, "/settings")).text
-    shown = await choose(town, dm, ada, "Learning ask")
-    assert "✓ Learning ask" in shown.buttons
+    shown = await choose(town, dm, ada, "🧠 Ask")
+    assert "✓ 🧠 Ask" in shown.buttons
     waiting = await town.ask(dm, ada, "I play chess", "Nice [LEARN: Ada plays chess]")
     assert "waits for your tap" in waiting.text
     await town.ask(dm, ada, "which game?")
@@ -38,7 +38,7 @@ async def test_learning_can_wait_or_stop(town: Town) -> None:
     await town.ask(dm, ada, "which game now?")
     assert "Ada plays chess" in town.prompt("which game now?").system_text
 
-    await choose(town, dm, ada, "Learning off")
+    await choose(town, dm, ada, "🧠 Off")
     told = await town.ask(
         dm,
         ada,
@@ -53,7 +53,7 @@ async def test_learning_can_wait_or_stop(town: Town) -> None:
     # one's own word still counts
     assert "Learned: I row" in (await town.ask(dm, ada, "/remember I row")).text
     assert "Forgot" in (await town.ask(dm, ada, "forget the chess", "Done [FORGET: plays chess]")).text
-    await choose(town, dm, ada, "Learning on")
+    await choose(town, dm, ada, "🧠 On")
     assert "Learned: Ada sings" in (await town.ask(dm, ada, "I sing", "La [LEARN: Ada sings]")).text
 
 
@@ -84,7 +84,7 @@ async def test_the_tools_line_can_be_hidden(town: Town) -> None:
     ada, dm = town.person()
     town.says("search one", [tool("search_history", {"query": "one"})])
     assert "🔎 searched earlier messages" in (await town.ask(dm, ada, "search one")).text
-    await choose(town, dm, ada, "No tools")
+    await choose(town, dm, ada, "Hide tools")
     town.says("search two", [tool("search_history", {"query": "two"})])
     assert "🔎" not in (await town.ask(dm, ada, "search two")).text
 
@@ -110,14 +110,14 @@ async def test_ones_own_time_zone_is_asked_for_and_used(town: Town) -> None:
 async def test_in_a_group_each_has_their_own_and_nobody_sees_anothers(town: Town) -> None:
     (ada, dm), (ben, ben_dm) = town.person("Ada"), town.person("Ben")
     group, name = town.group(ada, ben), f"@{town.tg.bot.username}"
-    await choose(town, dm, ada, "Learning off")
+    await choose(town, dm, ada, "🧠 Off")
     assert "Learning is off" in (await town.ask(group, ada, f"{name} I ski", "Ok [LEARN: skis]")).text
     before = await town.ask(ben_dm, ben, "/start")
     assert "in our private chat" in (await town.ask(group, ben, f"/settings@{town.tg.bot.username}")).text
     shown = next(one for one in town.tg.messages(ben_dm) if one.message_id > before.message_id)
     assert "learning: on" in shown.text
     # a button of Ben's settings does nothing for Ada
-    data = shown.buttons["Learning off"]
+    data = shown.buttons["🧠 Off"]
     under = await town.ask(dm, ada, "/settings")
     query = town.tg.press(dm, ada, under, data)
     told = await town.tg.wait_for(lambda: town.tg.answers.get(query))

@@ -120,8 +120,8 @@ async def test_a_group_has_a_memory_of_its_own_that_names_people(town: Town) -> 
     request = town.prompt("who brings what")
     assert "# THINGS I KNOW ABOUT THE PEOPLE HERE\n- Ada: brings the salad" in request.system_text
     assert "nuts" not in request.text
-    assert "Ada says:" in str(request.messages)
-    assert "Ben says:" in str(request.messages[-1])
+    assert 'said by="Ada"' in str(request.messages)
+    assert 'said by="Ben"' in str(request.messages[-1])
     for chat, person in ((dm, ada), (ben_dm, ben)):
         await town.ask(chat, person, f"privately, {person.first_name}?")
         assert "salad" not in town.prompt(f"privately, {person.first_name}").text

@@ -252,6 +252,24 @@ async def test_editing_asks_and_the_answer_becomes_a_draft(town: Town) -> None:
     assert "edited" in (await asks(town, ada, "/soul")).text
 
 
+async def test_a_long_soul_takes_several_messages_and_its_question_stays_one(town: Town) -> None:
+    ada, _, _ = people(town)
+    chat = own(town, ada)
+    text = "\n\n".join(f"Paragraph {number}: you are kind and you take your time." for number in range(90))
+    first = await asks(town, ada, "/soul set", document=Upload(text.encode(), "long.md", "text/markdown"))
+    parts = await town.tg.wait_for(
+        lambda: [m for m in town.tg.messages(chat) if m.message_id >= first.message_id and m.from_bot][1:]
+    )
+    assert not first.buttons
+    assert "✅ Activate" in parts[-1].buttons
+    await town.press(chat, ada, parts[-1], "Activate")
+    assert await soul_now(town) == text
+    question = await asks(town, ada, "/soul edit")
+    assert question.text.endswith("It is in this document.")
+    draft = await replied(town, ada, question, "You are short.", "A draft")
+    assert ("bold", "You are short.") in marks(draft)
+
+
 async def test_the_history_is_paged_and_every_version_comes_back(town: Town) -> None:
     ada, _, _ = people(town)
     chat = own(town, ada)
@@ -309,7 +327,7 @@ async def test_a_persona_acts_in_its_topic_only(town: Town) -> None:
     assert (await town.ask(forum, ben, "/persona I am the boss", topic=spanish)).text == ADMINS_ONLY
     # another admin clears it, and the first one brings it back
     _, cleared = await pressed(town, olga, shown, "Clear")
-    assert "just myself here" in cleared.text
+    assert "no role here" in cleared.text
     assert cleared.topic_id == spanish
     await town.ask(forum, ben, f"{bot} cleared now?", topic=spanish)
     assert "Spanish" not in town.prompt("cleared now?").system_text
@@ -323,7 +341,7 @@ async def test_a_persona_in_a_private_chat_is_edited_and_cleared(town: Town) -> 
     ada, _, ben = people(town)
     chat = own(town, ada)
     topic = town.tg.topic(chat, "Cooking", ada)
-    assert "just myself" in (await town.ask(chat, ada, "/persona", topic=topic)).text
+    assert "No role is set here" in (await town.ask(chat, ada, "/persona", topic=topic)).text
     await town.ask(chat, ada, "/persona You are a cook.\nYou love salt.", topic=topic)
     shown = await town.ask(chat, ada, "/persona", topic=topic)
     _, question = await pressed(town, ada, shown, "Edit")

@@ -51,7 +51,7 @@ async def test_a_summary_is_made_on_demand_and_shown(town: Town) -> None:
     assert len(small(town, "lemur 1 heard")) == 1
     await town.ask(dm, ada, "and now?", "Now.")
     assert "<summary>\nLemurs were *discussed*.\n- at length\n</summary>" in town.prompt("and now?").text
-    assert "2 are newer" in (await town.ask(dm, ada, "/summary")).text
+    assert "2 messages since" in (await town.ask(dm, ada, "/summary")).text
     assert "nothing new" in await town.press(dm, ada, none, "Refresh")
     assert "Write /summary" in (await town.ask(dm, ada, "/summary sing")).text
 

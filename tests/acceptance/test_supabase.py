@@ -16,7 +16,11 @@ from tests.standins.telegram import Chat
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-BACKGROUND = ("claim", "renew", "claim_summaries", "store_summary", "skip_summary", "release", "tidy")
+BACKGROUND = (
+    "claim", "renew", "release", "tidy",
+    "claim_summaries", "store_summary", "skip_summary",
+    "claim_titles", "store_title", "skip_title", "fail_title",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

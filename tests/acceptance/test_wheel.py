@@ -104,7 +104,7 @@ def test_it_talks_in_the_terminal_without_a_key(relay: Path, folder: Path) -> No
     printed = said(relay, "chat", "--offline", typed="good morning\n/status\n", RELAY_DATA_DIR=str(folder / "chat"))
     assert "OFFLINE" in printed
     assert "You said: good morning" in printed
-    assert "1 exchanges" in printed
+    assert "1 answer" in printed
 
 
 async def test_it_answers_in_telegram(relay: Path, folder: Path) -> None:

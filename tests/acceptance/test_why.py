@@ -41,8 +41,8 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     asked = town.model.counts["requests"]
     shown = await town.ask(dm, ada, "/why")
     for words in (
-        "claude-sonnet-5-5", "soul: version", "no summary", "recent messages: 2, since 20", "recalled: 2",
-        "the roses need pruning in March", "tools: search_history", "left out for want of room: nothing",
+        "claude-sonnet-5-5", "soul: version", "no summary", "recent messages: 2, since 20", "recalled messages: 2",
+        "the roses need pruning in March", "tools: searched earlier messages", "left out, no room: nothing",
         "memory: changes at once", "Facts (1)", "Ada has a dog called Bruno", "Tokens (estimated): soul", "memory ",
         "from the cache", "about $0.0",
     ):  # fmt: skip
@@ -51,7 +51,7 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     # in reply to an answer it is about that one; in reply to something else it says so
     first = next(message for message in town.tg.messages(dm) if message.from_bot and "A dog!" in message.text)
     assert "Facts: none" in (await town.ask(dm, ada, "/why", reply_to=first)).text
-    assert "tools: search_history" in (await town.ask(dm, ada, "/why", reply_to=answer)).text
+    assert "tools: searched earlier messages" in (await town.ask(dm, ada, "/why", reply_to=answer)).text
     assert "no answer of mine" in (await town.ask(dm, ada, "/why", reply_to=shown)).text
     assert "the roses need" not in (await town.ask(dm, ada, "/why", topic=topic)).text
 
@@ -185,7 +185,7 @@ async def test_buttons_outlive_a_restart(world: World) -> None:
     await world.relay.kill()
     await world.relay.start()
     await world.tg.wait_polling(timeout=30)
-    for message, label in ((shown, "kayak"), (settings, "Learning off"), (settings, "Time zone")):
+    for message, label in ((shown, "kayak"), (settings, "🧠 Off"), (settings, "Time zone")):
         # a message whose delivery was cut short has another button until it is found again
         data = await world.tg.wait_for(
             lambda under=message, label=label: next((d for name, d in under.buttons.items() if label in name), None)

@@ -291,7 +291,7 @@ async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
             raise ChatGone("Forbidden: bot was blocked by the user")
         return 3 if method == "getChatMemberCount" else True
 
-    monkeypatch.setitem(VERBS, "secret", Verb("secret", tell, ("chat",), "", "tell", False))
+    monkeypatch.setitem(VERBS, "secret", Verb("secret", tell, ("chat",), "", "tell", False, ("private", "group")))
     monkeypatch.setattr(desk.messenger, "call", call)
     asked = await desk.take(message(ADA, "/secret", GROUP))
     (part,) = await desk.controls.handle(asked)

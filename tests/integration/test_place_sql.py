@@ -111,7 +111,7 @@ async def test_a_lender_of_whom_nothing_is_known_lends_nothing(house: House, sto
 async def test_what_was_said_of_a_group_goes_with_it(store: Store, sql: Sql, times: int) -> None:
     await store.set_place(SMALL, EVERYWHERE, "all", ADA)
     await store.link(SMALL, ADA)
-    await sql("insert into persona (chat_id, text, author_id) values (%s, 'be brief', %s)", SMALL, ADA)
+    await sql("insert into persona (chat_id, text, author_id, author) values (%s, 'be brief', %s, 'Ada')", SMALL, ADA)
     await sql("insert into topic (bot_id, chat_id, topic_id, name) values (%s, %s, 3, 'Trips')", BOT.id, SMALL)
     for _ in range(times):
         await store.regroup(BOT.id, SMALL, GROUP)

@@ -371,7 +371,7 @@ async def test_a_group_names_its_people_and_taints(room: Room) -> None:
     done = await room.say(ADA, "I like coffee", "Ok. [LEARN: likes coffee]", chat_id=GROUP, space=group())
     assert "THE PEOPLE HERE" in room.prompt
     assert "Ben: likes tea" in room.prompt
-    assert "Ben says:" in room.prompt
+    assert 'said by="Ben"' in room.prompt
     assert {change["status"] for change in done.changes} == {"pending"}
     assert done.changes[0]["subject"] == "Ada"
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay.bot.format import Formatted, format_reply
-from relay.verbs.cards import around, card, link_of, origin, quote
+from relay.verbs.cards import around, card, origin, quote
+from relay.verbs.links import link_to
 from relay.verbs.pages import PAGE, Page, View, history_page, list_page, people_page, within
 from relay.verbs.registry import literal
 
@@ -305,7 +306,7 @@ def test_where_from_names_what_was_forwarded() -> None:
     ({"chat_id": -1001234567890, "message_id": None}, 0, ""), (None, 0, ""),
 ])  # fmt: skip
 def test_only_supergroups_have_links(posted: Json | None, topic: int, link: str) -> None:
-    assert link_of(source(posted=posted, topic_id=topic)) == link
+    assert link_to(posted, topic) == link
 
 
 def test_a_long_source_is_quoted_around_what_was_learned() -> None:

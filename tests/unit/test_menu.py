@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.bot.menu import offered, register
+from relay.bot.menu import menu, register, register_admin
 from relay.errors import ChatGone, MessengerRefused
 from relay.testing import FakeMessenger
 from relay.verbs import VERBS
@@ -25,7 +25,7 @@ class Refusing(FakeMessenger):
 
 async def registered(messenger: FakeMessenger, *admins: int) -> dict[str, set[str]]:
     """The names offered, by scope."""
-    await register(messenger, admins)
+    await register(messenger, frozenset(admins))
     return {
         f"{sent['scope']['type']}{sent['scope'].get('chat_id', '')}": {one["command"] for one in sent["commands"]}
         for method, sent in messenger.calls
@@ -46,6 +46,15 @@ async def test_everybody_is_offered_what_everybody_may() -> None:
     assert {"soul", "persona"} <= menus[f"chat{ADA}"]
 
 
+async def test_in_a_group_admins_are_offered_more_than_the_others() -> None:
+    messenger = FakeMessenger()
+    await register_admin(messenger, -1001, ADA)
+    ((_, sent),) = messenger.calls
+    assert sent["scope"] == {"type": "chat_member", "chat_id": -1001, "user_id": ADA}
+    assert sent["commands"] == menu("group", True)
+    assert {"soul", "persona"} <= {one["command"] for one in sent["commands"]}
+
+
 async def test_the_one_list_of_earlier_versions_goes() -> None:
     messenger = FakeMessenger()
     await registered(messenger)
@@ -59,7 +68,13 @@ async def test_a_refusal_does_not_stop_the_rest() -> None:
 
 def test_a_menu_is_within_telegrams_bounds() -> None:
     for place in ("private", "group"):
-        menu = offered(place, True)
-        assert 0 < len(menu) <= 100
-        assert all(0 < len(one["description"]) <= 256 for one in menu)
+        commands = menu(place, True)
+        assert 0 < len(commands) <= 100
+        assert all(0 < len(one["description"]) <= 256 for one in commands)
     assert all(set(verb.places) <= {"private", "group"} for verb in VERBS.values())
+
+
+async def test_who_does_not_run_the_bot_any_more_loses_the_longer_menu() -> None:
+    messenger = FakeMessenger()
+    await register(messenger, frozenset([ADA]), [BEN])
+    assert ("deleteMyCommands", {"scope": {"type": "chat", "chat_id": BEN}}) in messenger.calls

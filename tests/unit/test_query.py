@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.bot.format import format_reply
+from relay.verbs.links import link_to
 from relay.verbs.query import date_in, parse
-from relay.verbs.search import link_to, passage
+from relay.verbs.search import passage
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 5, 14, 3, tzinfo=BERLIN)
@@ -201,3 +202,10 @@ def test_a_passage_has_a_length() -> None:
 def test_only_messages_of_supergroups_have_links(chat_id: int, topic_id: int, link: str) -> None:
     assert link_to({"chat_id": chat_id, "message_id": 7}, topic_id) == link
     assert link_to(None, topic_id) == ""
+
+
+@pytest.mark.parametrize("text", ["from:a{0}", "in:place{0}", '"phrase {0}"'])
+def test_what_would_take_too_long_to_look_for_is_refused(text: str) -> None:
+    few, many = (" ".join(text.format(n) for n in range(count)) for count in (8, 9))
+    assert parse(few, NOW).wrong == ()
+    assert "too many" in parse(many, NOW).wrong[0]

@@ -9,7 +9,7 @@ import pytest
 from relay.bot.place import Place
 from relay.bot.render import answer_buttons, answer_parts, message_parts
 from relay.models import Answer
-from relay.verbs.changes import changes_keyboard, memory_line
+from relay.verbs.changes import changes_keyboard, choice_text, memory_line
 from relay.verbs.registry import short
 
 DM = Place(1001, 0, True)
@@ -94,7 +94,32 @@ def test_each_change_has_its_words(one: Json, line: str) -> None:
 
 def test_several_that_may_be_meant_are_one_question() -> None:
     several = [change("forget", "pending", f"cat {n}", id=n) for n in range(3)]
-    assert memory_line([change(), *several], []) == "🧠 Learned: likes tea · 🧠 Which one should I forget? (3 match)"
+    line = memory_line([change(), *several], [])
+    assert line == "🧠 Which one should I forget? 1 cat 0  2 cat 1  3 cat 2 · 🧠 Learned: likes tea"
+    rows = answer_buttons(Answer("x", changes=[change(id=9), *several]), 9)
+    labels = [[one["text"] for one in row] for row in rows]
+    assert labels == [["🗑 1", "🗑 2", "🗑 3"], ["✖ None of these"], ["↩ Undo / Edit…"]]
+    assert data(rows) == ["d:0:k", "d:1:k", "d:2:k", "d:0:n", "u:9"]
+
+
+def test_ten_that_may_be_meant_fit_the_line_and_the_buttons() -> None:
+    several = [change("forget", "pending", f"cat {n} {'x' * 200}", id=n) for n in range(10)]
+    line = memory_line([*several, *[change(content="y" * 200)] * 5], [])
+    assert all(f" {number} cat {number - 1} x" in line[:350] for number in range(1, 11))
+    assert [len(row) for row in answer_buttons(Answer("x", changes=several), 9)] == [5, 5, 1]
+    text = choice_text(several, more=True, named=True)
+    assert "- **10** · Ada: cat 9" in text
+    assert text.endswith("There are more: be more exact to find those.")
+    assert choice_text(several[:2], more=False, named=False).splitlines()[2].startswith("- **1** · cat 0")
+
+
+def test_what_was_chosen_can_be_undone_and_the_others_are_one_line() -> None:
+    decided = [change("forget", "applied", "cat 0", id=1)]
+    decided += [change("forget", "discarded", f"cat {n}", id=n) for n in (2, 3)]
+    rows = changes_keyboard(decided, 9, opened=True)
+    assert [row[0]["text"] for row in rows] == ["↩ Undo: cat 0", "✖ Not forgotten: 2 of these", "‹ Close"]
+    rows = changes_keyboard(decided[:2], 9, opened=True)
+    assert rows[1][0]["text"] == "✖ Not forgotten: cat 2"
 
 
 def test_failures_are_told() -> None:

@@ -282,9 +282,8 @@ async def test_a_persona_is_shown_with_who_and_when() -> None:
     told = await VERBS["persona"].run(asked(Canned(persona=row)))
     (shown,) = format_reply(told.text)
     assert shown.text == (
-        "What I am besides, here\nby you · 2026-01-01 00:00 · about 8 of at most 1000 tokens\n\n"
-        "You teach *Spanish*.\n- slowly"
+        "My role here\nby you · 2026-01-01 00:00 · about 8 of at most 1000 tokens\n\nYou teach *Spanish*.\n- slowly"
     )
     assert [one["callback_data"] for one in told.rows[0]] == ["pe:6", "pc:6"]
     for nothing in (None, row | {"text": ""}):
-        assert "just myself" in (await VERBS["persona"].run(asked(Canned(persona=nothing)))).text
+        assert "No role is set here" in (await VERBS["persona"].run(asked(Canned(persona=nothing)))).text

@@ -385,3 +385,14 @@ def test_who_and_where_can_be_asked_of_anything(kind: str, body: Any) -> None:
     chat = chat_of(update)
     assert chat is None or isinstance(chat, dict)
     assert isinstance(sender_of(update), int)
+
+
+def test_a_press_keeps_nothing_of_the_message_above_the_button() -> None:
+    row = sorted_(pressed("u:5"))
+    assert row["redacted"] == {"id": "1", "data": "u:5", "chat_id": ADA, "message_id": 5}
+
+
+def test_an_edit_in_a_group_leaves_no_text_and_obeys_answer_off() -> None:
+    row = sorted_({"edited_message": message("@relay_bot secret", "supergroup")})
+    assert row["redacted"] == {"message_id": 5}
+    assert row["said"] is True

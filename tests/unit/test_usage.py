@@ -87,8 +87,10 @@ def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
     (part,) = format_reply(told(by_day, rows, starts))
     table = [line for line in part.text.splitlines() if line[:3].rstrip("-").isdecimal() or line.startswith("day ")]
     assert len(table) == 3
+    assert len({len(line) for line in table}) == 1, "header and days are aligned"
+    assert table[0].split() == ["day", "answers", "in", "cache", "out", "cost"]
     assert all(len(line) <= 40 for line in table)
-    assert f"{starts[2]:%m-%d}      1   2.0k   80%   100" in part.text
+    assert f"{starts[2]:%m-%d}       1   2.0k   80%   100" in part.text
     assert "claude-haiku-5-5: 2 summaries, 1,000 tokens in (80 % from the cache), 50 out, $0.0001" in part.text
     assert "Together: 122 answers and 2 summaries" in part.text
     assert "No price known for claude-later-9" in part.text

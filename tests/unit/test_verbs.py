@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
@@ -17,10 +18,10 @@ from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import BUTTONS, VERBS
 from relay.verbs import memory as memory_verbs
 from relay.verbs.memory import FACT_LENGTH
-from relay.verbs.registry import Call, House, Pressed, Told, literal
+from relay.verbs.registry import SECTIONS, Call, House, Pressed, Told, counted, literal
 
 ADA, BEN = 1001, 1002
-DONE = {"changes": [{"id": 1}], "failed": []}
+DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed": []}
 STATUS = {
     "waiting": 1, "running": 2, "set_aside": 3, "summaries_due": 4, "soul": 5, "memories": 6, "pending": 7,
     "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
@@ -121,8 +122,15 @@ async def test_help_lists_what_one_may() -> None:
     assert "/soul" in admins
     shown = "\n".join(message.text for message in format_reply(admins))
     for verb in VERBS.values():
-        if "chat" in verb.doors:
-            assert f"/{verb.name}{' ' + verb.usage if verb.usage else ''}" in shown
+        assert (f"/{verb.name} – {verb.help}" in shown) == ("chat" in verb.doors and "private" in verb.places)
+    in_group = (await told("help", call(admin=True, private=False))).text
+    assert "/answer" in in_group
+    assert "/answer" not in admins
+
+
+def test_every_command_has_its_place_in_the_help() -> None:
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(listed) == sorted(name for name, verb in VERBS.items() if "chat" in verb.doors)
 
 
 async def test_new_says_what_happens() -> None:
@@ -149,6 +157,25 @@ async def test_status_shows_the_installation_to_admins_only() -> None:
     assert "storage: here" in admins
     fresh = STATUS | {"today": dict.fromkeys(("turns", "input", "cached", "written", "output"), 0)}
     assert "cache" not in (await told("status", call(Canned(status=fresh)))).text
+
+
+async def test_status_counts_in_words_and_shows_names_as_they_are() -> None:
+    one = STATUS | {"memories": 1, "threads": 1, "exchanges": 1, "summaries_due": 1}
+    asked = call(Canned(status=one), admin=True)
+    house = replace(asked.house, model="big_*model*", storage="postgres://db_one/my_db")
+    (shown,) = format_reply((await told("status", replace(asked, house=house))).text)
+    assert "on big_*model* (summaries: small)" in shown.text
+    assert "1 memory, 7 waiting for a tap" in shown.text
+    assert "1 conversation, 1 answer\n" in shown.text
+    assert "1 summary due" in shown.text
+    assert "storage: postgres://db_one/my_db" in shown.text
+
+
+def test_things_are_counted_in_words() -> None:
+    assert [counted(n, "message") for n in (0, 1, 2, 1234)] == [
+        "0 messages", "1 message", "2 messages", "1,234 messages",
+    ]  # fmt: skip
+    assert [counted(n, "memory", "memories") for n in (1, 2)] == ["1 memory", "2 memories"]
 
 
 # Memory

@@ -53,10 +53,10 @@ def test_everything_that_went_in_is_told() -> None:
         "in this conversation: “You are my Spanish teacher”",
         "summary of 2026-11-20 10:00: “They *spoke* of tea.”",
         "recent messages: 14, since 2026-11-21 09:12",
-        "recalled: 1",
+        "recalled messages: 1",
         "2026-10-01 08:00, Ada: “my tea is green”",
-        "tools: search_history\n",
-        "left out for want of room: 28 facts and 4 recent messages",
+        "tools: searched earlier messages\n",
+        "left out, no room: 28 facts and 4 recent messages",
         "memory: changes at once",
         "#12 likes tea",
         "soul 900, memory 1,200, message 45",
@@ -74,9 +74,17 @@ def test_an_answer_of_which_little_is_known() -> None:
     bare = found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[], usage={}, model="offline")
     bare["prompt"] = {}
     shown = text(bare)
-    for words in ("soul: version 0", "no summary", "recalled: nothing", "tools: none", "Facts: none", "not noted"):
+    for words in (
+        "soul: version 0",
+        "no summary",
+        "recalled messages: nothing",
+        "tools: none",
+        "Facts: none",
+        "not noted",
+    ):
         assert words in shown
-    assert "left out for want of room: nothing" in shown
+    assert "not noted" in shown
+    assert "left out, no room: nothing" in shown
     assert "no price known for offline" in shown
 
 

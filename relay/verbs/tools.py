@@ -1,0 +1,16 @@
+"""What the tools that an answer used are called to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+TOOL_NAMES = {
+    "search_history": "searched earlier messages",
+    "web_search": "searched the web",
+    "web_fetch": "read a web page",
+}
+
+
+def tools_told(tools: Iterable[str]) -> str:
+    """What was done with tools, each once; empty without any. Not Markdown."""
+    return ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in tools))

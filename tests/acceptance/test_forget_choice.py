@@ -1,0 +1,68 @@
+"""Which one to forget, when several may be meant: shown at once, decided by one tap."""
+
+from __future__ import annotations
+
+from tests.acceptance.town import SESSION, Town
+from tests.standins.telegram import Chat, StoredMessage, User
+
+pytestmark = SESSION
+
+
+async def press(town: Town, chat: Chat, user: User, message: StoredMessage, label: str) -> str:
+    """Presses the button with just this label, once it is there; what the bot says to that."""
+    data = await town.tg.wait_for(lambda: message.buttons.get(label), timeout=30)
+    query = town.tg.press(chat, user, message, data)
+    answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
+    return str(answer.get("text") or "")
+
+
+async def test_an_ambiguous_forget_shows_what_it_may_mean_and_a_tap_decides(town: Town) -> None:
+    ada, dm = town.person()
+    for number, fact in enumerate(("cat *Tom*", "cat Minka", "cat Felix"), 1):
+        await town.ask(dm, ada, f"/remember my {fact} is pet number {number}")
+    reply = await town.ask(dm, ada, "/forget pet number")
+    assert reply.text.startswith("🧠 Which one should I forget?")
+    for name in ("cat *Tom*", "cat Minka", "cat Felix"):
+        assert name in reply.text
+    assert list(reply.buttons) == ["🗑 1", "🗑 2", "🗑 3", "✖ None of these"]
+    line = next(line for line in reply.text.splitlines() if "Minka" in line)
+    number = line[line.index(" · ") - 1]
+    late = reply.buttons["🗑 1" if number != "1" else "🗑 2"]
+    assert await press(town, dm, ada, reply, f"🗑 {number}") == "Done."
+    listed = (await town.ask(dm, ada, "/memory")).text
+    assert "Minka" not in listed
+    assert "Tom" in listed
+    assert "Felix" in listed
+    assert "wait" not in listed  # choosing one answers the question
+    assert "✖ Not forgotten: 2 of these" in reply.buttons
+    query = town.tg.press(dm, ada, reply, late)
+    answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
+    assert answer["text"] == "That is settled already."
+    assert await press(town, dm, ada, reply, "↩ Undo: my cat Minka is pet number 2") == "Undone."
+    assert "Minka" in (await town.ask(dm, ada, "/memory")).text
+
+
+async def test_none_of_these_forgets_nothing(town: Town) -> None:
+    ada, dm = town.person()
+    reply = await town.ask(dm, ada, "boats", "Ok [LEARN: Boat Nora is red] [LEARN: Boat Lena leaks]")
+    reply = await town.ask(dm, ada, "forget it", "Ok [FORGET: boat]")
+    assert "Which one should I forget? 1 Boat" in reply.text
+    assert await press(town, dm, ada, reply, "✖ None of these") == "I forget none of them."
+    listed = (await town.ask(dm, ada, "/memory")).text
+    assert "(2)" in listed
+    assert "wait" not in listed
+
+
+async def test_another_member_of_a_group_does_not_choose(town: Town) -> None:
+    (ada, _), (ben, _) = town.person("Ada"), town.person("Ben")
+    group, name = town.group(ada, ben), f"@{town.tg.bot.username}"
+    for fact in ("likes green pears", "likes green plums"):
+        await town.ask(group, ada, f"/remember{name} {fact}")
+    reply = await town.ask(group, ada, f"/forget{name} likes green")
+    assert "Ada: likes green p" in reply.text
+    shown = dict(reply.buttons)
+    for label in ("🗑 1", "🗑 2", "✖ None of these"):
+        assert "not yours" in await press(town, group, ben, reply, label)
+    assert reply.buttons == shown
+    assert await press(town, group, ada, reply, "🗑 1") == "Done."
+    await town.tg.wait_for(lambda: any("Undo" in label for label in reply.buttons), timeout=30)

@@ -1,0 +1,94 @@
+"""Whoever is not configured gets nothing, whatever they do: no word, no model call, no trace."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay.verbs import VERBS
+from tests.acceptance.harness import OWNER, STRANGER
+from tests.acceptance.house import House
+from tests.acceptance.town import Town
+from tests.standins.telegram import Chat, StoredMessage, User
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WORD, NAME, KNOWN = "xylophagous", "Zebulonia", "quincunx"
+COMMANDS = sorted(name for name, verb in VERBS.items() if "chat" in verb.doors)
+
+
+@pytest.fixture(scope="module")
+def town(shared: House) -> Town:
+    """The file's bot; nobody but its owner and the stranger acts."""
+    return Town(shared.tg, shared.model, shared.relay, shared.data)
+
+
+def ours(town: Town, chat: Chat) -> list[tuple[int, str, str]]:
+    """All that the bot shows in a chat, with its buttons."""
+    return [(one.message_id, one.text, str(one.buttons)) for one in town.tg.messages(chat) if one.from_bot]
+
+
+async def shown_in(town: Town, group: Chat, olga: User) -> list[StoredMessage]:
+    """What the owner asks for in the group that has buttons or wants a reply."""
+    at = f"@{town.tg.bot.username}"
+    town.says("I collect stamps", "Fine. [LEARN: collects stamps]")
+    asked = [
+        f"{at} I collect stamps, the {KNOWN} ones", f"/soul{at}", f"/soul{at} history", f"/persona{at} A pirate",
+        f"/answer{at}", f"/link{at}", f"/search{at} {KNOWN}", f"/sessions{at}", f"/summary{at}",
+    ]  # fmt: skip
+    shown = [await town.ask(group, olga, text) for text in asked]
+    draft = await town.tg.say(group, olga, "Another soul altogether.")
+    shown.append(await town.ask(group, olga, f"/soul{at} set", reply_to=draft))
+    return shown
+
+
+async def test_a_stranger_is_not_answered_and_nothing_is_kept(town: Town) -> None:
+    olga, sam = town.tg.user(OWNER), town.tg.user(STRANGER, NAME)
+    dm, own = town.tg.dm(sam), town.tg.dm(olga)
+    group, at = town.group(olga, sam), f"@{town.tg.bot.username}"
+    shown = await shown_in(town, group, olga)
+    questions = [await town.ask(group, olga, f"/soul{at} edit")]
+    before, calls, requests = ours(town, group), len(town.tg.log), town.model.counts["requests"]
+
+    said = []
+    for name in COMMANDS:
+        for argument in ("", f" {WORD} {name}"):
+            said.append(await town.tg.say(dm, sam, f"/{name}{argument}"))
+            said.append(await town.tg.say(group, sam, f"/{name}{at}{argument}"))
+            await town.tg.say(group, sam, f"/{name}{argument}")
+    for chat in (dm, group):
+        said.append(await town.tg.say(chat, sam, f"{at} {WORD}, please answer"))
+        await town.tg.say(chat, sam, f"{WORD} in a caption", photo=True)
+        await town.tg.say(chat, sam, "/soul set", document=f"{WORD} in a file".encode())
+        await town.tg.say(chat, sam, f"{WORD} forwarded", forward_from=olga)
+    for one in (*questions, *shown):
+        await town.tg.say(group, sam, f"{WORD} in reply", reply_to=one)
+        town.tg.react(group, sam, one, "👍")
+    for one in said:
+        town.tg.edit(one.chat_id, one, f"{at} {WORD} edited")
+    town.tg.stop_generation(dm, 1)
+    other = town.tg.group(next(town.groups), f"{WORD} club", [sam])
+    town.tg.add_member(other, town.tg.bot, by=sam)
+    await town.tg.say(other, sam, f"{at} {WORD} in another group")
+    await town.tg.wait_for(lambda: not town.tg.pending_updates)
+
+    # Each press stops waiting, and says nothing.
+    pressed = [(one, data) for one in shown for data in one.buttons.values()]
+    assert {data.split(":")[0] for _, data in pressed} >= {"se", "sh", "sv", "sa", "sx", "pc", "ga", "gl", "qo", "ko"}
+    for one, data in (*pressed, (shown[0], f"{WORD}:1"), (shown[0], "")):
+        query = town.tg.press(group, sam, one, data)
+        answer = await town.tg.wait_for(lambda query=query: town.tg.answers.get(query))
+        assert set(answer) == {"callback_query_id"}, (data, answer)
+
+    # What comes after all that is answered after all that.
+    assert "memor" in (await town.ask(own, olga, "/status")).text
+    assert "Soul, version 1" in (await town.ask(own, olga, "/soul")).text
+    assert ours(town, group) == before
+    assert ours(town, dm) == ours(town, other) == []
+    there = [
+        record.method for record in town.tg.log[calls:] if record.params.get("chat_id") in (dm.id, group.id, other.id)
+    ]
+    assert there == []
+    assert town.model.counts["requests"] == requests
+    assert not town.keeps(WORD)
+    assert not town.keeps(NAME)
+    assert town.keeps(KNOWN), "what the owner says is found in this way"

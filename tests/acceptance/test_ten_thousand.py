@@ -1,0 +1,103 @@
+"""Ten thousand facts: the list is walked, searched and changed as quickly as a short one, within Telegram's limits."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable
+from typing import TypeVar
+
+import pytest
+
+from tests.acceptance.harness import OWNER
+from tests.acceptance.house import House
+from tests.acceptance.town import Town
+from tests.standins.telegram import StoredMessage
+from tests.standins.telegram.text import utf16_length
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+T = TypeVar("T")
+MANY, PAGES, SECONDS = 10_000, 1250, 10
+FILL = """
+insert into relay.memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, derivation)
+select s.id, case when n %% 5 = 0 then 'learning' else 'fact' end, %s, 'Ada',
+  'note ' || n || ' is ' || md5(n::text) || case when n %% 7 = 0 then repeat(' 🐝<b>&*_[x](y)', 200) else '' end,
+  case n %% 10 when 0 then 'operational' when 5 then 'identity' end, array['tag' || n %% 10],
+  1 + n %% 10, n %% 100 = 0, '{"by": "user"}'
+from relay.space s, generate_series(1, %s) n where s.kind = 'private' and s.owner_id = %s order by n
+"""
+
+
+@pytest.fixture(scope="module")
+def town(shared: House) -> Town:
+    return Town(shared.tg, shared.model, shared.relay, shared.data)
+
+
+async def soon(doing: Awaitable[T]) -> T:
+    """What is there within ten seconds."""
+    async with asyncio.timeout(SECONDS):
+        return await doing
+
+
+def fits(town: Town, message: StoredMessage) -> None:
+    """A message and its buttons are within what Telegram takes, and no edit was refused."""
+    assert 0 < utf16_length(message.text) <= 4096
+    assert all(0 < len(data.encode()) <= 64 for data in message.buttons.values()), message.buttons
+    assert len(message.buttons) <= 100
+    refused = [one for one in town.tg.log if one.method in ("sendMessage", "editMessageText") and not one.ok]
+    assert not refused, refused
+
+
+async def test_ten_thousand_facts(house: House, town: Town) -> None:
+    olga = town.tg.user(OWNER)
+    dm = town.tg.dm(olga)
+    await town.ask(dm, olga, "/remember I am the first of them")
+    house.sql(FILL, OWNER, MANY - 1, OWNER)
+    house.sql("analyze relay.memory")
+
+    async def tap(message: StoredMessage, label: str, seen: str) -> str:
+        toast = await soon(town.press(dm, olga, message, label))
+        await soon(town.tg.wait_for(lambda: seen in message.text))
+        fits(town, message)
+        return toast
+
+    async def ask(text: str) -> StoredMessage:
+        message = await soon(town.ask(dm, olga, text))
+        fits(town, message)
+        return message
+
+    said = await ask("/memory")
+    assert re.match(r"What I know \(10,?000, page 1 of 1,?250\)", said.text), said.text[:80]
+    await tap(said, "›", "page 2 of")
+    await tap(said, "»", f"page {PAGES} of {PAGES}")
+    assert "I am the first of them" in said.text
+    assert "›" not in said.buttons
+    await tap(said, "‹", f"page {PAGES - 1} of")
+    await tap(said, "»", f"page {PAGES} of")
+    number = re.search(r"(#\d+) [^#]*I am the first of them", said.text)
+    assert number, said.text
+    await tap(said, number[1], "Fact #")
+    await tap(said, "Where from", "Where #")
+    await tap(said, "Back", "Fact #")
+    assert "Forgot" in await tap(said, "🗑 Forget", "It is forgotten")
+    assert await tap(said, "Undo forgetting", "Undone.") == "Undone."
+    assert "It is forgotten" not in said.text
+    await tap(said, "Back", f"page {PAGES} of")
+    for label in ("Facts", "Learnings", "Operational", "Pinned", "All"):
+        await tap(said, label, "What I know")
+    found = await ask("/memory note 4321 is")
+    assert "note 4321 is" in found.text
+    long = await ask("/memory 🐝 note 7777")
+    assert "note 7777 is" in long.text
+    opened = re.search(r"(#\d+) [^#]*note 7777 is", long.text)
+    assert opened, long.text
+    await tap(long, opened[1], "note 7777 is")
+    assert "Forgot" in await tap(long, "🗑 Forget", "It is forgotten")
+    assert "nothing like that" in (await ask("/memory submarine")).text
+    assert "What I know" in (await ask("/memory note")).text
+    assert "Changes" in (await ask("/memory changes")).text
+    assert "Forgot: note 42 is" in (await ask("/forget note 42 is a1d0c6e83f027327d8461063f4ac58a6")).text
+    # a turn of the model's has room for a part of them only, and is answered all the same
+    assert "q77" in (await soon(town.ask(dm, olga, "q77 what do you know?"))).text
+    assert "9,999 memories" in (status := (await ask("/status")).text) or "9998 memories" in status, status

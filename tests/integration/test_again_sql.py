@@ -1,0 +1,126 @@
+"""An answer that takes another's place: its messages in the chat, its turn, and what it had taught."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from relay.bot.updates import sort_update
+from relay.memory.store import Store
+from tests.integration.conftest import Sql
+from tests.integration.edits import again, answered, edit_of, held, posted
+from tests.integration.house import ADA, BEN, BOT, House, fact, forget, incoming_of, message, private, reply
+
+
+async def test_the_new_answer_takes_over_the_messages_of_the_old_one(house: House, store: Store, sql: Sql) -> None:
+    turn, _, update = await answered(house)
+    await store.edit(edit_of(update, "hello"))
+    first = await again(house, turn)
+    rows = await posted(store, held(first), 900, 901, 902)
+    assert [row["telegram_message_id"] for row in rows] == [900, None, None]
+    second = await again(house, held(first), "Yes?")
+    rows = await posted(store, held(second), 900)
+    assert [(row["telegram_message_id"], row["request"].get("delete")) for row in rows] == [
+        (900, None), (901, True), (902, True)
+    ]  # fmt: skip
+    assert await sql("select text, status from message where role = 'assistant' order by id") == [
+        ("Yes.", "replaced"), ("Yes!", "replaced"), ("Yes?", "complete")
+    ]  # fmt: skip
+    assert await sql("select replaces_turn_id from turn where id in (%s, %s) order by id", first.turn_id,
+                     second.turn_id) == [(turn.turn_id,), (first.turn_id,)]  # fmt: skip
+    assert await sql("select max(exchange_count) from thread") == [(1,)]
+
+
+async def test_a_plain_retry_takes_nothing_over(house: House, store: Store, sql: Sql) -> None:
+    turn, _, _ = await answered(house, "I like tea", fact(ADA, "likes tea"))
+    incoming = await again(house, turn, replaces=False)
+    rows = await posted(store, held(incoming), 901)
+    assert [row["telegram_message_id"] for row in rows] == [None]
+    assert await house.known(private(ADA)) == ["likes tea"]
+
+
+async def test_a_retry_of_a_new_answer_that_failed_still_takes_the_place(house: House, store: Store, sql: Sql) -> None:
+    turn, _, update = await answered(house)
+    await store.edit(edit_of(update, "hello"))
+    failed = await again(house, turn, "")
+    rows = await posted(store, held(failed), 905)
+    assert [row["telegram_message_id"] for row in rows] == [None], "what went wrong is said beside the old answer"
+    incoming = await again(house, held(failed), replaces=False)
+    rows = await posted(store, held(incoming), 900)
+    assert [row["telegram_message_id"] for row in rows] == [900]
+
+
+async def test_what_the_old_answer_taught_is_taken_back(house: House, store: Store, sql: Sql) -> None:
+    await house.teach(ADA, "has a cat", "rides a bike")
+    taught = [fact(ADA, "lives in Rome"), fact(ADA, "likes tea"), fact(ADA, "Has a cat."), forget("rides a bike")]
+    turn, _, update = await answered(house, "I live in Rome", *taught)
+    assert await house.known(private(ADA)) == ["Has a cat.", "lives in Rome", "likes tea"]
+    await store.edit(edit_of(update, "I live in Oslo"))
+    asking = await house.turn(ADA, "again")
+    incoming = replace(incoming_of(asking, "", private(ADA), retry=True, retry_turn=turn.turn_id), replaces=True)
+    context = await store.begin(incoming, "m")
+    assert [row["content"] for row in context.memories] == ["Has a cat."]
+    told = await store.finish(incoming, reply("Ok.", [fact(ADA, "lives in Oslo"), fact(ADA, "Likes tea")]))
+    assert await house.known(private(ADA)) == ["has a cat", "rides a bike", "lives in Oslo", "Likes tea"]
+    assert [change["content"] for change in told["changes"]] == ["lives in Oslo", "Likes tea"]
+    assert [change["content"] for change in told["withdrawn"]] == ["lives in Rome", "has a cat", "rides a bike"]
+    assert {change["status"] for change in told["withdrawn"]} == {"undone"}
+    assert await store.finish(incoming, reply("Ok.")) == told
+
+
+async def test_what_somebody_decided_about_stays(house: House, store: Store) -> None:
+    turn, _, update = await answered(house, "I live in Rome", fact(ADA, "lives in Rome"), fact(ADA, "likes tea"))
+    changes = await store.changes(turn.turn_id, ADA, False) or []
+    edit = await house.turn(ADA, "words")
+    reworded = {"action": "edit", "memory_id": changes[0]["memory_id"], "content": "lives in Rome, Georgia"}
+    await store.change_memory(edit, private(ADA), [reworded])
+    await house.close(edit)
+    await store.edit(edit_of(update, "I live there"))
+    new = await again(house, turn, "Ok.")
+    assert await house.known(private(ADA)) == ["lives in Rome, Georgia"]
+    assert new.replaces
+
+
+async def test_who_may_have_an_answer_replaced(house: House, store: Store) -> None:
+    turn, _, _ = await answered(house)
+    fine = {"asked": True, "stands": True, "last": True}
+    assert await store.standing(turn.turn_id, ADA) == fine
+    assert await store.standing(turn.turn_id, BEN) == fine | {"asked": False}
+    assert await store.standing(10**17, ADA) is None
+    later, _, _ = await answered(house, "more")
+    assert await store.standing(turn.turn_id, ADA) == fine | {"last": False}
+    await house.close(held(await again(house, later)))
+    assert await store.standing(later.turn_id, ADA) == fine | {"stands": False}
+    control = sort_update(message(ADA, "/help"), BOT, frozenset([ADA]), True)
+    ((command, *_), _) = await store.intake(BOT.id, [control], 64)
+    assert await store.standing(command.turn_id, ADA) == {"asked": True, "stands": True, "last": False}
+
+
+async def test_a_part_that_is_sent_anew_is_looked_for_after_a_crash(house: House, store: Store) -> None:
+    turn, _, update = await answered(house)
+    await store.edit(edit_of(update, "hello"))
+    new = held(await again(house, turn))
+    part = {"seq": 1, "chat_id": ADA, "request": {"chat_id": ADA, "text": "Yes!"}}
+    (row,) = await store.deliver(new, BOT.id, [part])
+    assert row["telegram_message_id"] == 900
+    row = await store.sending_anew(new, 1)
+    assert (row["status"], row["telegram_message_id"]) == ("sending", None)
+    (row,) = await store.deliver(new, BOT.id, [part])
+    assert (row["uncertain"], row["telegram_message_id"]) == (True, None)
+
+
+async def test_files_give_way_and_come_anew(house: House, store: Store) -> None:
+    turn, _, _ = await answered(house)
+    first = held(await again(house, turn))
+    text, file = {"chat_id": ADA, "text": "as a file:"}, {"chat_id": ADA, "file": {"name": "x.py"}}
+    await store.deliver(
+        first, BOT.id, [{"seq": 1, "chat_id": ADA, "request": text}, {"seq": 2, "chat_id": ADA, "request": file}]
+    )
+    sent = [{"seq": seq, "status": "sent", "telegram_message_id": 900 + seq} for seq in (1, 2)]
+    await store.sent(first, sent, True)
+    second = held(await again(house, first))
+    rows = await store.deliver(
+        second, BOT.id, [{"seq": seq, "chat_id": ADA, "request": one} for seq, one in ((1, text), (2, text), (3, file))]
+    )
+    assert [(row["telegram_message_id"], row["request"].get("delete")) for row in rows] == [
+        (901, None), (None, None), (None, None), (902, True)
+    ]  # fmt: skip

@@ -1,0 +1,70 @@
+"""/summary correct: the whole text to copy, and what cannot be a summary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from relay.bot.format import format_reply
+from relay.models import File
+from relay.verbs import ANSWERS, BUTTONS
+from tests.unit.test_verbs import Canned, call, told
+
+ONE = {"id": 4, "number": 1, "author_id": None, "by": None, "model": "small", "created_at": "2026-05-03T12:00:00Z"}
+
+
+def found(text: str) -> dict[str, Any]:
+    about = {"present": 4, "fresh": 0, "messages": 4, "through": "2026-05-03T12:00:00Z", "versions": 1}
+    return {"summary": ONE | {"text": text}} | about
+
+
+async def test_the_text_to_correct_comes_whole_line_by_line() -> None:
+    text = "# Tea\n\n- Ada likes *green* tea\n- Ben does not\n" + "\n".join(f"line {n}" for n in range(380))
+    asked = await told("summary", call(Canned(summary=found(text[:3400])), "correct"))
+    (shown,) = format_reply(asked.text)
+    assert shown.text.startswith("✎ summary #4 – reply to this message")
+    assert shown.text.endswith(text[:3400])
+    assert [one["type"] for one in shown.entities] == ["pre"]
+    assert asked.asks
+
+
+async def test_a_summary_too_long_for_a_message_comes_as_a_document() -> None:
+    text = "Tea.\n" * 1000
+    pressed = await BUTTONS["zc"](call(Canned(summary=found(text))))
+    assert pressed.says is not None
+    assert pressed.says.text.startswith("✎ summary #4 ")
+    assert pressed.says.file == File("summary.md", text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ä" * 3500, "That is about 1750 tokens; a summary has at most 1500."),
+        ("a" * 4096, "may be only the first part of your text"),
+        (" ", "Send it as a text"),
+    ],
+)
+async def test_what_cannot_be_a_summary_is_refused(text: str, words: str) -> None:
+    database = Canned()
+    done = await ANSWERS["summary"](call(database, text, message={"message_id": 2, "text": text}), 4)
+    assert words in done.text
+    assert not database.calls
+
+
+async def test_a_correction_keeps_its_lines() -> None:
+    database = Canned(summary=found("Tea."), correct_summary=True)
+    await ANSWERS["summary"](call(database, "Tea.\n\n- green\n- black"), 4)
+    given = next(given for name, given in database.calls if name == "correct_summary")
+    assert given["text"] == "Tea.\n\n- green\n- black"
+
+
+async def test_why_none_could_be_made_is_shown_as_it_is() -> None:
+    state = {"status": "due", "error": "no *such* model_name_"}
+    nothing = {"summary": None, "fresh": 0}
+    database = Canned(owe_summary=3, claim_summary=None, summary_due=state, summary=nothing)
+    done = await told("summary", call(database, "refresh"))
+    (shown,) = format_reply(done.text)
+    assert "no *such* model_name_" in shown.text
+    pressed = await BUTTONS["zr"](call(database))
+    assert "no *such* model_name_" in pressed.toast

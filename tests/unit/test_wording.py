@@ -1,0 +1,33 @@
+"""The present wording in the question for a new one: one tap copies just it."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay.bot.format import format_reply
+from relay.verbs.memory import copied, reworded
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("likes *tea* at $5$ [a](b) & <hot>", "code"),
+        ("runs `ls` first", "code"),
+        ("`ls`", "code"),
+        ("a ``b`` and ` c", "code"),
+        ("First this.\n\n- then that\n  indented", "pre"),
+        ("Run:\n```\nls\n````\nand wait", "pre"),
+    ],
+)
+def test_the_wording_is_shown_as_it_is_and_copied_by_a_tap(content: str, kind: str) -> None:
+    (message,) = format_reply(f"✎ #4 – reply with the new wording of:\n{copied(content)}")
+    (entity,) = message.entities
+    assert entity["type"] == kind
+    assert message.text.startswith("✎ #4 – ")
+    marked = message.text.encode("utf-16-le")[2 * entity["offset"] : 2 * (entity["offset"] + entity["length"])]
+    assert marked.decode("utf-16-le").strip("\n") == content
+
+
+def test_a_learning_keeps_its_lines_and_a_fact_has_one() -> None:
+    assert reworded(" one \n\n  - two\n", "learning") == "one\n\n  - two"
+    assert reworded(" one \n\n  - two\n", "fact") == "one - two"
