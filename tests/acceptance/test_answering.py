@@ -44,7 +44,7 @@ async def test_all_answers_everything_that_known_people_say(town: Town) -> None:
     done = await town.ask(group, olga, f"/answer{at(town)} all")
     assert "every message of the people I know" in done.text
     assert marked(done) == ["✓ All"]
-    assert (await town.ask(group, ben, "talking to all")).text == "You said: talking to all"
+    assert "talking to all" in (await town.ask(group, ben, "talking to all")).text
     assert 'said by="Ben"' in str(town.prompt("talking to all").messages[-1])
     await unanswered(town, group, stranger, "me too?")
     await unanswered(town, group, stranger, f"{at(town)} me too?")
@@ -65,7 +65,7 @@ async def test_off_answers_nobody_but_what_an_admin_commands(town: Town) -> None
         await unanswered(town, group, user, "a reply", reply_to=reply)
     for command in ("status", "help", "new", "retry"):
         await unanswered(town, group, ben, f"/{command}{at(town)}")
-    assert "memories" in (await town.ask(group, olga, f"/status{at(town)}")).text
+    assert "waiting for a tap" in (await town.ask(group, olga, f"/status{at(town)}")).text
     # buttons still tell whoever presses them
     assert await town.press(group, ben, reply, "Undo / Edit") == ""
     assert "switched off" in await town.press(group, ben, refused, "Retry")
@@ -118,10 +118,9 @@ async def test_only_those_who_run_it_may_say_so(town: Town) -> None:
     await unanswered(town, group, stranger, f"/answer{at(town)} all")
     shown = await town.ask(group, olga, f"/answer{at(town)}")
     assert "not yours to decide" in await town.press(group, ben, shown, "All")
-    before = len(town.tg.answers)
-    town.tg.press(group, stranger, shown, shown.buttons["All"])
+    query = town.tg.press(group, stranger, shown, shown.buttons["All"])
     await unanswered(town, group, ben, "still only talking")
-    assert len(town.tg.answers) == before
+    assert not town.tg.answers[query].get("text")
     assert await town.press(group, olga, shown, "All") == "All."
     await town.tg.wait_for(lambda: marked(shown) == ["✓ All"])
     assert "every message of the people I know" in shown.text
@@ -154,7 +153,7 @@ async def test_what_was_said_of_a_group_holds_when_it_becomes_a_supergroup(town:
     await town.ask(small, olga, f"/answer{at(town)} all")
     large = town.tg.migrate(small, next(town.groups))
     await town.tg.wait_for(lambda: not town.tg.pending_updates)
-    assert (await town.ask(large, ben, "in the new one")).text == "You said: in the new one"
+    assert "in the new one" in (await town.ask(large, ben, "in the new one")).text
 
 
 @pytest.mark.asyncio(loop_scope="function")
@@ -176,5 +175,7 @@ async def test_buttons_work_after_a_restart(world: World) -> None:
     await world.tg.wait_for(lambda: all(query in world.tg.answers for query in pressed))
     assert [world.tg.answers[query].get("text") for query in pressed] == ["All.", "Lent."]
     await world.tg.say(group, world.friend, "everything is heard")
-    await world.tg.wait_for(lambda: "You said: everything is heard" in [m.text for m in world.tg.messages(group)])
+    await world.tg.wait_for(
+        lambda: any("everything is heard" in m.text for m in world.tg.messages(group) if m.from_bot)
+    )
     assert "Your memory is lent to this group" in (await ask(f"/link{bot}")).text

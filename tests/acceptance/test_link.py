@@ -101,8 +101,12 @@ async def test_what_is_learned_in_a_linked_group_stays_there_and_what_was_lent_d
     await linked(town, group, olga)
     answer = "Fine.\n[LEARN: collects stamps!]\n[LEARN: Brings the tent]"
     taught = await town.ask(group, olga, f"{at(town)} I bring the tent", answer)
-    assert "Learned: Brings the tent" in taught.text
+    # with lent memory at hand, whoever lends it decides what the group keeps
+    assert "To remember: Brings the tent. It waits for your tap" in taught.text
     assert "stamps" not in taught.text
+    await town.press(group, olga, taught, "Keep or discard")
+    await town.tg.wait_for(lambda: "✖ Discard" in taught.buttons)
+    await town.press(group, olga, taught, "✅ Keep")
     await town.ask(group, ben, f"{at(town)} what does Olga do?")
     assert "- Olga: Brings the tent" in town.prompt("what does Olga do").system_text
     assert "stamps" not in town.prompt("what does Olga do").text
