@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -45,6 +46,8 @@ class Scheduler:
                 self._scheduler.modify_job(name, next_run_time=datetime.now(UTC))
 
     def stop(self) -> None:
+        """Stops the jobs. One that is cut off is no error: the next start frees what it had leased."""
+        logging.getLogger("apscheduler.executors.default").addFilter(_is_no_cancellation)
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 
@@ -58,12 +61,13 @@ class Scheduler:
         await tidy(self._summariser.store)
 
 
+def _is_no_cancellation(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+
+
 async def _logged(name: str, job: Callable[[], Awaitable[None]]) -> None:
-    """Runs a job; a failure is logged and waits for the next time. A job that is cut off by the end of Relay ends
-    quietly: its lease runs out, or the next start frees it."""
+    """Runs a job; a failure is logged and waits for the next time."""
     try:
         await job()
-    except asyncio.CancelledError:
-        log.info("job cut off", job=name)
     except RelayError as error:
         log.warning("job failed", job=name, error=str(error))

@@ -144,13 +144,13 @@ async def test_an_older_version_is_taken_again_for_the_same_range(house: House) 
     assert (old["summary"]["number"], old["present"], old["messages"]) == (1, now["present"], 10)
 
 
-async def test_taint_stays_with_an_older_version(house: House) -> None:
+async def test_a_tainted_summary_stays_so_when_it_is_corrected(house: House) -> None:
     await talk(house, 5, tainted=True)
     await summarised(house, "One.")
     one = (await shown(house))["present"]
     await correct(house, "My word.")
     now = await shown(house)
-    assert now["summary"]["tainted"] is False
+    assert now["summary"]["tainted"] is True, "a comma may be all that was corrected"
     await house.store.correct_summary(private(ADA), ADA, 0, now["present"], ADA, "Ada", version=one)
     assert (await shown(house))["summary"]["tainted"] is True
 
