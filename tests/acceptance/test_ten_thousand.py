@@ -100,4 +100,4 @@ async def test_ten_thousand_facts(house: House, town: Town) -> None:
     assert "Forgot: note 42 is" in (await ask("/forget note 42 is a1d0c6e83f027327d8461063f4ac58a6")).text
     # a turn of the model's has room for a part of them only, and is answered all the same
     assert "q77" in (await soon(town.ask(dm, olga, "q77 what do you know?"))).text
-    assert "9998 memories" in (await ask("/status")).text
+    assert "9,998 memories" in (await ask("/status")).text
