@@ -215,7 +215,7 @@ def backoff(attempt: int, failure: ModelError) -> float:
     asked = failure.retry_after if isinstance(failure, ModelThrottled) else None
     if asked is not None:
         return min(asked, PATIENCE) + random.uniform(0, 0.25)  # noqa: S311 — jitter, not a secret
-    return random.uniform(0.25, min(20.0, 0.5 * 2 ** min(attempt, 6)))  # noqa: S311
+    return random.uniform(0.25, min(20.0, 0.5 * 2 ** min(attempt, 6)))  # noqa: S311 — jitter
 
 
 def taken_up(partial: str) -> list[dict[str, Any]]:

@@ -143,7 +143,7 @@ def _system_user() -> tuple[int, int]:
     for command in (None, *commands):
         try:
             if command:
-                subprocess.run(command, check=True, capture_output=True, timeout=30)  # noqa: S603
+                subprocess.run(command, check=True, capture_output=True, timeout=30)  # noqa: S603 — no shell, our own words
             entry = pwd.getpwnam(SYSTEM_USER)
         except (KeyError, OSError, subprocess.SubprocessError):
             continue

@@ -97,7 +97,7 @@ class Cluster:
             return None
         output = open_private(self.log, os.O_WRONLY | os.O_APPEND)
         try:
-            return subprocess.Popen(  # noqa: S603
+            return subprocess.Popen(  # noqa: S603 — no shell, our own words
                 [self._program("postgres"), "-D", str(self.path)],
                 **self._account.subprocess_options() | {"stdout": output, "stderr": output},
                 start_new_session=True,  # Ctrl-C in our terminal is not for the server
@@ -111,7 +111,7 @@ class Cluster:
         command = [self._program("pg_ctl"), "-D", str(self.path), "-s", "-w", "-m", mode, "-t", str(timeout), "stop"]
         try:
             options = self._account.subprocess_options()
-            subprocess.run(command, **options, capture_output=True, timeout=timeout + 5)  # noqa: S603
+            subprocess.run(command, **options, capture_output=True, timeout=timeout + 5)  # noqa: S603 — no shell, our own words
         except subprocess.TimeoutExpired:
             return False
         if self.is_served():
@@ -216,7 +216,7 @@ class Cluster:
             options["pass_fds"] = [lock]
         command = [self._program(command[0]), *command[1:]]
         try:
-            result = subprocess.run(  # noqa: S603
+            result = subprocess.run(  # noqa: S603 — no shell, our own words
                 command, **options, input=text, capture_output=True, text=True, timeout=300
             )
         except subprocess.TimeoutExpired as error:
@@ -265,7 +265,7 @@ class Cluster:
         if len(os.fsencode(self.path / f".s.PGSQL.{PORT}")) <= SOCKET_LIMIT and not set(str(self.path)) & set(",\"'"):
             return self.path
         seed = f"{self._passwords()['superuser']} {self.path.stat().st_ino}"
-        return Path("/tmp") / f"relay-{hashlib.sha256(seed.encode()).hexdigest()[:24]}"  # noqa: S108
+        return Path("/tmp") / f"relay-{hashlib.sha256(seed.encode()).hexdigest()[:24]}"  # noqa: S108 — made private
 
     def _write_settings(self) -> None:
         text = SETTINGS
