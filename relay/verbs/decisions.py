@@ -72,7 +72,9 @@ async def refused(call: Call, where: Json | None) -> Pressed | None:
 
 async def decided(call: Call, change: int, decision: str) -> tuple[list[Json] | None, str]:
     """Decides about a change: the changes of its turn after that (None: it is not this person's) and what to say."""
-    decision, done = DECISIONS.get(decision, ("", ""))
+    if decision not in DECISIONS:
+        return None, GONE.toast
+    decision, done = DECISIONS[decision]
     changes = await call.store.decide_change(change, call.user_id, call.admin, decision)
     if changes is None:
         return None, NOT_YOURS.toast

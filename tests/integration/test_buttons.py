@@ -331,3 +331,12 @@ async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypat
     assert understood.verb == "reply", "what hears an answer may ask on"
     await desk.controls.handle(turn)
     assert heard == [(ADA, 4, "Ann"), (ADA, 5, "Lee")]
+
+
+async def test_a_decision_that_there_is_not_changes_and_records_nothing(desk: Desk, house: House, sql: Sql) -> None:
+    (change,) = await house.teach(ADA, "likes tea")
+    before = await sql("select count(*) from event where kind = 'memory'")
+    await desk.controls.handle(await desk.press(f"d:{change['id']}:zz", 900))
+    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await sql("select count(*) from event where kind = 'memory'") == before
+    assert desk.sent("answerCallbackQuery")[-1]["text"]
