@@ -17,6 +17,7 @@ from relay.models import Claimed
 from relay.testing import FakeMessenger
 from relay.verbs import ANSWERS, BUTTONS, VERBS
 from relay.verbs.registry import Call, Pressed, Told, Verb, question
+from tests.integration.conftest import Sql
 from tests.integration.house import (
     ADA,
     BEN,
