@@ -20,7 +20,7 @@ chat: ## talk in the terminal (ARGS=--offline: without a key)
 
 test: lint ## check and test everything; CI runs this
 	$(BIN)/coverage erase
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 --cov --cov-report=term --cov-fail-under=80 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 -rR --cov --cov-report=term --cov-fail-under=80 $(ARGS)
 
 lint: ## style, types, and which module may import which
 	@sh scripts/setup dev

@@ -52,9 +52,9 @@ def run() -> None:
     """Run the bot."""
     settings = _ready()
     require(settings, "TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
-    from relay import app
+    from relay import serve
 
-    _run(app.run(settings))
+    _run(serve.run(settings))
 
 
 @cli.command()

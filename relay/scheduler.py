@@ -4,46 +4,59 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from relay.errors import RelayError
-from relay.jobs import Summariser, summarise_due, tidy
-from relay.titles import Titler, title_due
 
 log = structlog.get_logger()
 
-SWEEP_MINUTES = 3
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something that is done again and again; what it works on is leased in the database."""
+
+    name: str
+    run: Callable[[], Awaitable[object]]
+    minutes: float = 0
+    """It runs at the start, and this long after it ran last."""
+    at: tuple[int, int] | None = None
+    """Or once a day, at this hour and minute."""
+    soon: bool = False
+    """It also runs whenever a turn has made something due."""
 
 
 class Scheduler:
-    """Runs the jobs of one process; what a job works on is leased in the database."""
+    """Runs the jobs of one process."""
 
-    def __init__(self, summariser: Summariser, titler: Titler) -> None:
-        self._summariser = summariser
-        self._titler = titler
+    def __init__(self, jobs: Sequence[Job], zone: tzinfo = UTC) -> None:
+        self._jobs = jobs
         self._scheduler = AsyncIOScheduler(
-            timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+            timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
 
     def start(self) -> None:
-        """Starts the jobs; the sweeps for what a crash missed run at once."""
-        now = datetime.now(UTC)
-        for name, job in (("summaries", self._summarise), ("titles", self._title)):
-            self._scheduler.add_job(
-                _logged, "interval", args=[name, job], minutes=SWEEP_MINUTES, id=name, next_run_time=now
-            )
-        self._scheduler.add_job(_logged, "cron", args=["tidy", self._tidy], hour=3, minute=10, id="tidy")
+        """Starts the jobs; those that look for what a crash missed run at once."""
+        for job in self._jobs:
+            if job.at is not None:
+                hour, minute = job.at
+                self._scheduler.add_job(_logged, "cron", args=[job], hour=hour, minute=minute, id=job.name)
+            else:
+                self._scheduler.add_job(
+                    _logged, "interval", args=[job], minutes=job.minutes, id=job.name, next_run_time=datetime.now(UTC)
+                )
         self._scheduler.start()
 
     def write_soon(self) -> None:
-        """A summary or a title is due: the jobs run now instead of at the next sweep."""
+        """Something is due: what does it runs now instead of at the next sweep."""
         if self._scheduler.running:
-            for name in ("summaries", "titles"):
-                self._scheduler.modify_job(name, next_run_time=datetime.now(UTC))
+            for job in self._jobs:
+                if job.soon:
+                    self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
 
     def stop(self) -> None:
         """Stops the jobs. One that is cut off is no error: the next start frees what it had leased."""
@@ -51,23 +64,14 @@ class Scheduler:
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 
-    async def _summarise(self) -> None:
-        await summarise_due(self._summariser)
-
-    async def _title(self) -> None:
-        await title_due(self._titler)
-
-    async def _tidy(self) -> None:
-        await tidy(self._summariser.store)
-
 
 def _is_no_cancellation(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
-async def _logged(name: str, job: Callable[[], Awaitable[None]]) -> None:
+async def _logged(job: Job) -> None:
     """Runs a job; a failure is logged and waits for the next time."""
     try:
-        await job()
+        await job.run()
     except RelayError as error:
-        log.warning("job failed", job=name, error=str(error))
+        log.warning("job failed", job=job.name, error=str(error))

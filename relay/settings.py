@@ -37,17 +37,30 @@ class Settings(BaseSettings):
     anthropic_base_url: str = Field("https://api.anthropic.com", alias="ANTHROPIC_BASE_URL")
     admins: Annotated[frozenset[int], NoDecode] = Field(frozenset(), alias="RELAY_ADMINS")
     users: Annotated[frozenset[int], NoDecode] = Field(frozenset(), alias="RELAY_USERS")
+    pairing: bool = Field(True, alias="RELAY_PAIRING")
     model: str = Field("claude-sonnet-5-5", alias="RELAY_MODEL", min_length=1)
     small_model: str = Field("claude-haiku-5-5", alias="RELAY_SMALL_MODEL", min_length=1)
     max_tokens: int = Field(8192, alias="RELAY_MAX_TOKENS", ge=64, le=128_000)
     model_timeout: float = Field(90, alias="RELAY_MODEL_TIMEOUT", ge=1, le=3600)
     web_search: bool = Field(False, alias="RELAY_WEB_SEARCH")
+    daily_budget: float = Field(0, alias="RELAY_DAILY_BUDGET_USD", ge=0)
+    daily_budget_each: float = Field(0, alias="RELAY_DAILY_BUDGET_USD_PER_USER", ge=0)
+    prices: Path | None = Field(None, alias="RELAY_PRICES")
     timezone: str = Field("", alias="RELAY_TIMEZONE")
     data_dir: Path = Field(default_factory=lambda: user_data_path("relay", appauthor=False), alias="RELAY_DATA_DIR")
     database_url: str = Field("", alias="DATABASE_URL", repr=False)
     supabase_url: str = Field("", alias="SUPABASE_URL")
     supabase_service_role_key: str = Field("", alias="SUPABASE_SERVICE_ROLE_KEY", repr=False)
+    backup_dir: Path | None = Field(None, alias="RELAY_BACKUP_DIR")
+    backup_days: int = Field(7, alias="RELAY_BACKUP_DAYS", ge=0, le=3650)
     concurrency: int = Field(64, alias="RELAY_CONCURRENCY", ge=1, le=1000)
+    web: bool = Field(True, alias="RELAY_WEB")
+    web_host: str = Field("127.0.0.1", alias="RELAY_WEB_HOST", min_length=1)
+    web_port: int = Field(8080, alias="RELAY_WEB_PORT", ge=0, le=65535)
+    webhook_url: str = Field("", alias="RELAY_WEBHOOK_URL")
+    webhook_secret: str = Field("", alias="RELAY_WEBHOOK_SECRET", repr=False)
+    webhook_host: str = Field("127.0.0.1", alias="RELAY_WEBHOOK_HOST", min_length=1)
+    webhook_port: int = Field(8081, alias="RELAY_WEBHOOK_PORT", ge=0, le=65535)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", alias="RELAY_LOG_LEVEL")
     log_format: Literal["", "console", "json"] = Field("", alias="RELAY_LOG_FORMAT")
 
@@ -70,7 +83,7 @@ class Settings(BaseSettings):
             raise ValueError("does not look like a bot token (123456789:AA…). " + HOW["TELEGRAM_BOT_TOKEN"])
         return value
 
-    @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url")
+    @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "webhook_url")
     @classmethod
     def _url(cls, value: str) -> str:
         if value and not re.match(r"^https?://[^\s/]+", value):
@@ -84,13 +97,13 @@ class Settings(BaseSettings):
             raise ValueError("must be a connection string that begins with postgresql://")
         return value
 
-    @field_validator("data_dir")
+    @field_validator("data_dir", "backup_dir", "prices")
     @classmethod
-    def _home(cls, value: Path) -> Path:
+    def _home(cls, value: Path | None) -> Path | None:
         try:
-            return value.expanduser()
+            return value.expanduser() if value else None
         except RuntimeError:
-            raise ValueError("must be a directory; its ~ names no home directory here") from None
+            raise ValueError("must be a place on this machine; its ~ names no home directory here") from None
 
     @field_validator("timezone")
     @classmethod

@@ -14,6 +14,7 @@ from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
 from relay.errors import MessengerError
 from relay.jobs import Summariser, summarise_due
+from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import File
 from relay.settings import Settings
@@ -98,8 +99,8 @@ class Terminal:
 class Desk:
     """One person at a terminal, in a private chat of their own (chat 0) with their own memory."""
 
-    def __init__(self, settings: Settings, terminal: Terminal, worker: Worker, store: Store) -> None:
-        self._user_id = min(settings.admins, default=1)
+    def __init__(self, user_id: int, terminal: Terminal, worker: Worker, store: Store) -> None:
+        self._user_id = user_id
         self._user = {"id": self._user_id, "first_name": "You"}
         self._terminal = terminal
         self._worker = worker
@@ -157,7 +158,9 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
         summariser = Summariser(relay.memory, model, settings.small_model)
         titler = Titler(relay.memory, model, settings.small_model, terminal, ME.id)
         jobs: set[asyncio.Task[int]] = set()
-        person = frozenset({min(settings.admins, default=1)})
+        everybody = People(settings.admins)
+        await everybody.refresh(relay.memory)
+        owner = min(everybody.admins, default=1)
 
         def write_soon() -> None:
             """What is due is written now; what a stand-in says is nobody's summary."""
@@ -165,9 +168,9 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
                 jobs.add(asyncio.create_task(summarise_due(summariser)))
                 jobs.add(asyncio.create_task(title_due(titler)))
 
-        worker = make_worker(relay, model, terminal, ME, person, write_soon)
+        worker = make_worker(relay, model, terminal, ME, People(frozenset({owner})), write_soon)
         try:
-            yield Desk(settings, terminal, worker, relay.memory)
+            yield Desk(owner, terminal, worker, relay.memory)
         finally:
             await worker.close(1)
             await asyncio.gather(*jobs, return_exceptions=True)

@@ -278,14 +278,25 @@ end $$;
 
 -- What a message of ours asks somebody for, by the message that it is in the chat: the text of the question; null for
 -- any other message, and for other people. A question forces a reply: an answer is none, whatever its text looks like.
+-- One that is being sent, and of which is not known yet which message it has become, is the only one that can be meant.
 create or replace function public.relay_asked_of(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select d.request -> 'text'
-    from posted p
-    join turn t on t.id = p.turn_id and t.user_id = p_user_id and t.assistant_message_id is null
-    join delivery d on d.turn_id = t.id and d.telegram_message_id = p.telegram_message_id
-    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
-        and p.from_bot and d.request -> 'reply_markup' ? 'force_reply'
+    from (
+        select p.turn_id from posted p
+        where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
+            and p.from_bot
+        union all
+        select t.id from turn t
+        where t.status in ('working', 'answered') and t.bot_id = p_bot_id and t.user_id = p_user_id
+            and not exists (select from posted p where p.bot_id = p_bot_id and p.chat_id = p_chat_id
+                and p.telegram_message_id = p_telegram_message_id)
+    ) asking
+    join turn t on t.id = asking.turn_id and t.user_id = p_user_id and t.assistant_message_id is null
+    join delivery d on d.turn_id = t.id and d.chat_id = p_chat_id and d.request -> 'reply_markup' ? 'force_reply'
+        and (d.telegram_message_id = p_telegram_message_id or d.telegram_message_id is null
+            and d.status = 'sending' and d.floor_message_id < p_telegram_message_id)
+    order by d.id desc limit 1
 $$;

@@ -26,11 +26,10 @@ AGAIN_SECONDS = 60.0
 class Arrivals:
     """Greets groups, and tells what a change of its rights there means."""
 
-    def __init__(self, house: House, bot: Bot, groups: Groups, admins: frozenset[int]) -> None:
+    def __init__(self, house: House, bot: Bot, groups: Groups) -> None:
         self._house = house
         self._bot = bot
         self._groups = groups
-        self._admins = admins
         self._arriving: set[int] = set()
         self._greeted: dict[int, tuple[float, bool | None]] = {}
         """When a group was greeted last (monotonic), and whether all messages could be read then."""
@@ -109,7 +108,7 @@ class Arrivals:
 
     async def _register(self, chat_id: int) -> None:
         """Shows the commands of those who run the bot to those of them who are here."""
-        for admin in self._admins:
+        for admin in self._house.people.admins:
             if is_present(await told(self._house.messenger, "getChatMember", chat_id=chat_id, user_id=admin)):
                 await register_admin(self._house.messenger, chat_id, admin)
 

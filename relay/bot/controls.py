@@ -41,13 +41,12 @@ WORKING = "I am at it…"
 class Controls:
     """Runs verbs and buttons."""
 
-    def __init__(self, house: House, bot: Bot, groups: Groups, admins: frozenset[int], runs: Runs) -> None:
+    def __init__(self, house: House, bot: Bot, groups: Groups, runs: Runs) -> None:
         self._house = house
         self._bot = bot
         self._groups = groups
-        self._admins = admins
         self._runs = runs
-        self._arrivals = Arrivals(house, bot, groups, admins)
+        self._arrivals = Arrivals(house, bot, groups)
         self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
     async def handle(self, turn: Claimed) -> list[Json]:
@@ -99,7 +98,7 @@ class Controls:
             private=place.private,
             user_id=turn.user_id,
             name=name_of(sender),
-            admin=turn.user_id in self._admins,
+            admin=turn.user_id in self._house.people.admins,
             text=text_of(message),
             message=message,
             stop=lambda: self._runs.stop(place.chat_id, place.topic_id),

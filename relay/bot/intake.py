@@ -23,6 +23,7 @@ from relay.errors import (
     TokenRefused,
 )
 from relay.memory.patience import Patient
+from relay.memory.people import People
 from relay.memory.store import Store
 
 log = structlog.get_logger()
@@ -51,12 +52,12 @@ class Poller(Protocol):
 class Intake:
     """Polls until cancelled. `store` does not wait for a database that is away; this loop does, and says so."""
 
-    def __init__(self, store: Store, patient: Patient, poller: Poller, worker: Worker, allowed: frozenset[int]) -> None:
+    def __init__(self, store: Store, patient: Patient, poller: Poller, worker: Worker, people: People) -> None:
         self._store = store
         self._patient = patient
         self._poller = poller
         self._worker = worker
-        self._allowed = allowed
+        self._people = people
         self._offset: int | None = None
         self._told: set[tuple[int, int]] = set()
         self._telling: set[asyncio.Task[None]] = set()
@@ -173,7 +174,7 @@ class Intake:
                 self._worker.groups.changed(chat.get("id", 0))
             if pair := moved_group(update):
                 self._worker.groups.moved(pair[1])
-            return sort_update(update, self._worker.bot, self._allowed, self._worker.groups.may_be_open(chat))
+            return sort_update(update, self._worker.bot, self._people.allowed, self._worker.groups.may_be_open(chat))
         except Exception as error:
             log.warning("unreadable update", update_id=update["update_id"], error=repr(error))
             return _unreadable(update)

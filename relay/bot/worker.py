@@ -45,7 +45,6 @@ class Worker:
         messenger: Messenger,
         bot: Bot,
         groups: Groups,
-        admins: frozenset[int],
         concurrency: int,
         house: House,
         on_summary: Callable[[], None],
@@ -57,9 +56,8 @@ class Worker:
         self.groups = groups
         self.runs = Runs()
         self._house = house
-        self._admins = admins
         self._delivery = Delivery(engine.store, messenger, bot.id)
-        self._controls = Controls(house, bot, groups, admins, self.runs)
+        self._controls = Controls(house, bot, groups, self.runs)
         self._concurrency = concurrency
         self._on_summary = on_summary
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -157,7 +155,7 @@ class Worker:
             topic_id = await topic_pressed(turn.updates[0]["callback_query"], self.bot, self.store)
         structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
         place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
-        if turn.status != "answered" and silenced(turn, self.bot, turn.user_id in self._admins):
+        if turn.status != "answered" and silenced(turn, self.bot, turn.user_id in self._house.people.admins):
             return await self._deliver(turn, [])
         if turn.kind == "control" and turn.status != "answered":
             return await self._deliver(turn, await self._controls.handle(turn))
@@ -169,7 +167,7 @@ class Worker:
         while True:
             understood = await understand(turn, self.bot, self.groups, self.messenger, self.store)
             if understood.wanted:
-                understood = with_model(understood, self._house, turn.user_id in self._admins)
+                understood = with_model(understood, self._house, turn.user_id in self._house.people.admins)
             if understood.verb is not None:
                 return await self._deliver(turn, await self._controls.handle(turn))
             if understood.notice is not None or understood.incoming is None:
@@ -237,7 +235,7 @@ class Worker:
         chat, topic_id, message_id = lane_of(turn.updates)
         await self.tell(Place(chat["id"], topic_id, chat.get("type") == "private", message_id), line)
         where = chat.get("title") or "a private chat"
-        for admin in self._admins:
+        for admin in self._house.people.admins:
             await self.tell(Place(admin, 0, True), f"⚠️ A message in {where} (turn {turn.turn_id}) {what}")
 
     async def tell(self, place: Place, text: str) -> None:

@@ -6,6 +6,7 @@ from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.edit import EditCalls
 from relay.memory.calls.facts import FactCalls
+from relay.memory.calls.people import PeopleCalls
 from relay.memory.calls.persona import PersonaCalls
 from relay.memory.calls.place import PlaceCalls
 from relay.memory.calls.queue import QueueCalls
@@ -25,6 +26,7 @@ class Store(
     ChoiceCalls,
     EditCalls,
     FactCalls,
+    PeopleCalls,
     PersonaCalls,
     PlaceCalls,
     SearchCalls,

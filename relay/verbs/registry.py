@@ -10,6 +10,7 @@ from datetime import tzinfo
 from typing import Any
 
 from relay.jobs import Summariser
+from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import Claimed, File, Space
 from relay.ports import Messenger
@@ -24,6 +25,7 @@ class House:
     """The installation, as far as verbs may use it."""
 
     store: Store
+    people: People
     messenger: Messenger
     summariser: Summariser
     zone: tzinfo

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from relay.models import File
-from relay.verbs.prices import cost, dollars
+from relay.prices import cost, dollars
 from relay.verbs.registry import Call, Json, Told, counted, literal, number_in, verb
 
 DAYS, MOST_DAYS = 14, 90

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from relay.models import Space
-from relay.verbs.prices import cost, dollars
+from relay.prices import cost, dollars
 from relay.verbs.registry import (
     NOT_YOURS,
     Call,

@@ -74,5 +74,6 @@ def environment(tg: TelegramStandIn, model: AnthropicStandIn, data_dir: Path, **
         "RELAY_DATA_DIR": str(data_dir),
         "RELAY_LOG_FORMAT": "json",
         "RELAY_TIMEZONE": "Europe/Berlin",
+        "RELAY_WEB": "off",
         **more,
     }

@@ -10,6 +10,7 @@ from typing import Any
 
 from relay.bot.updates import Bot, sort_update
 from relay.jobs import Summariser
+from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import Claimed, Context, Incoming, ReplyTo, Space
 from relay.ports import Messenger
@@ -60,7 +61,8 @@ def row(update: Json) -> Json:
 def a_house(store: Store, messenger: Messenger | None = None) -> verbs.House:
     """An installation on a store, as verbs see it."""
     summariser = Summariser(store, OfflineModel(), "small")
-    return verbs.House(store, messenger or FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here")
+    people, messenger = People(frozenset()), messenger or FakeMessenger()
+    return verbs.House(store, people, messenger, summariser, UTC, "1.2.3", "big", "small", "here")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from relay.clients.telegram import GONE
 from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerRefused
 from relay.jobs import Summariser
 from relay.memory.patience import Patient
+from relay.memory.people import People as Known
 from relay.memory.store import Store
 from relay.models import File, ModelRequest, Step
 from relay.turn import Engine
@@ -145,10 +146,10 @@ async def inside(
         ) as connection:
             store, model = Store(client, str(uuid.uuid4())), Mind(answers)
             summariser = Summariser(store, model, "small")
-            house = House(store, wire, summariser, UTC, "1.2.3", "big", "small", "here")
+            house = House(store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here")
             engine = Engine(store, model, "big", 1000, UTC)
-            worker = Worker(engine, wire, bot, Groups(wire), admins, 16, house, lambda: None)
-            intake = Intake(store, Patient(client), wire, worker, admins | users)
+            worker = Worker(engine, wire, bot, Groups(wire), 16, house, lambda: None)
+            intake = Intake(store, Patient(client), wire, worker, house.people)
             running = [asyncio.create_task(intake.run()), asyncio.create_task(worker.run())]
             relay = Inside(tg, wire, worker, store, summariser, connection)
             await relay.sql("set search_path = relay, public, extensions")

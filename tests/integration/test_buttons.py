@@ -44,7 +44,7 @@ class Desk:
         self.house, self.store = house, house.store
         self.messenger = FakeMessenger()
         self.groups = Groups(self.messenger)
-        self.controls = Controls(a_house(self.store, self.messenger), BOT, self.groups, frozenset(), Runs())
+        self.controls = Controls(a_house(self.store, self.messenger), BOT, self.groups, Runs())
 
     async def take(self, update: Json, user_id: int = ADA) -> Claimed:
         """The turn that an update becomes."""
@@ -117,6 +117,21 @@ async def test_a_reply_to_our_edit_prompt_rewords_the_memory_that_was_asked_abou
     assert understood.verb == "reply"
     await desk.post(turn, await desk.controls.handle(turn), 902)
     assert await house.known(private(ADA)) == ["likes coffee", "lives in Berlin"]
+
+
+async def test_a_reply_that_is_quicker_than_the_record_of_the_question(desk: Desk, house: House) -> None:
+    """The question is in the chat, and the database does not know yet as which message."""
+    (change,) = await house.teach(ADA, "likes tea")
+    pressed = await desk.press(f"e:{change['memory_id']}", 900)
+    parts = await desk.controls.handle(pressed)
+    await desk.store.deliver(pressed, BOT.id, parts)
+    shown = parts[0]["request"]["text"]
+    _, of_another = await desk.reply_to(99_999, shown, "likes coffee", BEN)
+    assert of_another.verb is None
+    _, understood = await desk.reply_to(99_999, shown, "likes coffee")
+    assert understood.verb == "reply"
+    await desk.store.sent(pressed, [{"seq": 1, "status": "sent", "telegram_message_id": 99_998}], True)
+    assert not await desk.store.asked(BOT.id, ADA, 99_999, ADA), "by now it is known to be another message"
 
 
 # What stays under a message

@@ -15,6 +15,7 @@ from relay import terminal
 from relay.app import make_worker, opened
 from relay.bot.updates import sort_update
 from relay.cli import cli
+from relay.memory.people import People
 from relay.settings import Settings
 from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import VERBS
@@ -49,7 +50,7 @@ class Rooms:
         """Says something in the chat; all that the bot sends there."""
         settings, messenger = self.settings(which), FakeMessenger()
         async with opened(settings) as relay:
-            people = frozenset([ADMIN])
+            people = People(frozenset([ADMIN]))
             worker = make_worker(relay, OfflineModel(), messenger, terminal.ME, people, lambda: None)
             for text in texts:
                 number = next(self.numbers)

@@ -11,6 +11,7 @@ from relay.bot.groups import Groups
 from relay.bot.updates import Bot
 from relay.bot.worker import Worker
 from relay.errors import DatabaseError
+from relay.memory.people import People
 from relay.models import Claimed
 from relay.testing import FakeMessenger
 
@@ -39,7 +40,8 @@ class Queue:
 async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: str) -> None:
     messenger, queue = FakeMessenger(), Queue()
     engine: Any = SimpleNamespace(store=queue)
-    worker = Worker(engine, messenger, Bot(77, "relay_bot"), Groups(messenger), frozenset([9]), 4, {}, lambda: None)
+    house: Any = SimpleNamespace(people=People(frozenset([9])))
+    worker = Worker(engine, messenger, Bot(77, "relay_bot"), Groups(messenger), 4, house, lambda: None)
     await worker._failed(Claimed(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
     assert queue.errors == [told]
     report = messenger.calls[-1][1]

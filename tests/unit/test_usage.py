@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from relay.bot.format import format_reply
+from relay.prices import PRICES, cost, dollars, price_of
 from relay.verbs.chart import BAR, LINE, PAPER, ceiling, usage_chart
-from relay.verbs.prices import PRICES, cost, dollars, price_of
 from relay.verbs.usage import MOST_DAYS, Used, brief, day_starts, summed, told
 from tests.unit.test_verbs import Canned, call
 from tests.unit.test_verbs import told as told_by

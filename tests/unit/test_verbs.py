@@ -12,6 +12,7 @@ import pytest
 
 from relay.bot.format import format_reply
 from relay.jobs import Summariser
+from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import Claimed, Space
 from relay.testing import FakeMessenger, OfflineModel
@@ -49,7 +50,7 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> Call:
     store = Store(database or Canned(), "w")
     summariser = Summariser(store, OfflineModel(), "small")
     values: dict[str, Any] = {
-        "house": House(store, FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here"),
+        "house": House(store, People(frozenset()), FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here"),
         "turn": Claimed(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
         "admin": False, "text": text, "message": {"message_id": 1}, "stop": lambda: False, "sees": sees,
