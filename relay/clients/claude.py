@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+CHECK_SECONDS = 20.0
 TRANSIENT = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 
 
@@ -64,6 +65,28 @@ class Claude:
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
+
+    async def check(self, model: str) -> None:
+        """Whether the key is accepted and the model is there: asks about the model, which is free; of a server that
+        cannot tell, an answer of one token. Raises the `ModelError` tree.
+        """
+        client = await self.warm()
+        from anthropic import AnthropicError, NotFoundError
+
+        nothing = Heard(lambda _: None)
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                try:
+                    await client.models.retrieve(model)
+                except NotFoundError:
+                    asked: Any = [{"role": "user", "content": "Hi"}]
+                    await client.messages.create(model=model, max_tokens=1, messages=asked)
+        except (AnthropicError, ValueError, LookupError, OSError) as error:
+            raise _translate(error, nothing) from None
+        except Exception as error:
+            if type(error).__module__.startswith(("httpx2", "aiohttp")):
+                raise _translate(error, nothing) from None
+            raise
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         """See `ports.Model.reply`."""

@@ -61,7 +61,7 @@ class Rooms:
                     "chat": {"id": 0, "type": "private"},
                 }
                 update = {"update_id": number, "message": message | {"from": {"id": ADMIN, "first_name": "You"}}}
-                row = sort_update(update, terminal.ME, people, True)
+                row = sort_update(update, terminal.ME, people.allowed, True)
                 worker.accept(*await relay.memory.intake(terminal.ME.id, [row], worker.free))
                 await worker.settled()
             await worker.close(1)
