@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat test lint format bench commands requirements build clean
+.PHONY: help run chat test lint format bench commands picture requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -41,9 +41,14 @@ bench: ## measure speed and memory
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements" $(ARGS)
 
-commands: ## write the README's table of commands
+commands: ## write the README's tables of commands and settings
 	@sh scripts/setup dev
 	$(BIN)/python -m scripts.commands
+	$(BIN)/python -m scripts.settings
+
+picture: ## make the README's picture from a conversation with a running Relay (needs Chromium)
+	@sh scripts/setup dev
+	$(BIN)/python -m scripts.picture
 
 requirements: ## pin what pyproject.toml asks for (needs uv; ARGS=--upgrade: the newest that fit)
 	$(COMPILE) pyproject.toml -o requirements.txt
