@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from relay.settings import Settings, load
-from scripts.commands import table, written
+from scripts import commands
+from scripts import settings as settings_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "deploy/README.md")
 EXAMPLE = ROOT / ".env.example"
 REQUIREMENTS = ("requirements.txt", "requirements-build.txt", "requirements-dev.txt")
 
@@ -41,9 +43,10 @@ def test_the_example_file_has_every_setting_with_its_default_in_order() -> None:
     assert [match.groups() for line in lines if (match := re.match(r"#?([A-Z][A-Z_]+)=(.*)$", line))] == defaults()
 
 
-def test_every_setting_in_the_example_file_is_explained() -> None:
-    for paragraph in EXAMPLE.read_text("utf-8").split("\n\n")[1:]:
-        assert paragraph.startswith("# "), f"no explanation above: {paragraph}"
+def test_every_setting_in_the_example_file_is_explained_right_above_it() -> None:
+    explained = settings_table.explained(EXAMPLE.read_text("utf-8"))
+    assert [(name, default) for name, default, _ in explained] == defaults()
+    assert all(sentence and len(sentence) <= 90 for _, _, sentence in explained)
 
 
 def test_the_example_file_changes_nothing_when_it_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -57,27 +60,52 @@ def test_the_example_file_changes_nothing_when_it_is_used(monkeypatch: pytest.Mo
         assert load() == without
 
 
-def test_the_readme_has_every_setting_with_its_default_in_order() -> None:
-    table = README.split("## Settings")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| `([A-Z_]+)` \| (?:`(.*?)`)? ?\| ", table, re.MULTILINE)
-    assert rows == defaults()
+def test_the_readmes_settings_are_as_the_example_file_explains_them() -> None:
+    assert settings_table.table() in README, "run `make commands`"
+    assert settings_table.written(README) == README, "run `make commands`"
 
 
 def test_the_readmes_commands_are_as_they_are_declared() -> None:
-    assert table() in README
-    assert written(README) == README, "run `make commands`"
+    assert commands.table() in README
+    assert commands.written(README) == README, "run `make commands`"
 
 
 def test_the_readmes_first_page_fits_on_a_screen() -> None:
     first_page = README.split("\n## ")[0]
+    assert "git clone" in first_page
     assert "make run" in first_page
+    assert "docs/conversation.png" in first_page
     assert len(first_page.splitlines()) <= 35
 
 
-def test_links_between_documents_lead_somewhere() -> None:
-    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "deploy/README.md"):
-        for target in re.findall(r"\]\(([^)#]+)\)", document.read_text("utf-8")):
-            assert target.startswith("https://") or (document.parent / target).exists(), f"{document.name}: {target}"
+def anchors(document: Path) -> set[str]:
+    """What a link may name after a #: the headings, as GitHub writes them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_between_documents_lead_somewhere(name: str) -> None:
+    document = ROOT / name
+    for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", document.read_text("utf-8")):
+        if target.startswith("https://"):
+            continue
+        place = document.parent / target if target else document
+        assert place.exists(), f"{name}: {target}"
+        assert not anchor or anchor in anchors(place), f"{name}: #{anchor}"
+
+
+def test_documents_name_only_settings_that_there_are() -> None:
+    known = {name for name, _ in defaults()} | {"RELAY_POSTGRES_PASSWORD"}
+    for name in (*DOCUMENTS[:2], *DOCUMENTS[3:], "deploy/compose.yaml", "deploy/relay.service", "deploy/Dockerfile"):
+        named = set(re.findall(r"\b(?:RELAY|TELEGRAM|ANTHROPIC|SUPABASE)_[A-Z_]+\b", (ROOT / name).read_text("utf-8")))
+        assert named <= known, name
+
+
+def test_the_example_file_names_parts_of_the_readme_that_there_are() -> None:
+    named = re.findall(r"README: ([^.]+)\.", EXAMPLE.read_text("utf-8"))
+    assert named
+    assert set(named) <= set(re.findall(r"^## (.*)$", README, re.MULTILINE))
 
 
 @pytest.mark.parametrize("name", REQUIREMENTS)

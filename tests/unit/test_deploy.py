@@ -1,0 +1,122 @@
+"""What cannot be run here is read: the image, the compose file and the unit keep what they promise."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMPILERS = re.compile(r"\b(apt-get|apt|apk|gcc|g\+\+|build-essential|cargo|clang)\b")
+
+
+def dockerfile() -> list[tuple[str, str]]:
+    """The instructions of the Dockerfile, each on one line: its name and what stands after it."""
+    text = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text("utf-8"))
+    return [
+        (line.split()[0], line.partition(" ")[2].strip()) for line in text.splitlines() if re.match(r"[A-Z]+ ", line)
+    ]
+
+
+def last_stage() -> list[tuple[str, str]]:
+    instructions = dockerfile()
+    return instructions[max(number for number, (name, _) in enumerate(instructions) if name == "FROM") :]
+
+
+def unit() -> list[tuple[str, str]]:
+    """The lines of the systemd unit."""
+    lines = (ROOT / "deploy/relay.service").read_text("utf-8").splitlines()
+    return [(key, value) for key, _, value in (line.partition("=") for line in lines if re.match(r"[A-Z]\w+=", line))]
+
+
+def service(name: str) -> str:
+    """A service of the compose file, as it is written there."""
+    return re.split(r"\n  \w+:\n|\n\w+:", (ROOT / "deploy/compose.yaml").read_text("utf-8").split(f"\n  {name}:\n")[1])[
+        0
+    ]
+
+
+def test_every_image_is_of_a_version() -> None:
+    stages: set[str] = set()
+    for name, rest in dockerfile():
+        if name == "FROM":
+            image, _, stage = rest.partition(" AS ")
+            assert image in stages or re.search(r":\d+\.\d+", image), image
+            stages.add(stage)
+    for image in re.findall(r"\n    image: (\S+)", (ROOT / "deploy/compose.yaml").read_text("utf-8")):
+        assert image == "relay" or re.search(r":\w*\d", image), image
+
+
+def test_no_stage_brings_a_compiler() -> None:
+    assert not [rest for name, rest in dockerfile() if name == "RUN" and COMPILERS.search(rest)]
+    assert ("ENV", "PIP_ONLY_BINARY") in {
+        (name, word.split("=")[0]) for name, rest in dockerfile() for word in rest.split()
+    }
+
+
+def test_the_image_runs_as_somebody_without_rights_and_tells_whether_it_is_well() -> None:
+    instructions = dict(last_stage())
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", instructions["USER"])
+    assert f"--uid {instructions['USER'].split(':')[0]} " in instructions["RUN"]
+    check = json.loads(instructions["HEALTHCHECK"].partition(" CMD ")[2])
+    assert check[:2] == ["python", "-c"]
+    assert "/healthz" in check[2]
+    compile(check[2], "healthcheck", "exec")
+    assert instructions["STOPSIGNAL"] == "SIGTERM"
+    assert json.loads(instructions["ENTRYPOINT"]) + json.loads(instructions["CMD"]) == ["relay", "run"]
+
+
+def test_what_the_image_is_built_from_is_there_and_sent_to_docker() -> None:
+    sent = (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    assert sent[0] == "*"
+    for name, rest in dockerfile():
+        if name == "COPY" and not rest.startswith("--from"):
+            for source in rest.split()[:-1]:
+                assert (ROOT / source).exists(), source
+                assert f"!{source}" in sent, source
+    assert "!.env" not in sent
+
+
+def test_the_container_can_write_its_data_and_nothing_else() -> None:
+    relay = service("relay")
+    for line in ("init: true", "read_only: true", "cap_drop: [ALL]", 'security_opt: ["no-new-privileges:true"]'):
+        assert f"\n    {line}\n" in f"\n{relay}\n"
+    assert not re.search(r"^ *(ports|privileged|network_mode|pid):", relay, re.MULTILINE)
+    owned = dict(last_stage())["RUN"]
+    volumes = re.findall(r"- (\w+):(/\w+)", relay)
+    assert [name for name, _ in volumes] == ["data", "backups"]
+    assert all(place in owned for _, place in volumes)
+    assert {"data", "backups", "postgres"} == set(
+        re.findall(
+            r"^  (\w+):$", (ROOT / "deploy/compose.yaml").read_text("utf-8").split("\nvolumes:\n")[1], re.MULTILINE
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("User", "relay"),
+        ("NoNewPrivileges", "yes"),
+        ("CapabilityBoundingSet", ""),
+        ("ProtectSystem", "strict"),
+        ("ProtectHome", "yes"),
+        ("StateDirectory", "relay"),
+        ("StateDirectoryMode", "0700"),
+        ("SystemCallFilter", "~@privileged @resources"),
+        ("RestartPreventExitStatus", "2"),
+        ("KillMode", "mixed"),
+    ],
+)
+def test_the_unit_keeps_relay_in_its_place(key: str, value: str) -> None:
+    assert (key, value) in unit()
+
+
+def test_the_unit_and_its_notes_name_the_same_places() -> None:
+    lines, notes = dict(unit()), (ROOT / "deploy/README.md").read_text("utf-8")
+    assert lines["ExecStart"] == f"{lines['WorkingDirectory']}/.venv/bin/relay run"
+    assert f"git clone <this repository> {lines['WorkingDirectory']}" in notes
+    assert lines["Environment"] == f"RELAY_DATA_DIR=/var/lib/{lines['StateDirectory']}"
+    assert f"--home-dir /var/lib/{lines['StateDirectory']} " in notes
