@@ -77,17 +77,19 @@ async def _inside(opened: Storage, settings: Settings) -> Look:
     schema = _schema(found, opened, settings)
     again = AGAIN if opened.run is not None or settings.database_url else TWO_WAYS_AGAIN
     seen: Json = {"number": getattr(opened.database, "server", 0)}
+    work: Json | None = None
     try:
         seen = await store.examine()
+        if schema.state == "ok":
+            schema = _complete(seen, again) or schema
         work = await store.examine_work()
     except DatabaseError as error:
-        work = None
         if schema.state == "ok":
-            schema = of_error("schema", error, again)
-    complete = schema.state == "ok" and _complete(seen, again)
+            gone = isinstance(error, SchemaError)
+            schema = failed("schema", "some functions are gone", again) if gone else of_error("schema", error, again)
     findings = [
         _server(opened, seen, milliseconds),
-        complete if isinstance(complete, Finding) else schema,
+        schema,
         *((_extensions(seen), _access(seen, again)) if "open" in seen else _later("extensions", "access")),
         _work(work) if work is not None else _later("work")[0],
     ]
