@@ -26,7 +26,10 @@ ALIKE = 0.8
 
 def settings(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
     """Every setting that is wrong or missing; or that all are well."""
-    found = [of_error("settings", sentence, "Correct it in .env, or where the environment is set.") for sentence in wrong.values()]
+    found = [
+        of_error("settings", sentence, "Correct it in .env, or where the environment is set.")
+        for sentence in wrong.values()
+    ]
     if ".env" not in wrong:
         for name in ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY"):
             try:
