@@ -13,7 +13,7 @@ import typer
 
 from relay import migrate
 from relay.logs import configure
-from relay.settings import Settings, load, require
+from relay.settings import Settings, load, require, tolerant
 
 cli = typer.Typer(
     help="A self-hosted Telegram assistant on Claude that remembers.",
@@ -29,15 +29,12 @@ Offline = Annotated[bool, typer.Option("--offline", help="A stand-in model: look
 
 
 def _ready(quiet: bool = False) -> Settings:
-    settings = load()
-    secrets = (
-        settings.telegram_bot_token,
-        settings.anthropic_api_key,
-        settings.supabase_service_role_key,
-        settings.database_url,
-    )
+    return _logging(load(), quiet)
+
+
+def _logging(settings: Settings, quiet: bool) -> Settings:
     level = "ERROR" if quiet and settings.log_level == "INFO" else settings.log_level
-    configure(level, settings.log_format, secrets)
+    configure(level, settings.log_format, settings.secrets)
     return settings
 
 
@@ -69,14 +66,16 @@ def chat(offline: Offline = False) -> None:
 
 
 @database.command("migrate")
-def db_migrate() -> None:
+def db_migrate(
+    again: Annotated[bool, typer.Option("--again", help="All SQL once more: undoes changes made by hand.")] = False,
+) -> None:
     """Bring the database up to date."""
     settings = _ready(quiet=True)
     from relay.storage import bring_up_to_date, direct, storage
 
     async def work() -> None:
         async with storage(direct(settings)) as opened:
-            changed = await bring_up_to_date(opened, settings)
+            changed = await bring_up_to_date(opened, settings, again)
             print(f"{'Migrated' if changed else 'Up to date'}: schema {migrate.load().version}, {opened.label}")
 
     _run(work())
@@ -129,6 +128,23 @@ def move(
     from relay import move as moving
 
     _run(moving.move(settings, to, key_env, data_dir, replace))
+
+
+@cli.command()
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False) -> None:
+    """Look at all that Relay needs, and say how to mend what is wrong. Changes nothing."""
+    settings, wrong = tolerant()
+    _logging(settings, quiet=True)
+    from relay import doctor as surgery
+
+    async def work() -> None:
+        findings = await surgery.examine(settings, wrong)
+        print(
+            surgery.as_json(findings, settings) if as_json else surgery.as_page(findings, settings, sys.stdout.isatty())
+        )
+        sys.exit(surgery.exit_code(findings))
+
+    _run(work())
 
 
 @cli.command()

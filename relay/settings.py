@@ -126,12 +126,23 @@ class Settings(BaseSettings):
         return int(self.telegram_bot_token.split(":")[0] or 0)
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must never be shown: keys, tokens, and the connection string with its password."""
+        return (
+            self.telegram_bot_token,
+            self.anthropic_api_key,
+            self.supabase_service_role_key,
+            self.database_url,
+            self.webhook_secret,
+        )
+
+    @property
     def allowed(self) -> frozenset[int]:
         """Everybody the bot answers. Empty means nobody."""
         return self.admins | self.users
 
 
-def _sentence(name: str, message: str, value: Any) -> str:
+def _sentence(name: str, message: str) -> str:
     message = message.removeprefix("Value error, ")
     if message.startswith("must") or message.startswith("does not"):
         return f"{name} {message}."
@@ -143,11 +154,36 @@ def load(**overrides: Any) -> Settings:
     try:
         return Settings(**overrides)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise SettingsError(_sentence(str(first["loc"][0]), first["msg"], first.get("input"))) from None
+        raise SettingsError(next(iter(_sentences(error).values()))) from None
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f".env in {Path.cwd()} cannot be read: {reason}.") from None
+        raise SettingsError(_unreadable(error)) from None
+
+
+def tolerant() -> tuple[Settings, dict[str, str]]:
+    """The settings with each wrong one as if it were not set, and a sentence for each of those by its name (`.env` when
+    the file cannot be read)."""
+    wrong: dict[str, str] = {}
+    overrides: dict[str, Any] = {}
+    while True:
+        try:
+            return Settings(**overrides), wrong
+        except ValidationError as error:
+            wrong |= _sentences(error)
+            fields = [field for field in Settings.model_fields.values() if field.alias in wrong]
+            overrides |= {str(field.alias): field.get_default(call_default_factory=True) for field in fields}
+        except (OSError, UnicodeDecodeError) as error:
+            wrong[".env"] = _unreadable(error)
+            overrides["_env_file"] = None
+
+
+def _sentences(error: ValidationError) -> dict[str, str]:
+    """A sentence for each wrong setting, by its name."""
+    return {str(one["loc"][0]): _sentence(str(one["loc"][0]), one["msg"]) for one in error.errors()}
+
+
+def _unreadable(error: OSError | UnicodeDecodeError) -> str:
+    reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+    return f".env in {Path.cwd()} cannot be read: {reason}."
 
 
 def require(settings: Settings, *names: str) -> None:

@@ -103,10 +103,13 @@ def direct(settings: Settings) -> Settings:
     return settings.model_copy(update={"supabase_url": "", "supabase_service_role_key": ""})
 
 
-async def bring_up_to_date(opened: Storage, settings: Settings) -> bool:
-    """Migrates what has to be, and returns whether anything was. Raises `SchemaError` where a person has to."""
+async def bring_up_to_date(opened: Storage, settings: Settings, again: bool = False) -> bool:
+    """Migrates what has to be, and returns whether anything was. Raises `SchemaError` where a person has to.
+
+    `again`: see `migrate.migrate`.
+    """
     if opened.run is not None:
-        return await migrate.migrate(opened.database, opened.run)
+        return await migrate.migrate(opened.database, opened.run, again)
     schema = migrate.load()
     found = await migrate.present(opened.database)
     if migrate.check(found, schema):

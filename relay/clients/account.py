@@ -79,6 +79,14 @@ class Account:
                 path.chmod(mode | (mode & 0o500) >> 6)  # what its owner may read and run, others may
 
 
+def make_data_dir(path: Path) -> None:
+    """Make Relay's directory, if it is not there: for us alone, and for root passable (the embedded server runs as
+    another user)."""
+    if not path.exists():
+        path.mkdir(parents=True)
+        path.chmod(0o711 if sys.platform != "win32" and os.geteuid() == 0 else 0o700)
+
+
 def open_private(path: Path, flags: int = os.O_RDWR) -> int:
     """Open `path`, made with mode 0600 if missing, and return its descriptor. Follows no symbolic link.
 

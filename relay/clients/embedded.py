@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from relay.clients.account import open_private
+from relay.clients.account import make_data_dir, open_private
 from relay.clients.cluster import Cluster
 from relay.errors import DatabaseError, DatabaseUnavailable
 
@@ -71,7 +71,7 @@ class EmbeddedPostgres:
             try:
                 if joined and self._cluster.accepts():
                     return self._cluster.url()
-                self._make_data_dir()
+                make_data_dir(self._data_dir)
                 with self._transition():
                     self._users = joined or self._join()
                     self._ensure_served()
@@ -100,12 +100,6 @@ class EmbeddedPostgres:
                 if self._process is not None and self._process.poll() is None:
                     self._process.returncode = 0  # it serves others: spare us the warning that it is still running
                 self._process = None
-
-    def _make_data_dir(self) -> None:
-        """Make the data directory, for us alone, and for root passable (the server runs as another user)."""
-        if not self._data_dir.exists():
-            self._data_dir.mkdir(parents=True)
-            self._data_dir.chmod(0o711 if sys.platform != "win32" and os.geteuid() == 0 else 0o700)
 
     @contextmanager
     def _transition(self) -> Iterator[None]:

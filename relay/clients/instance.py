@@ -7,6 +7,8 @@ from pathlib import Path
 
 import fasteners
 
+from relay.clients.account import make_data_dir
+
 MOST = 64
 
 
@@ -15,7 +17,8 @@ class Instance:
 
     def __init__(self, data_dir: Path) -> None:
         folder = data_dir / "instances"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_data_dir(data_dir)
+        folder.mkdir(mode=0o700, exist_ok=True)
         for number in range(MOST):
             lock = fasteners.InterProcessLock(folder / f"{number}.lock")
             if lock.acquire(blocking=False):
@@ -29,6 +32,16 @@ class Instance:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+def in_use(data_dir: Path) -> bool:
+    """Whether some Relay works on a data directory right now. Makes nothing there."""
+    for path in (data_dir / "instances").glob("*.lock"):
+        lock = fasteners.InterProcessLock(path)
+        if not lock.acquire(blocking=False):
+            return True
+        lock.release()
+    return False
 
 
 def _name(path: Path) -> str:

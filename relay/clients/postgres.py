@@ -12,6 +12,9 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from relay.clients.sqlstates import is_refused, is_transient
 from relay.errors import DatabaseError, DatabaseUnavailable, DataRefused, SchemaError, TurnLost
 
+REFUSALS = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
+"""What libpq says where waiting does not help."""
+
 
 class Postgres:
     """The `Database` port over a pool of connections. A connection is held for one call only."""
@@ -20,6 +23,8 @@ class Postgres:
         """`pooled`: the server may be behind a transaction pooler, so nothing is prepared. `timeout` in seconds."""
         self._url = url
         self._timeout = timeout
+        self.server = 0
+        """The server's version as libpq tells it (180001 is 18.1), once open."""
         options = {"prepare_threshold": None} if pooled else {}
         self._pool = AsyncConnectionPool(
             url,
@@ -37,9 +42,10 @@ class Postgres:
         try:
             async with asyncio.timeout(self._timeout):
                 connection = await psycopg.AsyncConnection.connect(self._url, connect_timeout=5)
+                self.server = connection.info.server_version
                 await connection.close()
         except (psycopg.Error, TimeoutError) as error:
-            raise _translate(error) from None
+            raise _unconnected(error) from None
         await self._pool.open()
 
     async def close(self) -> None:
@@ -64,6 +70,17 @@ class Postgres:
                 await connection.execute(script.encode())
         except psycopg.Error as error:
             raise _translate(error) from None
+
+
+def _unconnected(error: Exception) -> DatabaseError:
+    """Our error for a connection that was not made. libpq tells why in words only, at the end of a line."""
+    if getattr(error, "sqlstate", None) or not isinstance(error, psycopg.OperationalError):
+        return _translate(error)
+    lines = [line for line in str(error).splitlines() if "failed" in line and ": " in line]
+    reason = lines[-1].rpartition("FATAL: ")[2].rpartition(": ")[2].strip() if lines else type(error).__name__
+    if any(words in reason for words in REFUSALS):
+        return DatabaseError(f"The database refused the connection: {reason}. Check DATABASE_URL.")
+    return DatabaseUnavailable(f"The database cannot be used right now ({reason}).")
 
 
 def _translate(error: Exception) -> DatabaseError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -98,6 +100,17 @@ class AiohttpRequest(BaseRequest):
                     if len(body) > most:
                         break
                 return response.status, bytes(body)
+
+    async def server_time(self) -> datetime | None:
+        """What time it is where this pool's server is (whole seconds); None when it does not tell."""
+        with _failures():
+            async with self._open().head(self._url, allow_redirects=False) as response:
+                told = response.headers.get("Date")
+        try:
+            found = parsedate_to_datetime(told or "")
+        except ValueError:
+            return None
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.edit import EditCalls
+from relay.memory.calls.examine import ExamineCalls
 from relay.memory.calls.facts import FactCalls
 from relay.memory.calls.people import PeopleCalls
 from relay.memory.calls.persona import PersonaCalls
@@ -25,6 +26,7 @@ class Store(
     DeliveryCalls,
     ChoiceCalls,
     EditCalls,
+    ExamineCalls,
     FactCalls,
     PeopleCalls,
     PersonaCalls,

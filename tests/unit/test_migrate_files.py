@@ -57,7 +57,7 @@ def test_no_file_closes_the_quotes_it_travels_in() -> None:
 def test_nothing_runs_sql_that_it_is_given() -> None:
     """There is no "run this SQL" function: what is executed is made by format() of names from the catalogue."""
     for name, sql in SCHEMA.functions.items():
-        for found in re.findall(r"\bexecute\b(?! function)[^;]*;", sql, re.I):
+        for found in re.findall(r"(?<!')\bexecute\b(?! function)[^;]*;", sql, re.I):
             assert "format(" in found or "execute relay.move_query(" in found, (name, found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from email.utils import formatdate
 from types import TracebackType
 from typing import Any
 
@@ -33,6 +34,8 @@ class TelegramStandIn(People):
         super().__init__(token, **world)
         self.port = port
         self.latency = latency
+        self.clock_ahead = 0.0
+        """Seconds that its clock, which each answer tells in the header Date, is ahead of ours."""
         self._stopped = False
         self.faults: list[Fault] = []
         self._runner: web.AppRunner | None = None
@@ -131,6 +134,12 @@ class TelegramStandIn(People):
         return task
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
+        response = await self._route(request)
+        if not response.prepared:
+            response.headers["Date"] = formatdate(time.time() + self.clock_ahead, usegmt=True)
+        return response
+
+    async def _route(self, request: web.Request) -> web.StreamResponse:
         path = request.path
         if path.startswith("/_control/"):
             return await answer_control(self, path.removeprefix("/_control/"), request)

@@ -1,0 +1,39 @@
+"""The nightly backups."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+
+from relay.checks.finding import Finding, failed, ok, skipped, warning
+from relay.checks.machine import backups, short
+from relay.settings import Settings
+
+OLD = timedelta(days=3)
+
+
+def backup(settings: Settings, since: str) -> Finding:
+    """When the last backup was made. `since`: when Relay came to this database (ISO 8601; empty: not known)."""
+    if not settings.backup_days:
+        return skipped("backup", "off: RELAY_BACKUP_DAYS is 0")
+    folder, now = backups(settings), datetime.now(UTC)
+    if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+        fix = "Give the directory to Relay's user, or set RELAY_BACKUP_DIR."
+        return failed("backup", f"Relay may not write in {short(folder)}", fix)
+    try:
+        times = [path.stat().st_mtime for path in folder.glob("relay-*.relaybackup")]
+    except OSError:
+        times = []
+    fix = "`relay backup` makes one now; while `relay run` runs, it makes one each night."
+    if times:
+        age = now - datetime.fromtimestamp(max(times), UTC)
+        said = f"{len(times)} in {short(folder)}, the last {_ago(age)}"
+        return warning("backup", said, fix) if age > OLD else ok("backup", said)
+    if since and now - datetime.fromisoformat(since) > OLD:
+        return warning("backup", f"none in {short(folder)}", fix)
+    return skipped("backup", "none yet; made each night")
+
+
+def _ago(age: timedelta) -> str:
+    hours = int(age.total_seconds() // 3600)
+    return f"{hours // 24} days ago" if hours >= 48 else f"{max(hours, 0)} h ago"

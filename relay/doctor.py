@@ -1,0 +1,139 @@
+"""`relay doctor`: everything that Relay needs, looked at; one line each, and under what is wrong how to mend it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import textwrap
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import asdict
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+from relay.app import version
+from relay.checks import backups, extras, machine, model, network, settings, storage, telegram
+from relay.checks.finding import Finding, in_vain, within
+from relay.clients.instance import in_use
+from relay.settings import Settings
+
+WIDTH = 80
+MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "skipped": "–"}
+COLOURS = {"ok": "32", "warning": "33", "failed": "31", "skipped": "2"}
+HIDDEN = 6
+"""A secret shorter than this is none."""
+
+
+async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
+    """Looks at everything, at once where it can be. Changes nothing. `wrong`: see `settings.tolerant`."""
+    here = await asyncio.to_thread(_runs_here, given)
+    looking = asyncio.create_task(_look(given, wrong))
+
+    async def running() -> telegram.Running:
+        return telegram.Running(here, bool(((await looking).work or {}).get("working")))
+
+    async def on_this_machine() -> list[Finding]:
+        look = await looking
+        return await asyncio.to_thread(_files, given, look.since)
+
+    first, asked, models, files, others, look = await asyncio.gather(
+        asyncio.to_thread(lambda: [*settings.settings(given, wrong), *settings.file(given)]),
+        _asked(telegram, lambda: telegram.telegram(given, running), wrong),
+        _asked(model, lambda: model.model(given), wrong),
+        _asked(machine, on_this_machine, wrong),
+        _asked(network, lambda: network.network(given, bool(here)), wrong),
+        looking,
+    )
+    people = settings.people(given, look.work)
+    return [*first, people, *asked, *models, *look.findings, *files, *others, machine.python(), extras.extras()]
+
+
+class _Subject(Protocol):
+    """A module of `checks` that asks: what it finds out about, by which settings, and for how long."""
+
+    @property
+    def NAMES(self) -> tuple[str, ...]: ...  # noqa: N802
+
+    @property
+    def NEEDS(self) -> tuple[str, ...]: ...  # noqa: N802
+
+    @property
+    def SECONDS(self) -> float: ...  # noqa: N802
+
+
+async def _asked(
+    subject: _Subject, check: Callable[[], Coroutine[Any, Any, list[Finding]]], wrong: Mapping[str, str]
+) -> list[Finding]:
+    return in_vain(subject.NAMES, wrong, subject.NEEDS) or await within(subject.SECONDS, subject.NAMES, check())
+
+
+async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.Look:
+    """What is in the database, and where nothing could be seen, why."""
+    seen = storage.Look([])
+
+    async def work() -> list[Finding]:
+        nonlocal seen
+        seen = await storage.look(given)
+        return seen.findings
+
+    findings = await _asked(storage, work, wrong)
+    return storage.Look(findings, seen.work, seen.since)
+
+
+def _files(given: Settings, since: str) -> list[Finding]:
+    return [machine.data_directory(given), machine.disk(given), backups.backup(given, since)]
+
+
+def _runs_here(given: Settings) -> bool | None:
+    """Whether a Relay works on the data directory; None when that cannot be told."""
+    try:
+        return in_use(given.data_dir)
+    except OSError:
+        return None
+
+
+def exit_code(findings: list[Finding]) -> int:
+    """0: all is well, or could be better. 1: something failed. 2: a setting is wrong or missing."""
+    broken = {one.name for one in findings if one.state == "failed"}
+    return 2 if "settings" in broken else 1 if broken else 0
+
+
+def as_json(findings: list[Finding], given: Settings) -> str:
+    """One object: `{ok, checks: [{name, state, said, fix}]}`."""
+    checks = [{key: _hidden(text, given) for key, text in asdict(one).items()} for one in findings]
+    return json.dumps({"ok": exit_code(findings) == 0, "checks": checks}, ensure_ascii=False, indent=2)
+
+
+def as_page(findings: list[Finding], given: Settings, colours: bool = False) -> str:
+    """A screen of text: a line for each finding, and under it how to mend it."""
+    lines = [f"Relay {version()}"]
+    for one in findings:
+        lines += _wrapped(f"{MARKS[one.state]} {one.name:<12}", _hidden(one.said, given), COLOURS[one.state], colours)
+        if one.fix:
+            lines += _wrapped(f"{'':14}→ ", _hidden(one.fix, given))
+    return "\n".join([*lines, _summary(findings)])
+
+
+def _summary(findings: list[Finding]) -> str:
+    failures = sum(one.state == "failed" for one in findings)
+    warnings = sum(one.state == "warning" for one in findings)
+    told = [f"{number} {word}" for number, word in ((failures, "failed"), (warnings, "to look at")) if number]
+    return f"{', '.join(told) or 'All is well'}."
+
+
+def _wrapped(head: str, text: str, colour: str = "", colours: bool = False) -> list[str]:
+    lines = textwrap.wrap(
+        text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    if colours and colour and lines:
+        lines[0] = f"\x1b[{colour}m{lines[0][0]}\x1b[0m{lines[0][1:]}"
+    return lines
+
+
+def _hidden(text: str, given: Settings) -> str:
+    """A text without any secret of the settings, should an error have told one."""
+    password = unquote(urlsplit(given.database_url).password or "")
+    for secret in sorted({*given.secrets, password}, key=len, reverse=True):
+        if len(secret) >= HIDDEN:
+            text = text.replace(secret, "[secret]")
+    return text

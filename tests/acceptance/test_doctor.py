@@ -1,0 +1,186 @@
+"""`relay doctor` between the stand-ins: beside a running bot, and on what breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from relay.checks import model, telegram
+from relay.checks.finding import Finding
+from relay.clients.cluster import Cluster
+from relay.clients.telegram import Telegram
+from relay.errors import MessengerError
+from relay.settings import Settings
+from tests.acceptance.conftest import World
+from tests.acceptance.harness import environment
+from tests.standins.anthropic import AnthropicStandIn
+from tests.standins.telegram import TelegramStandIn
+
+NOWHERE = telegram.Running(here=False, elsewhere=False)
+
+
+async def doctor(settings: dict[str, str], folder: Path, *words: str) -> tuple[int, str, str]:
+    """`relay doctor`: its exit code, what it prints, and what it says beside that."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "relay", "doctor", *words, env=settings, cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    async with asyncio.timeout(90):
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+# As a process
+
+
+async def test_beside_a_running_bot(world: World) -> None:
+    folder = world.relay.log.parent
+    settings = world.relay.environment
+    polls = len(world.tg.calls("getUpdates"))
+    code, page, beside = await doctor(settings, folder)
+    assert (code, beside) == (0, "")
+    lines = page.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert lines[-1] == "All is well."
+    assert "✓ one bot     Relay runs here" in lines
+    assert "✓ database    embedded, PostgreSQL 18" in page
+    answered = await world.tg.say(world.dm, world.owner, "hello")
+    await world.tg.wait_reply(world.dm, answered)
+    assert not [call for call in world.tg.calls("getUpdates")[polls:] if call.code == 409]
+    assert "polling" not in world.relay.output()
+    assert not [secret for secret in ("12345:TEST", "sk-ant-test") if secret in page]
+
+    await world.relay.stop()
+    cluster = Cluster(folder / "data")
+    world.tg.can_read_all_group_messages = False
+    code, told, beside = await doctor(settings | {"ANTHROPIC_API_KEY": "sk-ant-other"}, folder, "--json")
+    found = {one["name"]: one for one in json.loads(told)["checks"]}
+    assert (code, json.loads(told)["ok"]) == (1, False)
+    assert found["model"]["state"] == "failed"
+    assert found["groups"]["state"] == "warning"
+    assert found["one bot"]["said"] == "Relay does not run, and nobody else reads its messages"
+    assert found["database"]["state"] == "ok"
+    assert not cluster.is_served(), "the server that it started is stopped again"
+    assert "sk-ant-other" not in told + beside
+
+
+async def test_several_wrong_settings_at_once(tmp_path: Path) -> None:
+    async with TelegramStandIn() as tg, AnthropicStandIn() as claude:
+        wrong = {"RELAY_ADMINS": "@ada", "DATABASE_URL": "mysql://root:hunter22@db/x", "RELAY_MODLE": "x"}
+        settings = environment(tg, claude, tmp_path / "data", **wrong)
+        tg.stopped = True
+        code, page, beside = await doctor(settings, tmp_path)
+    assert (code, beside) == (2, "")
+    for words in ("RELAY_ADMINS must be", "DATABASE_URL must be", "Did you mean RELAY_MODEL?"):
+        assert words in page
+    assert "– database    not looked at: DATABASE_URL comes first" in page
+    assert "✗ telegram    127.0.0.1 cannot be reached" in page
+    assert "✓ model       claude-sonnet-5-5" in page
+    assert "hunter22" not in page
+    assert os.listdir(tmp_path) == [], "nothing is made"
+
+
+# In this process: each condition
+
+
+@pytest.fixture
+async def tg() -> AsyncIterator[TelegramStandIn]:
+    async with TelegramStandIn() as tg:
+        yield tg
+
+
+def given(tg: TelegramStandIn, **more: str) -> Settings:
+    return Settings(_env_file=None, TELEGRAM_BOT_TOKEN="12345:TEST", TELEGRAM_API_URL=tg.url, **more)  # type: ignore[arg-type,call-arg]
+
+
+async def asked(settings: Settings, running: telegram.Running = NOWHERE) -> dict[str, Finding]:
+    async def known() -> telegram.Running:
+        return running
+
+    return {one.name: one for one in await telegram.telegram(settings, known)}
+
+
+@contextlib.asynccontextmanager
+async def another(tg: TelegramStandIn) -> AsyncIterator[None]:
+    """Another program that polls with the same token, and begins anew whenever it loses its poll."""
+    client = Telegram("12345:TEST", tg.url)
+    await client.open()
+
+    async def poll() -> None:
+        while True:
+            with contextlib.suppress(MessengerError):
+                await client.call("getUpdates", timeout=30)
+
+    polling = asyncio.create_task(poll())
+    await tg.wait_polling()
+    try:
+        yield
+    finally:
+        polling.cancel()
+        await asyncio.gather(polling, return_exceptions=True)
+        await client.close_pools()
+
+
+async def test_another_program_reads_its_messages(tg: TelegramStandIn) -> None:
+    async with another(tg):
+        found = (await asked(given(tg)))["one bot"]
+    assert (found.state, "another program" in found.said) == ("failed", True)
+    assert "/revoke" in found.fix
+
+
+@pytest.mark.parametrize(
+    "running", [telegram.Running(True, False), telegram.Running(False, True), telegram.Running(None, False)]
+)
+async def test_a_bot_that_runs_is_not_disturbed(tg: TelegramStandIn, running: telegram.Running) -> None:
+    assert (await asked(given(tg), running))["one bot"].state in ("ok", "skipped")
+    assert tg.calls("getUpdates") == []
+
+
+async def test_messages_that_wait_go_on_waiting(tg: TelegramStandIn) -> None:
+    await tg.say(tg.dm(tg.user(1001, "Ada")), None, "hello")
+    assert (await asked(given(tg)))["messages"].said == "asked for, 1 waiting"
+    assert len(tg.pending_updates) == 1
+    assert tg.acked == []
+
+
+async def test_a_webhook_is_set(tg: TelegramStandIn) -> None:
+    tg.queue.webhook = {"url": "https://else.example/secretpath"}
+    found = await asked(given(tg))
+    assert (found["messages"].state, found["one bot"].state) == ("failed", "skipped")
+    assert "else.example" in found["messages"].said
+    assert "secretpath" not in str(found)
+
+
+async def test_a_token_that_telegram_does_not_know_and_a_telegram_that_is_away(tg: TelegramStandIn) -> None:
+    settings = given(tg).model_copy(update={"telegram_bot_token": "999:OTHER"})
+    found = await asked(settings)
+    assert found["telegram"].fix.startswith("Ask @BotFather")
+    assert {found[name].state for name in ("messages", "one bot", "groups")} == {"skipped"}
+    tg.stopped = True
+    found = await asked(given(tg))
+    assert (found["telegram"].state, "cannot be reached" in found["telegram"].said) == ("failed", True)
+    assert "TELEGRAM_API_URL" in found["telegram"].fix
+
+
+async def test_models() -> None:
+    async with AnthropicStandIn() as claude:
+        settings = Settings(_env_file=None, ANTHROPIC_API_KEY="sk-ant-test", ANTHROPIC_BASE_URL=claude.url)  # type: ignore[call-arg]
+        assert [one.state for one in await model.model(settings)] == ["ok", "ok"]
+        assert claude.requests == [], "asking costs nothing"
+        first, second = await model.model(settings.model_copy(update={"small_model": "haiku-of-another"}))
+        assert (first.state, second.state) == ("ok", "failed")
+        assert "haiku-of-another" in second.said
+        assert "RELAY_SMALL_MODEL" in second.fix
+        first, second = await model.model(settings.model_copy(update={"anthropic_api_key": "sk-ant-other"}))
+        assert (first.state, first.fix, second.state) == ("failed", "Check ANTHROPIC_API_KEY.", "skipped")
+    first, _ = await model.model(settings)
+    assert (first.state, "ANTHROPIC_BASE_URL" in first.fix) == ("failed", True)

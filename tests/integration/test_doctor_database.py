@@ -1,0 +1,226 @@
+"""What `relay doctor` says of a database, each time after somebody broke it by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay import migrate
+from relay.checks.finding import Finding
+from relay.checks.storage import Look, look
+from relay.clients.postgres import Postgres
+from relay.settings import Settings
+from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
+from tests.standins.supabase import SupabaseProject
+
+
+def given(**settings: str) -> Settings:
+    """Settings that name one database and nothing else."""
+    values: dict[str, Any] = {"_env_file": None, **settings}
+    return Settings(**values)
+
+
+def found(seen: Look) -> dict[str, Finding]:
+    return {one.name: one for one in seen.findings}
+
+
+@pytest.fixture
+def backend(embedded: Server) -> Any:
+    """A server reached as DATABASE_URL is."""
+    from tests.integration.conftest import Direct
+
+    return Direct(embedded, pooled=True)
+
+
+@pytest.fixture
+def settings(opened: Opened) -> Settings:
+    return given(DATABASE_URL=opened.server.url(opened.name))
+
+
+async def test_all_is_well(settings: Settings) -> None:
+    seen = await look(settings)
+    assert [(one.name, one.state) for one in seen.findings] == [
+        (name, "ok") for name in ("database", "schema", "extensions", "access", "work")
+    ]
+    assert "PostgreSQL 18" in found(seen)["database"].said
+    assert seen.work is not None
+    assert not seen.work["working"]
+
+
+BROKEN = {
+    "grant execute on function public.relay_ping() to public": ("access", "failed", "public may call relay_ping"),
+    "grant usage on schema relay to public": ("access", "failed", "public may use the schema relay"),
+    "grant select on relay.message to public": ("access", "failed", "read or change the table message"),
+    "alter table relay.memory disable row level security": ("access", "failed", "memory has no row-level security"),
+    "drop function public.relay_examine()": ("schema", "failed", "some functions are gone"),
+    "drop function public.relay_ping()": ("schema", "failed", "the function relay_ping is gone"),
+}
+"""What `relay db migrate --again` mends: the statement, and what is said of it."""
+
+
+@pytest.mark.parametrize("statement", BROKEN)
+async def test_what_was_changed_by_hand_is_told_and_mended(
+    settings: Settings, opened: Opened, sql: Sql, statement: str
+) -> None:
+    name, state, said = BROKEN[statement]
+    await sql(statement)
+    finding = found(await look(settings))[name]
+    assert (finding.state, said in finding.said) == (state, True), finding
+    assert "relay db migrate --again" in finding.fix
+    assert isinstance(opened.port, Postgres)
+    assert not await migrate.migrate(opened.port, opened.port.run)
+    assert await migrate.migrate(opened.port, opened.port.run, again=True)
+    assert {one.state for one in (await look(settings)).findings} == {"ok"}
+
+
+OTHERS = {
+    "update relay.function_file set hash = 'old' where name = 'turn'": (
+        "schema", "warning", "older than this Relay's", "`relay db migrate`",
+    ),
+    "insert into relay.migration (version, name, breaking) values (9999, 'x', true)": (
+        "schema", "failed", "upgraded by a newer Relay", "Upgrade Relay",
+    ),
+    "insert into relay.migration (version, name, breaking) values (9999, 'x', false)": (
+        "schema", "ok", "version 9999, newer than this Relay's", "",
+    ),
+    "insert into relay.move (source_id, state) values (gen_random_uuid(), 'copying')": (
+        "schema", "failed", "`relay move` into this database was interrupted", "Run it again",
+    ),
+    "drop table relay.duty cascade": ("schema", "failed", "the table duty is gone", "Restore a backup"),
+    "drop extension pg_trgm cascade": ("extensions", "failed", "pg_trgm is missing", "create extension pg_trgm"),
+    "insert into relay.incident (kind, detail) values ('poll', 'no poll for 5 min')": (
+        "work", "warning", "no poll for 5 min", "/status",
+    ),
+    "insert into relay.turn (kind, bot_id, status, done_at) values ('message', 1, 'failed', now())": (
+        "work", "warning", "1 answer was given up in the last day", "Retry",
+    ),
+    "insert into relay.inbox (bot_id, update_id, status, received_at) values (1, 1, 'pending', now() - interval '1 h')":
+        ("work", "warning", "1 messages wait, the oldest for 60 min", "`relay run`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", OTHERS)
+async def test_what_else_is_told(settings: Settings, sql: Sql, statement: str) -> None:
+    name, state, said, fix = OTHERS[statement]
+    await sql(statement)
+    finding = found(await look(settings))[name]
+    assert (finding.state, said in finding.said, fix in finding.fix) == (state, True, True), finding
+
+
+async def test_a_relay_at_work_is_seen(settings: Settings, sql: Sql) -> None:
+    await sql("insert into relay.duty (name, lease_until) values ('poll', now() + interval '1 min')")
+    work = (await look(settings)).work
+    assert work is not None
+    assert work["working"]
+
+
+async def test_a_database_without_relay_stays_as_it_is(embedded: Server) -> None:
+    name = embedded.create()
+    try:
+        seen = found(await look(given(DATABASE_URL=embedded.url(name))))
+        assert (seen["database"].state, seen["schema"].state) == ("ok", "skipped")
+        assert "made at the first start" in seen["schema"].said
+        client = Postgres(embedded.url(name))
+        await client.open()
+        assert (await migrate.present(client))["version"] == 0
+        await client.close()
+    finally:
+        embedded.drop(name)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"password": "not-the-password"}, "password authentication failed"),
+        ({"path": "/nothing"}, 'database "nothing" does not exist'),
+        ({"host": "127.0.0.1:9"}, "Connection refused"),
+        ({"host": "localhost:9"}, "Connection refused"),
+    ],
+)
+async def test_a_database_that_cannot_be_reached(embedded: Server, change: dict[str, str], said: str) -> None:
+    role, password = embedded.owner_url.partition("://")[2].partition("@")[0].split(":")
+    url = embedded.url(TEMPLATE).replace(password, change.get("password", password))
+    if "path" in change:
+        url = url.replace(f"/{TEMPLATE}", change["path"])
+    if "host" in change:
+        url = f"postgresql://{role}:{password}@{change['host']}/x"
+    seen = found(await look(given(DATABASE_URL=url)))
+    assert seen["database"].state == "failed"
+    assert said in seen["database"].said
+    assert "DATABASE_URL" in seen["database"].fix
+    assert {seen[name].state for name in ("schema", "access", "work")} == {"skipped"}
+    assert not [one for one in seen.values() if password in one.said + one.fix or "not-the-password" in one.said]
+
+
+async def test_the_embedded_database_is_not_made_by_looking(tmp_path: Path) -> None:
+    seen = found(await look(given(RELAY_DATA_DIR=str(tmp_path / "data"))))
+    assert seen["database"].state == "skipped"
+    assert not (tmp_path / "data").exists()
+
+
+# Supabase, over REST alone
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[SupabaseProject]:
+    with SupabaseProject() as project:
+        project.migrate()
+        yield project
+
+
+@pytest.fixture
+def project(running: SupabaseProject) -> SupabaseProject:
+    running.reset()
+    return running
+
+
+def over_rest(project: SupabaseProject, key: str = "") -> Settings:
+    return given(SUPABASE_URL=project.url, SUPABASE_SERVICE_ROLE_KEY=key or project.service_key)
+
+
+async def test_a_project_that_is_well_and_one_that_is_open_to_the_anon_key(project: SupabaseProject) -> None:
+    seen = await look(over_rest(project))
+    assert {one.state for one in seen.findings} == {"ok"}, seen
+    project.sql("grant execute on function public.relay_people() to anon")
+    try:
+        finding = found(await look(over_rest(project)))["access"]
+        assert (finding.state, finding.said) == ("failed", "anon may call relay_people")
+        assert "`relay db sql`" in finding.fix
+    finally:
+        project.sql(migrate.printed(), "project")
+    assert found(await look(over_rest(project)))["access"].state == "ok"
+
+
+async def test_a_project_that_is_paused_or_refuses_the_key(project: SupabaseProject) -> None:
+    project.pause()
+    finding = found(await look(over_rest(project)))["database"]
+    assert finding.said.startswith("The Supabase project is paused")
+    assert finding.fix.startswith("Wake it at supabase.com/dashboard")
+    project.resume()
+    finding = found(await look(over_rest(project, project.anon_key)))["database"]
+    assert "holds the anon key" in finding.said
+    assert "service role" in finding.fix
+    key = project.service_key
+    await asyncio.to_thread(project.rotate_keys)
+    finding = found(await look(over_rest(project, key)))["database"]
+    assert (finding.state, "does not accept the key" in finding.said) == ("failed", True)
+    assert not [secret for secret in project.secrets if secret in finding.said + finding.fix]
+
+
+async def test_half_of_supabases_settings(project: SupabaseProject) -> None:
+    finding = found(await look(given(SUPABASE_URL=project.url)))["database"]
+    assert "SUPABASE_SERVICE_ROLE_KEY is not" in finding.said
+
+
+async def test_a_project_without_relay(project: SupabaseProject) -> None:
+    await asyncio.to_thread(project.forget_relay)
+    try:
+        seen = found(await look(over_rest(project)))
+        assert (seen["database"].state, seen["schema"].state) == ("ok", "failed")
+        assert "`relay db sql`" in seen["schema"].fix
+    finally:
+        await asyncio.to_thread(project.migrate)

@@ -1,0 +1,312 @@
+"""What `relay doctor` says of settings, of the machine, and how it prints it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import time
+from collections import namedtuple
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay import doctor
+from relay.checks import backups, extras, machine, network, telegram
+from relay.checks import settings as configuration
+from relay.checks.finding import Finding, of_error, within
+from relay.clients.instance import Instance, in_use
+from relay.errors import TokenRefused
+from relay.settings import Settings, tolerant
+from tests.standins.telegram import TelegramStandIn
+
+TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting of whoever runs the tests, and an empty directory."""
+    names = {str(field.alias) for field in Settings.model_fields.values()}
+    for name in list(os.environ):
+        if name.upper() in names or name.startswith("RELAY_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_DATA_DIR", str(tmp_path / "data"))
+
+
+def env(text: str, mode: int = 0o600) -> None:
+    Path(".env").write_text(text, "utf-8")
+    Path(".env").chmod(mode)
+
+
+def said_of_settings() -> dict[str, tuple[str, str]]:
+    """What is said of settings and their file: state and fix."""
+    given, wrong = tolerant()
+    found = [*configuration.settings(given, wrong), *configuration.file(given)]
+    return {one.said: (one.state, one.fix) for one in found}
+
+
+# Settings
+
+
+def test_all_wrong_settings_are_told_at_once_and_the_others_are_kept() -> None:
+    env(f"TELEGRAM_BOT_TOKEN={TOKEN}\nRELAY_ADMINS=@ada\nRELAY_MAX_TOKENS=many\nDATABASE_URL=mysql://u:hunter22@h/d\n")
+    given, wrong = tolerant()
+    assert list(wrong) == ["RELAY_ADMINS", "RELAY_MAX_TOKENS", "DATABASE_URL"]
+    assert (given.telegram_bot_token, given.admins, given.database_url) == (TOKEN, frozenset(), "")
+    told = said_of_settings()
+    assert [state for state, _ in told.values()].count("failed") == 4  # and the key is missing
+    assert any(said.startswith("ANTHROPIC_API_KEY is not set") for said in told)
+    assert "hunter22" not in str(told)
+
+
+def test_a_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(".env").write_bytes(b"RELAY_ADMINS=\xff\xfe1\n")
+    given, wrong = tolerant()
+    assert list(wrong) == [".env"]
+    ((said, (state, _)), *_) = said_of_settings().items()
+    assert ("it is not UTF-8 text" in said, state) == (True, "failed")
+    monkeypatch.setenv("RELAY_MAX_TOKENS", "many")
+    assert list(tolerant()[1]) == [".env", "RELAY_MAX_TOKENS"]
+    assert given.max_tokens == 8192
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "fix"),
+    [
+        ("RELAY_ADMIN=1", "RELAY_ADMIN in .env is no setting of this version", "Did you mean RELAY_ADMINS?"),
+        (
+            "TELEGRAM_TOKEN=1",
+            "TELEGRAM_TOKEN in .env is no setting of this version",
+            "Did you mean TELEGRAM_BOT_TOKEN?",
+        ),
+        ("RELAY_XYZZY=1", "RELAY_XYZZY in .env is no setting of this version", "Take it out"),
+        ("RELAY_ADMINS=1\nhello there\n", "line 2 means nothing", "NAME=value"),
+    ],
+)
+def test_what_means_nothing(text: str, said: str, fix: str) -> None:
+    env(text)
+    state, told = said_of_settings()[said]
+    assert (state, fix in told) == ("warning", True)
+
+
+def test_a_name_that_has_nothing_to_do_with_relay_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    env(f"EDITOR=vi\nANTHROPIC_API_KEY=sk\ntelegram_bot_token={TOKEN}\n")
+    assert {state for state, _ in said_of_settings().values()} == {"ok"}
+    monkeypatch.setenv("RELAY_MODLE", "x")
+    assert said_of_settings()["RELAY_MODLE in the environment is no setting of this version"][0] == "warning"
+
+
+def test_a_file_that_others_may_read() -> None:
+    env("RELAY_ADMINS=1", 0o644)
+    assert said_of_settings()["others on this machine can read it, keys and all"] == ("warning", "chmod 600 .env")
+
+
+def test_the_environment_comes_before_the_file_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    env(f"ANTHROPIC_API_KEY=new-key-new-key\nTELEGRAM_BOT_TOKEN={TOKEN}\n")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "old-key-old-key")
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
+    state, fix = said_of_settings()["ANTHROPIC_API_KEY: the environment has another value, which counts"]
+    assert (state, "unset ANTHROPIC_API_KEY " in fix) == ("warning", True)
+    assert "key-new" not in str(said_of_settings())
+
+
+def test_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert said_of_settings()[f"none in {machine.short(tmp_path)}"][0] == "warning"
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
+    assert said_of_settings()[f"none in {machine.short(tmp_path)}; the environment is all"][0] == "skipped"
+
+
+def test_who_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = tolerant()[0]
+    nobody = configuration.people(given, {"admins": 0, "users": 0})
+    assert (nobody.state, "open the link" in nobody.fix) == ("warning", True)
+    assert configuration.people(given, None).state == "skipped"
+    assert configuration.people(given, {"admins": 1, "users": 2}).said == "1 admin, 2 other people"
+    monkeypatch.setenv("RELAY_ADMINS", "1,2")
+    assert configuration.people(tolerant()[0], None).said == "2 admins, 0 other people"
+
+
+# The machine
+
+
+@pytest.mark.parametrize(
+    ("total", "free", "state"),
+    [
+        (100e9, 50e9, "ok"),
+        (100e9, 4e9, "warning"),
+        (10e9, 0.9e9, "warning"),
+        (4e12, 100e9, "ok"),
+        (10e9, 9e7, "failed"),
+    ],
+)
+def test_disk(monkeypatch: pytest.MonkeyPatch, total: float, free: float, state: str) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(total, total - free, free))
+    found = machine.disk(tolerant()[0])
+    assert (found.state, bool(found.fix)) == (state, state != "ok")
+
+
+def test_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given = tolerant()[0]
+    assert machine.data_directory(given).state == "skipped"
+    assert not given.data_dir.exists()
+    given.data_dir.mkdir(mode=0o700)
+    assert machine.data_directory(given).state == "ok"
+    given.data_dir.chmod(0o755)
+    assert "chmod 7" in machine.data_directory(given).fix
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may everything
+    found = machine.data_directory(given)
+    assert (found.state, "may not write" in found.said) == ("failed", True)
+    monkeypatch.setenv("RELAY_DATA_DIR", str(tmp_path / "file"))
+    (tmp_path / "file").touch()
+    assert machine.data_directory(tolerant()[0]).said.endswith("is no directory")
+
+
+def test_an_unsupported_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert machine.python().state == "ok"
+    monkeypatch.setattr(machine, "PYTHONS", ((3, 99), (3, 100)))
+    assert machine.python().state == "warning"
+
+
+def test_backups(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given, long_ago = tolerant()[0], (datetime.now(UTC) - timedelta(days=9)).isoformat()
+    assert backups.backup(given, "").state == "skipped"
+    assert backups.backup(given, datetime.now(UTC).isoformat()).state == "skipped"
+    assert backups.backup(given, long_ago).state == "warning"
+    (given.data_dir / "backups").mkdir(parents=True)
+    file = given.data_dir / "backups" / "relay-20260101-031000.relaybackup"
+    file.touch()
+    assert backups.backup(given, long_ago).said.endswith("the last 0 h ago")
+    os.utime(file, (time.time() - 5 * 86400,) * 2)
+    assert "5 days ago" in backups.backup(given, long_ago).said
+    monkeypatch.setenv("RELAY_BACKUP_DAYS", "0")
+    assert backups.backup(tolerant()[0], long_ago).state == "skipped"
+
+
+async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        monkeypatch.setenv("RELAY_WEB_PORT", str(taken.getsockname()[1]))
+        monkeypatch.setattr(network, "ASK_SECONDS", 0.2)
+        for here in (False, True):
+            found = await network.ports(tolerant()[0], here)
+            assert (found.state, "used by another program" in found.said) == ("failed", True)
+            assert "RELAY_WEB_PORT" in found.fix
+    assert (await network.ports(tolerant()[0], False)).state == "ok"
+    monkeypatch.setenv("RELAY_WEB_HOST", "203.0.113.7")
+    assert "RELAY_WEB_HOST" in (await network.ports(tolerant()[0], False)).fix
+    monkeypatch.setenv("RELAY_WEB", "off")
+    assert (await network.ports(tolerant()[0], False)).state == "skipped"
+
+
+@pytest.mark.parametrize(("ahead", "said"), [(0, "right"), (600, "s behind"), (-600, "s ahead")])
+async def test_the_clock_is_compared_with_telegrams(monkeypatch: pytest.MonkeyPatch, ahead: float, said: str) -> None:
+    async with TelegramStandIn() as tg:
+        monkeypatch.setenv("TELEGRAM_API_URL", tg.url)
+        tg.clock_ahead = ahead
+        found = await network.clock(tolerant()[0])
+        assert (found.state, said in found.said) == ("warning" if ahead else "ok", True)
+        tg.stopped = True
+        assert (await network.clock(tolerant()[0])).state == "skipped"
+
+
+def test_a_relay_that_runs_is_seen_and_a_dead_one_is_not(tmp_path: Path) -> None:
+    assert not in_use(tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+    Instance(tmp_path / "data").release()
+    assert not in_use(tmp_path / "data")
+    assert (tmp_path / "data").stat().st_mode & 0o066 == 0, "nobody else looks in, from the first moment"
+
+
+def test_speech_is_said_in_one_line() -> None:
+    assert extras.extras().state == "skipped"
+
+
+# Telegram's answers
+
+
+@pytest.mark.parametrize(
+    ("info", "webhook", "here", "state", "said"),
+    [
+        ({"url": ""}, "", False, "ok", "asked for, 0 waiting"),
+        ({"url": "", "pending_update_count": 99}, "", True, "warning", "99 wait at Telegram"),
+        ({"url": "https://else.example/secretpath"}, "", True, "failed", "a webhook is set, at else.example"),
+        ({"url": ""}, "https://me.example", False, "skipped", "`relay run` sets it"),
+        ({"url": ""}, "https://me.example", True, "failed", "the webhook is not set"),
+        ({"url": "https://else.example/x"}, "https://me.example", True, "failed", "not to RELAY_WEBHOOK_URL"),
+        ({"url": "https://me.example/x"}, "https://me.example", True, "ok", "delivered to me.example"),
+        (
+            {"url": "https://me.example/x", "last_error_date": time.time(), "last_error_message": "502 Bad Gateway"},
+            "https://me.example", True, "warning", "502 Bad Gateway",
+        ),
+    ],
+)  # fmt: skip
+def test_how_messages_come(
+    monkeypatch: pytest.MonkeyPatch, info: dict[str, Any], webhook: str, here: bool, state: str, said: str
+) -> None:
+    monkeypatch.setenv("RELAY_WEBHOOK_URL", webhook)
+    found = telegram.messages(tolerant()[0], info, here)
+    assert (found.state, said in found.said) == (state, True), found
+    assert "secretpath" not in str(found)
+    assert bool(found.fix) == (state in ("failed", "warning"))
+
+
+# Printing
+
+
+def test_an_error_of_ours_is_parted_into_what_is_wrong_and_what_to_do() -> None:
+    found = of_error("telegram", TokenRefused())
+    assert found.said == "Telegram does not accept TELEGRAM_BOT_TOKEN."
+    assert found.fix == "Ask @BotFather for the current one (/mybots → API Token)."
+
+
+def test_a_page_keeps_to_its_width_and_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://u:hunt%20er22@h/d")
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
+    found = [
+        Finding("database", "failed", f"{'word ' * 40}hunt er22 {TOKEN}", "Do that. " * 20),
+        Finding("x", "ok", "y"),
+    ]
+    given = tolerant()[0]
+    page = doctor.as_page(found, given)
+    assert max(map(len, page.splitlines())) <= 80
+    assert page.splitlines()[-1] == "1 failed."
+    assert "\x1b" not in page
+    assert "\x1b[31m✗" in doctor.as_page(found, given, colours=True)
+    for text in (page, doctor.as_json(found, given)):
+        assert "[secret]" in text
+        assert TOKEN not in text
+        assert "er22" not in text
+    assert json.loads(doctor.as_json(found, given))["ok"] is False
+
+
+@pytest.mark.parametrize(
+    ("findings", "code"),
+    [
+        ([("a", "ok"), ("b", "warning"), ("c", "skipped")], 0),
+        ([("database", "failed"), ("settings", "ok")], 1),
+        ([("database", "failed"), ("settings", "failed")], 2),
+    ],
+)
+def test_the_exit_code(findings: list[tuple[str, Any]], code: int) -> None:
+    assert doctor.exit_code([Finding(name, state, "") for name, state in findings]) == code
+
+
+async def test_a_check_that_breaks_or_hangs_is_a_finding_like_others() -> None:
+    async def breaks() -> list[Finding]:
+        raise KeyError("result")
+
+    async def hangs() -> list[Finding]:
+        import asyncio
+
+        await asyncio.Event().wait()
+        return []
+
+    for work, said in ((breaks(), "KeyError"), (hangs(), "no answer within 0.01 s")):
+        first, second = await within(0.01, ("first", "second"), work)
+        assert (first.state, said in first.said, second.state) == ("failed", True, "skipped")
