@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pexpect
 
+RELAY = (sys.executable, "-m", "relay")
 OURS = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "PYTHONDONTWRITEBYTECODE")
 
 
@@ -20,12 +21,15 @@ def without_settings() -> dict[str, str]:
 
 
 class Person:
-    """Somebody who runs `relay …` and reads what it shows. pexpect waits in a thread: the stand-ins are in this one."""
+    """Somebody who types a command, `relay …` unless another is named, and reads what it shows.
 
-    def __init__(self, folder: Path, *words: str, **settings: str) -> None:
+    pexpect waits in a thread: the stand-ins are in this one.
+    """
+
+    def __init__(self, folder: Path, *words: str, command: tuple[str, ...] = RELAY, **settings: str) -> None:
         self.shown = io.StringIO()
         self.child = pexpect.spawn(
-            sys.executable, ["-m", "relay", *words], cwd=str(folder), env=without_settings() | settings,
+            command[0], [*command[1:], *words], cwd=str(folder), env=without_settings() | settings,
             encoding="utf-8", timeout=60, dimensions=(40, 80),
         )  # fmt: skip
         self.child.logfile_read = self.shown

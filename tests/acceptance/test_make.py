@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.acceptance.pty import Person
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 
@@ -101,6 +102,16 @@ def test_it_sets_up_once_and_says_what_is_missing(checkout: Path) -> None:
     assert second.stderr.splitlines() == [sentence, code]
     assert first.stdout + second.stdout == ""
     assert not (checkout / ".env").exists(), "somebody at a terminal is asked; nobody else gets a file"
+
+
+async def test_somebody_at_a_terminal_is_asked(checkout: Path) -> None:
+    person = Person(checkout, "run", command=("make",))
+    await person.sees("1 of 4 · Your bot")
+    await person.sees("Paste it here (hidden): ")
+    person.child.sendintr()
+    await person.sees("Stopped. Nothing was written")
+    assert await person.ends() != 0
+    assert ".env" not in os.listdir(checkout)
 
 
 def test_it_sets_up_again_when_something_changed(checkout: Path) -> None:

@@ -6,6 +6,7 @@ import io
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 from dotenv import dotenv_values
 from hypothesis import given
@@ -24,6 +25,8 @@ def values(text: str) -> dict[str, str | None]:
 
 
 @given(PRINTABLE, PRINTABLE)
+@hypothesis.example("pass${HOME}word", "${")
+@hypothesis.example("${:-$}{x}", "$${A:-b}'")
 def test_any_value_is_read_back_as_it_was_given(first: str, second: str) -> None:
     answers = {"DATABASE_URL": first, "RELAY_MODEL": second, "SOMETHING_ELSE": first}
     once = filled(example(), answers)
