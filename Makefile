@@ -9,9 +9,8 @@ export PYTHON
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
 
-run: ## set up what is missing, and run the bot
+run: ## set up what is missing, ask for the keys, and run the bot
 	@sh scripts/setup run
-	@[ -e .env ] || (umask 077 && cp .env.example .env)
 	@exec $(BIN)/relay run $(ARGS)
 
 chat: ## talk in the terminal (ARGS=--offline: without a key)

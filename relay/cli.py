@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from relay import migrate
+from relay.errors import SettingsError
 from relay.logs import configure
-from relay.settings import Settings, load, require, tolerant
+from relay.settings import Settings, lacking, load, require, tolerant
 
 cli = typer.Typer(
     help="A self-hosted Telegram assistant on Claude that remembers.",
@@ -39,19 +40,84 @@ def _logging(settings: Settings, quiet: bool) -> Settings:
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
+    _choose_loop()
+    asyncio.run(work)
+
+
+def _choose_loop() -> None:
+    """psycopg cannot use the loop that Windows prefers."""
     if sys.platform == "win32":
         asyncio.set_event_loop_policy(asyncio.WindowsSelectorEventLoopPolicy())
-    asyncio.run(work)
 
 
 @cli.command()
 def run() -> None:
-    """Run the bot."""
+    """Run the bot; at a terminal it asks for what is missing first."""
+    needed = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
+    if lacking(load(), *needed) and sys.stdin.isatty() and sys.stdout.isatty():
+        _interview()
+        print("Relay starts now; Ctrl-C stops it.", flush=True)
     settings = _ready()
-    require(settings, "TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
+    require(settings, *needed)
     from relay import serve
 
     _run(serve.run(settings))
+
+
+def _interview() -> None:
+    from relay.setup.interview import interview
+
+    _choose_loop()
+    print(f"\nWritten, for your eyes only: {interview()}", flush=True)
+
+
+def _flag(says: str) -> Any:
+    return typer.Option(help=says, show_default=False)
+
+
+@cli.command("setup")
+def set_up(
+    non_interactive: Annotated[
+        bool, typer.Option("--non-interactive", help="Ask nothing: take the answers from the environment and flags.")
+    ] = False,
+    token: Annotated[str, _flag("The bot's token: TELEGRAM_BOT_TOKEN.")] = "",
+    key: Annotated[str, _flag("The key for Claude: ANTHROPIC_API_KEY.")] = "",
+    anthropic_url: Annotated[str, _flag("Another server that speaks its API: ANTHROPIC_BASE_URL.")] = "",
+    model: Annotated[str, _flag("The model that answers: RELAY_MODEL.")] = "",
+    small_model: Annotated[str, _flag("The one that summarizes: RELAY_SMALL_MODEL.")] = "",
+    timezone: Annotated[str, _flag("Such as Europe/Berlin: RELAY_TIMEZONE.")] = "",
+    storage: Annotated[str, _flag("embedded, postgres or supabase; without it, as it is.")] = "",
+    database_url: Annotated[str, _flag("The PostgreSQL's address: DATABASE_URL.")] = "",
+    supabase_url: Annotated[str, _flag("The project's address: SUPABASE_URL.")] = "",
+    supabase_key: Annotated[str, _flag("Its secret key: SUPABASE_SERVICE_ROLE_KEY.")] = "",
+    no_check: Annotated[bool, typer.Option("--no-check", help="Try nothing live.")] = False,
+) -> None:
+    """Ask for what Relay needs, try it, and write .env; may be repeated.
+
+    The other flags go with --non-interactive. Others on this machine can read flags in its list of processes: give
+    what is secret in the environment, under the same names.
+    """
+    flags = {
+        "TELEGRAM_BOT_TOKEN": token,
+        "ANTHROPIC_API_KEY": key,
+        "ANTHROPIC_BASE_URL": anthropic_url,
+        "RELAY_MODEL": model,
+        "RELAY_SMALL_MODEL": small_model,
+        "RELAY_TIMEZONE": timezone,
+        "DATABASE_URL": database_url,
+        "SUPABASE_URL": supabase_url,
+        "SUPABASE_SERVICE_ROLE_KEY": supabase_key,
+    }
+    if non_interactive:
+        from relay.setup.given import write_given
+
+        _choose_loop()
+        write_given(flags, storage, checked=not no_check)
+    elif any(flags.values()) or storage or no_check:
+        raise SettingsError("These flags go with --non-interactive.")
+    else:
+        _interview()
+        print("Start it with `make run`, or `relay run`.")
 
 
 @cli.command()

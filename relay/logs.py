@@ -44,6 +44,14 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     logging.getLogger("telegram.request").setLevel(logging.CRITICAL)
 
 
+def silence() -> None:
+    """Nothing is logged from here on, until `configure` says otherwise."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL), cache_logger_on_first_use=False
+    )
+    logging.basicConfig(handlers=[logging.NullHandler()], force=True)
+
+
 def _without(value: Any, hidden: list[str]) -> Any:
     """A value of any shape with every secret taken out; what is no text is made one when it holds a secret."""
     if isinstance(value, str):

@@ -186,18 +186,27 @@ def _unreadable(error: OSError | UnicodeDecodeError) -> str:
     return f".env in {Path.cwd()} cannot be read: {reason}."
 
 
+def lacking(settings: Settings, *names: str) -> list[str]:
+    """Which of these are missing, of those that a command may need."""
+    missing = {
+        "TELEGRAM_BOT_TOKEN": not settings.telegram_bot_token,
+        "ANTHROPIC_API_KEY": not settings.anthropic_api_key
+        and settings.anthropic_base_url == "https://api.anthropic.com",
+    }
+    return [name for name in names if missing[name]]
+
+
 def require(settings: Settings, *names: str) -> None:
     """Raises `SettingsError` when a setting that this command needs is missing, saying how to get it."""
-    for name in names:
-        missing = {
-            "TELEGRAM_BOT_TOKEN": not settings.telegram_bot_token,
-            "ANTHROPIC_API_KEY": not settings.anthropic_api_key
-            and settings.anthropic_base_url == "https://api.anthropic.com",
-        }[name]
-        if missing:
-            raise SettingsError(f"{name} is not set. {HOW[name]}, then put it into .env as {name}=….")
+    for name in lacking(settings, *names):
+        raise SettingsError(f"{name} is not set. {HOW[name]}, then put it into .env as {name}=….")
 
 
 def named(name: str) -> str:
-    """The value of a variable that is no setting but that a command was told the name of; empty when it has none."""
-    return os.environ.get(name) or dotenv_values(".env", encoding="utf-8-sig").get(name) or ""
+    """The value of a variable by its name, from the environment or `.env`; empty when it has none."""
+    return environment(name) or dotenv_values(".env", encoding="utf-8-sig").get(name) or ""
+
+
+def environment(name: str) -> str:
+    """The value of a variable in the environment alone, which comes before `.env`; empty when it has none."""
+    return os.environ.get(name, "")

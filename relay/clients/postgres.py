@@ -10,10 +10,21 @@ from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from relay.clients.sqlstates import is_refused, is_transient
-from relay.errors import DatabaseError, DatabaseUnavailable, DataRefused, SchemaError, TurnLost
+from relay.errors import AccessRefused, DatabaseError, DatabaseUnavailable, DataRefused, SchemaError, TurnLost
 
-REFUSALS = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
-"""What libpq says where waiting does not help."""
+# What libpq says when no connection comes about, and what that means.
+REFUSALS = {
+    "password authentication failed": "user or password is wrong",
+    "no password supplied": "it wants a password",
+    "no pg_hba.conf entry": "it lets nobody in from here",
+    "does not exist": "there is no such user or database",
+}
+ABSENCES = {
+    "resolve host": "there is no such host, or the network is away",
+    "Connection refused": "nothing answers at that host and port",
+    "No such file": "nothing answers at that socket",
+    "timeout": "it does not answer in time",
+}
 
 
 class Postgres:
@@ -38,14 +49,14 @@ class Postgres:
         )
 
     async def open(self) -> None:
-        """Connects. Raises `DatabaseUnavailable` when the server cannot be reached."""
+        """Connects. Raises `DatabaseUnavailable` when the server cannot be reached, `AccessRefused` when it refuses."""
         try:
             async with asyncio.timeout(self._timeout):
                 connection = await psycopg.AsyncConnection.connect(self._url, connect_timeout=5)
                 self.server = connection.info.server_version
                 await connection.close()
         except (psycopg.Error, TimeoutError) as error:
-            raise _unconnected(error) from None
+            raise _not_connected(error) from None
         await self._pool.open()
 
     async def close(self) -> None:
@@ -72,15 +83,20 @@ class Postgres:
             raise _translate(error) from None
 
 
-def _unconnected(error: Exception) -> DatabaseError:
-    """Our error for a connection that was not made. libpq tells why in words only, at the end of a line."""
-    if getattr(error, "sqlstate", None) or not isinstance(error, psycopg.OperationalError):
-        return _translate(error)
-    lines = [line for line in str(error).splitlines() if "failed" in line and ": " in line]
-    reason = lines[-1].rpartition("FATAL: ")[2].rpartition(": ")[2].strip() if lines else type(error).__name__
-    if any(words in reason for words in REFUSALS):
-        return DatabaseError(f"The database refused the connection: {reason}. Check DATABASE_URL.")
-    return DatabaseUnavailable(f"The database cannot be used right now ({reason}).")
+def _not_connected(error: Exception) -> DatabaseError:
+    """Why no connection came about: psycopg has no SQLSTATE for that, only libpq's text, which names host and user."""
+    text = str(error)
+    if isinstance(error, psycopg.ProgrammingError):
+        return AccessRefused(
+            "DATABASE_URL is no connection string: it must be postgresql://user:password@host/database."
+        )
+    for words, meaning in REFUSALS.items():
+        if words in text:
+            return AccessRefused(f"The database refused the connection: {meaning}. Check DATABASE_URL.")
+    for words, meaning in ABSENCES.items():
+        if words in text:
+            return DatabaseUnavailable(f"The database cannot be reached: {meaning}. Is DATABASE_URL right?")
+    return _translate(error)
 
 
 def _translate(error: Exception) -> DatabaseError:

@@ -1,4 +1,4 @@
-"""`make run` on a fresh copy of the checkout: sets up, says what is missing, and runs the bot."""
+"""`make run` on a fresh copy of the checkout: sets up, says or asks what is missing, and runs the bot."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.acceptance.pty import Person
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 
@@ -100,7 +101,17 @@ def test_it_sets_up_once_and_says_what_is_missing(checkout: Path) -> None:
     assert code.endswith("Error 2")
     assert second.stderr.splitlines() == [sentence, code]
     assert first.stdout + second.stdout == ""
-    assert (checkout / ".env").stat().st_mode & 0o777 == 0o600
+    assert not (checkout / ".env").exists(), "somebody at a terminal is asked; nobody else gets a file"
+
+
+async def test_somebody_at_a_terminal_is_asked(checkout: Path) -> None:
+    person = Person(checkout, "run", command=("make",))
+    await person.sees("1 of 4 · Your bot")
+    await person.sees("Paste it here (hidden): ")
+    person.child.sendintr()
+    await person.sees("Stopped. Nothing was written")
+    assert await person.ends() != 0
+    assert ".env" not in os.listdir(checkout)
 
 
 def test_it_sets_up_again_when_something_changed(checkout: Path) -> None:

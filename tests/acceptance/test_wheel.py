@@ -100,6 +100,17 @@ def test_it_holds_all_sql(relay: Path) -> None:
         assert file.read_text("utf-8").strip() in printed, file.name
 
 
+def test_it_writes_the_settings_file(relay: Path, folder: Path) -> None:
+    given = {"TELEGRAM_BOT_TOKEN": "12345:TEST", "ANTHROPIC_API_KEY": "sk-ant-test"}
+    said(relay, "setup", "--non-interactive", "--no-check", **given)
+    written = relay.parent / ".env"
+    example = (ROOT / ".env.example").read_text("utf-8")
+    for name, value in given.items():
+        example = example.replace(f"{name}=\n", f"{name}={value}\n")
+    assert written.read_text("utf-8") == example
+    written.unlink()
+
+
 def test_it_talks_in_the_terminal_without_a_key(relay: Path, folder: Path) -> None:
     printed = said(relay, "chat", "--offline", typed="good morning\n/status\n", RELAY_DATA_DIR=str(folder / "chat"))
     assert "OFFLINE" in printed

@@ -1,0 +1,56 @@
+"""A person at a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import re
+import sys
+from pathlib import Path
+
+import pexpect
+
+RELAY = (sys.executable, "-m", "relay")
+OURS = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "PYTHONDONTWRITEBYTECODE")
+
+
+def without_settings() -> dict[str, str]:
+    """The environment with no setting in it."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(OURS)}
+
+
+class Person:
+    """Somebody who types a command, `relay …` unless another is named, and reads what it shows.
+
+    pexpect waits in a thread: the stand-ins are in this one.
+    """
+
+    def __init__(self, folder: Path, *words: str, command: tuple[str, ...] = RELAY, **settings: str) -> None:
+        self.shown = io.StringIO()
+        self.child = pexpect.spawn(
+            command[0], [*command[1:], *words], cwd=str(folder), env=without_settings() | settings,
+            encoding="utf-8", timeout=60, dimensions=(40, 80),
+        )  # fmt: skip
+        self.child.logfile_read = self.shown
+
+    async def sees(self, text: str) -> None:
+        """Waits until this text comes, wherever its lines break."""
+        await asyncio.to_thread(self.child.expect, r"\s+".join(map(re.escape, text.split(" "))))
+
+    async def answers(self, *pairs: tuple[str, str]) -> None:
+        """Types each answer when its question comes."""
+        for question, answer in pairs:
+            await self.sees(question)
+            self.child.sendline(answer)
+
+    async def ends(self) -> int:
+        """Waits for the end; the exit code."""
+        await asyncio.to_thread(self.child.expect, pexpect.EOF)
+        await asyncio.to_thread(self.child.close)
+        return int(self.child.exitstatus if self.child.exitstatus is not None else -self.child.signalstatus)
+
+    @property
+    def screen(self) -> str:
+        """All that was shown."""
+        return self.shown.getvalue().replace("\r\n", "\n")

@@ -1,0 +1,135 @@
+"""`.env` as setup writes it: only what was answered changes, and it is read back as it was given."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+from dotenv import dotenv_values
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.errors import SettingsError
+from relay.setup.env_file import example, filled, quoted, read, write
+from relay.setup.zone import similar
+from relay.verbs.settings import zones_named
+
+PRINTABLE = st.text(st.characters(exclude_categories=("C", "Z"))) | st.text(r"""a '"\$!{}:-#=%&ß""")
+
+
+def values(text: str) -> dict[str, str | None]:
+    return dotenv_values(stream=io.StringIO(text))
+
+
+@given(PRINTABLE, PRINTABLE)
+@hypothesis.example("pass${HOME}word", "${")
+@hypothesis.example("${:-$}{x}", "$${A:-b}'")
+def test_any_value_is_read_back_as_it_was_given(first: str, second: str) -> None:
+    answers = {"DATABASE_URL": first, "RELAY_MODEL": second, "SOMETHING_ELSE": first}
+    once = filled(example(), answers)
+    assert all((values(once).get(name) or "") == value for name, value in answers.items())
+    turned = {"DATABASE_URL": second, "RELAY_MODEL": first}
+    assert all((values(filled(once, turned)).get(name) or "") == value for name, value in turned.items())
+
+
+def test_what_needs_no_quotes_gets_none() -> None:
+    url = "postgresql://relay:pass-w_ord@db.example.com:5432/relay"
+    assert quoted(url) == url
+    assert quoted("a b") == "'a b'"
+    assert quoted("it's") == '"it\'s"'
+
+
+def test_the_example_is_filled_in_place() -> None:
+    before = example().splitlines()
+    after = filled(example(), {"TELEGRAM_BOT_TOKEN": "1:abc", "RELAY_TIMEZONE": "UTC", "DATABASE_URL": ""}).splitlines()
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert changed == [
+        ("TELEGRAM_BOT_TOKEN=", "TELEGRAM_BOT_TOKEN=1:abc"),
+        ("#RELAY_TIMEZONE=", "RELAY_TIMEZONE=UTC"),
+    ]
+
+
+MINE = """# mine
+export TELEGRAM_BOT_TOKEN='1:old' # the old one
+
+RELAY_USERS=5,6
+#DATABASE_URL=postgresql://kept/for-later
+RELAY_MODEL="a
+b"
+LAST=1"""
+THEN = """# mine
+export TELEGRAM_BOT_TOKEN=2:new # the old one
+
+RELAY_USERS=5,6
+#DATABASE_URL=postgresql://kept/for-later
+DATABASE_URL=postgresql://now
+RELAY_MODEL=c
+LAST=1
+RELAY_TIMEZONE=UTC
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_of_ones_own_keeps_its_lines_comments_and_order(end: str) -> None:
+    answers = {
+        "TELEGRAM_BOT_TOKEN": "2:new",
+        "DATABASE_URL": "postgresql://now",
+        "RELAY_MODEL": "c",
+        "SUPABASE_URL": "",
+    }
+    text = filled(MINE.replace("\n", end), {**answers, "RELAY_TIMEZONE": "UTC"})
+    assert text.replace("\r\n", "\n") == THEN
+
+
+def test_of_a_setting_that_is_there_twice_the_one_that_counts_changes() -> None:
+    assert filled("A=1\nA=2\n", {"A": "3"}) == "A=1\nA=3\n"
+    assert values(filled("A=1\nA=2\n", {"A": ""})) == {"A": ""}
+
+
+def test_only_the_owner_may_read_it_whatever_it_was_before(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text("A=1\n")
+    path.chmod(0o666)
+    write(path, "A=2\n")
+    assert path.read_text() == "A=2\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    write(link, "A=3\n")
+    assert link.is_symlink()
+    assert path.read_text() == "A=3\n"
+
+
+def test_it_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / ".env"
+    path.write_text("A=1\n")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SettingsError, match=r"cannot be written: No space left on device\.$"):
+        write(path, "A=2\n")
+    assert [file.name for file in tmp_path.iterdir()] == [".env"]
+    assert path.read_text() == "A=1\n"
+
+
+def test_a_file_that_makes_no_sense_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    assert read(path) == example()
+    path.write_text("A=1\n\nB='open\nC=2\n")
+    with pytest.raises(SettingsError, match=r"line 3 is no NAME=value, or a quote in it stays open\.$"):
+        read(path)
+    path.write_bytes(b"A=\xff\n")
+    with pytest.raises(SettingsError, match=r"it is not UTF-8 text\.$"):
+        read(path)
+
+
+def test_a_misspelt_zone_finds_what_was_meant() -> None:
+    assert "Europe/Berlin" in similar("Europe/Berln")
+    assert "Europe/Lisbon" in similar("lisbom")
+    assert similar("qqqqqq") == []
+    assert zones_named("") == []
