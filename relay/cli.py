@@ -35,6 +35,7 @@ def _ready(quiet: bool = False) -> Settings:
         settings.anthropic_api_key,
         settings.supabase_service_role_key,
         settings.database_url,
+        settings.webhook_token,
     )
     level = "ERROR" if quiet and settings.log_level == "INFO" else settings.log_level
     configure(level, settings.log_format, secrets)
