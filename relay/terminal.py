@@ -150,6 +150,7 @@ class Desk:
             raise
         finally:
             working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager
