@@ -45,3 +45,6 @@ create table relay.incident (
     over_told_at timestamptz
 );
 create unique index incident_open on relay.incident (kind) where over_at is null;
+
+-- Somebody wants the answer ended; the process that writes it hears of it.
+alter table relay.turn add column stop_asked boolean not null default false;

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
-from relay.errors import EmptyAnswer, ModelRefused, RelayError
+from relay.errors import DatabaseError, EmptyAnswer, ModelRefused, RelayError
 from relay.intents import process_intents
 from relay.marks import fits, harmless, plain_name, text_block, untrusted
 from relay.memory.store import Store
@@ -20,7 +22,9 @@ from relay.prompt import SUMMARY_TOKENS
 
 log = structlog.get_logger()
 
-LEASE_SECONDS = 180
+LEASE_SECONDS = 24
+RENEW_SECONDS = 6.0
+MODEL_SECONDS = 150
 LEAST_MESSAGES = 3
 MOST_FAILURES = 8
 AT_ONCE = 4
@@ -40,6 +44,25 @@ class Summariser:
     model: Model
     model_name: str
     max_tokens: int = 800
+
+
+@contextlib.asynccontextmanager
+async def kept(renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
+    """Prolongs a lease for as long as what it is for goes on: it is short, so that a dead process's work is soon done
+    by another."""
+
+    async def again() -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            with contextlib.suppress(DatabaseError):
+                await renew()
+
+    keeping = asyncio.create_task(again())
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
 
 
 async def summarise_due(summariser: Summariser) -> int:
@@ -66,7 +89,8 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
         request = ModelRequest(
             summariser.model_name, [text_block(SUMMARISE)], summary_messages(previous, messages), summariser.max_tokens
         )
-        async with asyncio.timeout(LEASE_SECONDS - 30):
+        renew = functools.partial(summariser.store.renew_summary, due["due_id"], LEASE_SECONDS)
+        async with kept(renew), asyncio.timeout(MODEL_SECONDS):
             step = await summariser.model.reply(request, lambda _: None)
         written = summary_of(step)
         return await summariser.store.store_summary(
@@ -127,6 +151,18 @@ def tainted(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]])
         or any(row["untrusted"] or row["tainted"] for row in messages)
         or len(people) > 1
     )
+
+
+async def alone(store: Store, duty: str, work: Callable[[], Awaitable[object]], rest_seconds: int) -> None:
+    """Does something unless another process is at it, or one has done it within `rest_seconds`."""
+    if await store.take_duty(duty, LEASE_SECONDS, rest_seconds):
+        done = False
+        try:
+            async with kept(lambda: store.take_duty(duty, LEASE_SECONDS, rest_seconds)):
+                await work()
+            done = True
+        finally:
+            await store.end_duty(duty, done)
 
 
 async def tidy(store: Store, days: int = 14, batch: int = 5_000) -> int:

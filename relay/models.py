@@ -103,6 +103,22 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What a process hears when it asks for turns."""
+
+    wait: float | None = None
+    """In how many seconds more turns may be due; None: nothing known."""
+    lost: tuple[int, ...] = ()
+    """Those of its turns that another process has taken over."""
+    stopped: tuple[int, ...] = ()
+    """Those of its turns that somebody wants ended."""
+    polls: bool | None = None
+    """Whether it is the one that polls; None: nobody is."""
+    owed: bool = False
+    """A summary or a title is due that nobody makes."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyTo:
     """What a message is a reply to: as Telegram shows it, and the part that was quoted."""
 

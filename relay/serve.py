@@ -19,6 +19,7 @@ from relay.settings import Settings
 
 if TYPE_CHECKING:
     from relay.bot.updates import Bot
+    from relay.bot.worker import Worker
     from relay.clients.telegram import Telegram
     from relay.scheduler import Job, Scheduler
 
@@ -27,6 +28,8 @@ T = TypeVar("T")
 
 DRAIN_SECONDS = 20.0
 """How long running turns may take to end after SIGTERM."""
+DAILY_SECONDS = 20 * 3600
+"""What is done once a day is not done again sooner than this, by whichever process."""
 
 
 async def identify(telegram: Telegram) -> Bot:
@@ -85,8 +88,7 @@ def _import_telegram() -> type[Telegram]:
 
 
 async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.Event) -> None:
-    """Polls, works and schedules until `stopping` is set; then lets running turns end."""
-    from relay.bot.intake import Intake
+    """Takes updates, works and schedules until `stopping` is set; then lets running turns end."""
     from relay.scheduler import Scheduler
 
     settings = relay.settings
@@ -95,11 +97,10 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     await people.refresh(relay.memory)
     scheduler = Scheduler(jobs(relay, model, telegram, bot))
     worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon)
-    intake = Intake(Store(relay.database, relay.worker_name), relay.patient, telegram, worker, people)
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     running = [
-        asyncio.create_task(intake.run(), name="intake"),
+        asyncio.create_task(_take_updates(relay, telegram, worker, people), name="intake"),
         asyncio.create_task(worker.run(), name="worker"),
     ]
     settling = asyncio.create_task(_settle(model, telegram, scheduler, people), name="settle")
@@ -111,8 +112,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
                 task.result()
     finally:
         log.info("relay is stopping")
-        polling, *_ = running
-        polling.cancel()
+        taking, *_ = running
+        taking.cancel()
         settling.cancel()
         scheduler.stop()
         await worker.close(DRAIN_SECONDS)
@@ -125,9 +126,29 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
             await close()
 
 
+async def _take_updates(relay: Relay, telegram: Telegram, worker: Worker, people: People) -> None:
+    """Takes what comes, by polls or where Telegram delivers it, until cancelled."""
+    from relay.bot.intake import Intake
+    from relay.bot.polling import Polling
+    from relay.bot.webhook import Registration
+
+    settings = relay.settings
+    store = Store(relay.database, relay.worker_name)
+    intake = Intake(store, telegram, worker, people)
+    if not settings.webhook_url:
+        await Polling(intake, telegram, store, relay.patient, worker.bot.id, worker.poll_lease).run()
+        return
+    from relay.web.webhook import Webhook
+
+    webhook = Webhook(settings.webhook_url, settings.webhook_token, intake.take)
+    async with webhook.listening(settings.webhook_host, settings.webhook_port) as port:
+        log.info("listening for Telegram", host=settings.webhook_host, port=port)
+        await Registration(telegram, settings.webhook_url, settings.webhook_token).run()
+
+
 def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     """What is done beside answering."""
-    from relay.jobs import Summariser, summarise_due, tidy
+    from relay.jobs import Summariser, alone, summarise_due, tidy
     from relay.scheduler import Job
     from relay.titles import Titler, title_due
 
@@ -137,7 +158,7 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
-        Job("tidy", lambda: tidy(relay.memory), at=(3, 10)),
+        Job("tidy", lambda: alone(relay.memory, "tidy", lambda: tidy(relay.memory), DAILY_SECONDS), at=(3, 10)),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import os
 import re
 from pathlib import Path
@@ -10,11 +12,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
 from platformdirs import user_data_path
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from relay.errors import SettingsError
 
+TELEGRAM = "https://api.telegram.org"
 TOKEN = re.compile(r"^\d+:[A-Za-z0-9_-]{3,}$")
 
 HOW = {
@@ -32,7 +35,7 @@ class Settings(BaseSettings):
     )
 
     telegram_bot_token: str = Field("", alias="TELEGRAM_BOT_TOKEN", repr=False)
-    telegram_api_url: str = Field("https://api.telegram.org", alias="TELEGRAM_API_URL")
+    telegram_api_url: str = Field(TELEGRAM, alias="TELEGRAM_API_URL")
     anthropic_api_key: str = Field("", alias="ANTHROPIC_API_KEY", repr=False)
     anthropic_base_url: str = Field("https://api.anthropic.com", alias="ANTHROPIC_BASE_URL")
     admins: Annotated[frozenset[int], NoDecode] = Field(frozenset(), alias="RELAY_ADMINS")
@@ -90,6 +93,20 @@ class Settings(BaseSettings):
             raise ValueError("must be an address that begins with https:// or http://")
         return value.rstrip("/")
 
+    @field_validator("webhook_url")
+    @classmethod
+    def _webhook_url(cls, value: str, info: ValidationInfo) -> str:
+        if value.startswith("http://") and info.data.get("telegram_api_url") == TELEGRAM:
+            raise ValueError("must begin with https://: Telegram delivers to nothing else")
+        return value
+
+    @field_validator("webhook_secret")
+    @classmethod
+    def _webhook_secret(cls, value: str) -> str:
+        if value and not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", value):
+            raise ValueError("must be 1 to 256 letters, digits, _ and -; left empty, Relay makes one by itself")
+        return value
+
     @field_validator("database_url")
     @classmethod
     def _database_url(cls, value: str) -> str:
@@ -133,8 +150,15 @@ class Settings(BaseSettings):
             self.anthropic_api_key,
             self.supabase_service_role_key,
             self.database_url,
-            self.webhook_secret,
+            self.webhook_token,
         )
+
+    @property
+    def webhook_token(self) -> str:
+        """What Telegram shows at the webhook: RELAY_WEBHOOK_SECRET, or else what only those can make who have the bot's
+        token. All processes make the same."""
+        made = hmac.digest(self.telegram_bot_token.encode(), b"relay webhook %d" % self.bot_id, "sha256")
+        return self.webhook_secret or base64.urlsafe_b64encode(made).decode().rstrip("=")
 
     @property
     def allowed(self) -> frozenset[int]:

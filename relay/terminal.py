@@ -142,11 +142,15 @@ class Desk:
                 update["message"]["reply_to_message"] = {**asking, "from": {"id": ME.id}, "chat": chat}
         row = sort_update(update, ME, frozenset({self._user_id}), True)
         self._worker.accept(*await self._store.intake(ME.id, [row], self._worker.free))
+        working = asyncio.create_task(self._worker.run())
         try:
             await self._worker.settled()
         except asyncio.CancelledError:
             self._worker.runs.stop(0, 0)
             raise
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager

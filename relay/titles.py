@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import structlog
 
 from relay.errors import EmptyAnswer, MessengerError, ModelRefused, RelayError
 from relay.intents import process_intents
-from relay.jobs import as_data
+from relay.jobs import LEASE_SECONDS, as_data, kept
 from relay.marks import text_block
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
@@ -20,7 +21,7 @@ from relay.ports import Messenger, Model
 
 log = structlog.get_logger()
 
-LEASE_SECONDS = 90
+MODEL_SECONDS = 75
 AT_ONCE = 4
 MOST_FAILURES = 6
 MOST_TOKENS = 60
@@ -62,7 +63,8 @@ async def name_session(titler: Titler, due: dict[str, Any]) -> None:
             await titler.store.skip_title(session_id)
             return
         request = ModelRequest(titler.model_name, [text_block(NAME)], title_messages(due["messages"]), MOST_TOKENS)
-        async with asyncio.timeout(LEASE_SECONDS - 15):
+        renew = functools.partial(titler.store.renew_title, session_id, LEASE_SECONDS)
+        async with kept(renew), asyncio.timeout(MODEL_SECONDS):
             title = title_of(await titler.model.reply(request, lambda _: None))
         topic = await titler.store.store_title(session_id, title)
     except (RelayError, TimeoutError) as error:

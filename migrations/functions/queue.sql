@@ -61,13 +61,17 @@ begin
     return opened;
 end $$;
 
--- What a worker may do next beside what it is running: turns left by the dead, then the due lanes. Also how long nothing else will be due.
+-- What a worker may do next beside what it is running: turns left by the dead, then the due lanes. What it runs, and
+-- polling if that is its duty, stays its own (lease.sql). Also what it should know: wait: for how many seconds nothing
+-- else will be due, lost and stopped: which of p_running another process has taken over or somebody wants ended, polls:
+-- whether it is the one that polls (null: nobody is), owed: whether a summary or a title can be made.
 create or replace function public.relay_claim(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer, p_running jsonb default '[]')
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     claimed jsonb := '[]';
+    lost jsonb := public.relay_renew(p_worker, p_running, p_lease_seconds);
     one turn;
     lane_id bigint;
     wait real;
@@ -106,7 +110,8 @@ begin
         (select min(not_before) from turn
             where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null))
         - clock_timestamp()) into wait;
-    return jsonb_build_object('turns', claimed, 'wait', wait);
+    return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost, 'stopped', relay.stopped(p_running),
+        'owed', relay.work_owed(p_bot_id), 'polls', relay.renew_polling(p_bot_id, p_worker, p_lease_seconds));
 end $$;
 
 -- The lane of a chat's topic.
@@ -200,34 +205,6 @@ begin
     result := public.relay_claim(p_bot_id, p_worker, p_limit, p_lease_seconds, p_running);
     return result || jsonb_build_object('stored', stored, 'turns', controls || (result -> 'turns'));
 end $$;
-
--- Frees everything that a worker holds: at its start (what its dead predecessor of the same name held), at its stop.
-create or replace function public.relay_release(p_worker uuid) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    freed integer;
-begin
-    update turn set lease_owner = null, lease_until = null, fence = fence + 1
-    where status in ('working', 'answered') and lease_owner = p_worker;
-    get diagnostics freed = row_count;
-    update summary_due set lease_owner = null, lease_until = null
-    where status = 'due' and lease_owner = p_worker;
-    update title_due set lease_owner = null, lease_until = null
-    where status = 'due' and lease_owner = p_worker;
-    return to_jsonb(freed);
-end $$;
-
--- Prolongs the leases of a worker's turns. Returns the ids of those it no longer holds.
-create or replace function public.relay_renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with renewed as (
-        update turn set lease_until = now() + make_interval(secs => p_lease_seconds)
-        where id = any (array(select jsonb_array_elements_text(p_turns)::bigint)) and lease_owner = p_worker and status in ('working', 'answered')
-        returning id)
-    select coalesce(jsonb_agg(t.id::bigint), '[]') from jsonb_array_elements_text(p_turns) as t (id)
-    where t.id::bigint not in (select id from renewed)
-$$;
 
 -- Ends a turn for good and lets its lane go on.
 create or replace function relay.close_turn(p_turn_id bigint, p_status text, p_error text) returns void

@@ -55,7 +55,7 @@ class Controls:
         chat, topic_id, message_id = lane_of(turn.updates)
         place = Place(chat["id"], topic_id, chat.get("type") == "private")
         if "stopped_message_generation" in update:
-            self._runs.stop(chat["id"], topic_id, update["stopped_message_generation"].get("draft_id"))
+            await self._stop(chat["id"], topic_id, update["stopped_message_generation"].get("draft_id"))
             return []
         if "callback_query" in update:
             place = replace(place, topic_id=await topic_pressed(update["callback_query"], self._bot, self._house.store))
@@ -77,6 +77,13 @@ class Controls:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = await self._call(turn, place, message, message.get("from") or {})
         return await self._parts(call, await self._run(call), place)
+
+    async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
+        """Ends the answer that is being written in a topic, or as a turn of that chat, by this process or another."""
+        ended = self._runs.stop(chat_id, topic_id, turn_id)
+        if ended is None:
+            ended = await self._house.store.ask_stop(self._bot.id, chat_id, topic_id, turn_id)
+        return ended
 
     async def _happened(self, turn: Claimed, update: Json) -> None:
         """What somebody did to a message after it was said."""
@@ -101,7 +108,7 @@ class Controls:
             admin=turn.user_id in self._house.people.admins,
             text=text_of(message),
             message=message,
-            stop=lambda: self._runs.stop(place.chat_id, place.topic_id),
+            stop=lambda: self._stop(place.chat_id, place.topic_id),
             sees=lambda space: self._groups.sees(space, turn.user_id),
         )
 

@@ -1,4 +1,4 @@
-"""Long polling: an update is stored before the next poll tells Telegram that it arrived."""
+"""Updates as they come in, by polls or by a webhook: stored before Telegram is told that they arrived."""
 
 from __future__ import annotations
 
@@ -6,31 +6,21 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Coroutine
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from relay.bot.place import Place
 from relay.bot.said import is_forward
-from relay.bot.updates import ALLOWED_UPDATES, chat_of, sort_update, topic_of
+from relay.bot.updates import chat_of, sort_update, topic_of
 from relay.bot.worker import Worker
-from relay.errors import (
-    DatabaseError,
-    DataRefused,
-    MessengerError,
-    MessengerThrottled,
-    PollConflict,
-    TokenRefused,
-)
-from relay.memory.patience import Patient
+from relay.errors import DatabaseError, DataRefused, MessengerError
 from relay.memory.people import People
 from relay.memory.store import Store
+from relay.ports import Messenger
 
 log = structlog.get_logger()
 
-POLL_SECONDS = 30
-QUICK_SECONDS = 0.3
-"""An empty poll that comes back sooner than this did not wait; the next one is not to follow at once."""
 OUTAGE_SECONDS = 2.0
 """Trouble with the database that is over sooner is not worth a word."""
 JOIN_SECONDS = 2.0
@@ -41,76 +31,22 @@ OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I a
 Json = dict[str, Any]
 
 
-class Poller(Protocol):
-    """What intake needs of a messenger beyond calls: to start its polling connections anew."""
-
-    async def call(self, method: str, **parameters: Any) -> Any: ...
-
-    async def rebuild_polling(self) -> None: ...
-
-
 class Intake:
-    """Polls until cancelled. `store` does not wait for a database that is away; this loop does, and says so."""
+    """Stores updates and runs what they make due. Its store does not wait for a database that is away; whoever brings
+    the updates does, and the chats are told."""
 
-    def __init__(self, store: Store, patient: Patient, poller: Poller, worker: Worker, people: People) -> None:
+    def __init__(self, store: Store, messenger: Messenger, worker: Worker, people: People) -> None:
         self._store = store
-        self._patient = patient
-        self._poller = poller
+        self._messenger = messenger
         self._worker = worker
         self._people = people
-        self._offset: int | None = None
         self._told: set[tuple[int, int]] = set()
         self._telling: set[asyncio.Task[None]] = set()
         self._trouble_since = 0.0
-        self.polled_at = 0.0
-        """When the last poll came back (monotonic seconds)."""
 
-    async def run(self) -> None:
-        """Polls, stores, acknowledges; every failure is waited out."""
-        pause = 1.0
-        while True:
-            try:
-                asked = time.monotonic()
-                updates = await self._poll()
-                if updates:
-                    await self._store_batch(updates)
-                elif time.monotonic() - asked < QUICK_SECONDS:
-                    await asyncio.sleep(QUICK_SECONDS)
-                pause = 1.0
-                continue
-            except MessengerThrottled as error:
-                pause = error.retry_after
-            except TokenRefused as error:
-                log.error("polling", error=str(error))
-                pause = 30.0
-            except PollConflict as error:
-                log.warning("polling", error=str(error))
-                with contextlib.suppress(MessengerError):
-                    await self._poller.call("deleteWebhook", drop_pending_updates=False)
-            except MessengerError as error:
-                log.warning("Telegram cannot be reached; polling again", error=type(error).__name__)
-            except DatabaseError as error:
-                log.error("an update could not be stored and was not acknowledged", error=str(error))
-                await self._patient.repair()
-            await asyncio.sleep(pause)
-            pause = min(10.0, pause * 1.7)
-
-    async def _poll(self) -> list[Json]:
-        """One long poll. One that hangs is cut off and its connection thrown away."""
-        try:
-            async with asyncio.timeout(POLL_SECONDS + 15):
-                updates: list[Json] = await self._poller.call(
-                    "getUpdates", offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(ALLOWED_UPDATES)
-                )
-        except TimeoutError:
-            log.warning("a poll hung; starting its connection anew")
-            await self._poller.rebuild_polling()
-            return []
-        self.polled_at = time.monotonic()
-        return [update for update in updates if isinstance(update, dict) and isinstance(update.get("update_id"), int)]
-
-    async def _store_batch(self, updates: list[Json]) -> None:
-        """Stores a batch and runs what it makes due; only then the offset moves on."""
+    async def take(self, updates: list[Json]) -> None:
+        """Stores updates, each of which has an `update_id`. Raises `DatabaseError` when they are not stored: then they
+        must come again."""
         begun = time.monotonic()
         rows = [self._sorted(update) for update in updates]
         try:
@@ -122,7 +58,6 @@ class Intake:
             raise
         self._told.clear()
         self._trouble_since = 0.0
-        self._offset = max(update["update_id"] for update in updates) + 1
         self._wave_off(updates, rows)
         for row in rows:
             self._join(row)
@@ -136,10 +71,10 @@ class Intake:
 
     async def _answer_press(self, query_id: str) -> None:
         with contextlib.suppress(MessengerError):
-            await self._poller.call("answerCallbackQuery", callback_query_id=query_id)
+            await self._messenger.call("answerCallbackQuery", callback_query_id=query_id)
 
     def _tell(self, what: Coroutine[Any, Any, None]) -> None:
-        """Does something for which polling does not wait."""
+        """Does something for which intake does not wait."""
         telling = asyncio.create_task(what)
         self._telling.add(telling)
         telling.add_done_callback(self._telling.discard)
@@ -151,7 +86,8 @@ class Intake:
         """
         worker = self._worker
         try:
-            turns, wait = await self._store.intake(worker.bot.id, rows, 0 if moved else worker.free, worker.running)
+            room = 0 if moved else min(worker.free, len(rows))
+            turns, wait = await self._store.intake(worker.bot.id, rows, room, worker.running)
             for before, now in moved:
                 await self._store.regroup(worker.bot.id, before, now)
             worker.accept(turns, wait)
@@ -186,7 +122,7 @@ class Intake:
             self._worker.runs.join(row["chat_id"], row["topic_id"], row["user_id"], message["message_id"], JOIN_SECONDS)
 
     def _tell_outage(self, updates: list[Json], rows: list[Json]) -> None:
-        """Tells each chat once that its message waits; polling does not wait for that."""
+        """Tells each chat once that its message waits; intake does not wait for that."""
         for update, row in zip(updates, rows, strict=True):
             chat = chat_of(update)
             if row["kind"] == "ignored" or chat is None:

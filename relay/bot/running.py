@@ -39,13 +39,21 @@ class Runs:
         """The turn that answers in a chat's topic right now."""
         return next((r for r in self._by_turn.values() if (r.chat_id, r.topic_id) == (chat_id, topic_id)), None)
 
-    def stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
-        """Ends the running answer of a lane, or of a turn in that chat. Returns whether there was one."""
+    def stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool | None:
+        """Ends the running answer of a lane, or of a turn in that chat. Returns whether that was news to it; None when
+        it does not run here."""
         run = self._by_turn.get(turn_id) if turn_id is not None else self.in_lane(chat_id, topic_id)
-        if run is None or run.chat_id != chat_id or run.stop.is_set():
+        if run is None or run.chat_id != chat_id:
+            return None
+        if run.stop.is_set():
             return False
         run.stop.set()
         return True
+
+    def asked_to_stop(self, turn_id: int) -> None:
+        """Ends a running answer, as another process was asked to."""
+        if run := self._by_turn.get(turn_id):
+            run.stop.set()
 
     def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float) -> bool:
         """Lets a message that follows a young turn's last one join it."""

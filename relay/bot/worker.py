@@ -13,6 +13,7 @@ import structlog
 from relay.bot.controls import Controls
 from relay.bot.delivery import STOPPED, Delivery
 from relay.bot.groups import Groups
+from relay.bot.lease import PollLease
 from relay.bot.place import Place
 from relay.bot.render import answer_parts, message_parts
 from relay.bot.retry import with_model
@@ -30,8 +31,12 @@ from relay.verbs.registry import House
 
 log = structlog.get_logger()
 
-RENEW_SECONDS = 10.0
 IDLE_SECONDS = 5.0
+"""How long a process that has nothing to do leaves the database alone."""
+BUSY_SECONDS = 2.0
+"""How long one that is answering does: so soon it hears of a /stop that came in elsewhere."""
+STANDBY_SECONDS = 2.5
+"""How long one that waits for its turn to poll does."""
 APOLOGY = "⚠️ Something went wrong with this message and I could not answer it. The people who run me have been told."
 UNDELIVERED = "⚠️ Telegram does not take my answer to this, or the rest of it. The people who run me have been told."
 
@@ -55,13 +60,14 @@ class Worker:
         self.bot = bot
         self.groups = groups
         self.runs = Runs()
+        self.poll_lease = PollLease()
         self._house = house
         self._delivery = Delivery(engine.store, messenger, bot.id)
         self._controls = Controls(house, bot, groups, self.runs)
         self._concurrency = concurrency
         self._on_summary = on_summary
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._messages: set[int] = set()
+        self._turns: dict[int, Claimed] = {}
         self._wake = asyncio.Event()
         self._next_at = 0.0
         self._no_drafts: set[int] = set()
@@ -70,7 +76,8 @@ class Worker:
     @property
     def free(self) -> int:
         """How many more turns may run."""
-        return 0 if self.closing else max(0, self._concurrency - len(self._messages))
+        messages = sum(turn.kind == "message" for turn in self._turns.values())
+        return 0 if self.closing else max(0, self._concurrency - messages)
 
     @property
     def running(self) -> list[int]:
@@ -86,35 +93,45 @@ class Worker:
         """Runs claimed turns, in the order of what caused them. `wait`: in how many seconds more may be due."""
         for turn in sorted(turns, key=lambda turn: turn.updates[0]["update_id"] if turn.updates else 0):
             if turn.turn_id in self._tasks:
+                if turn.fence < self._turns[turn.turn_id].fence:
+                    continue  # what was claimed before came later
                 self._tasks[turn.turn_id].cancel()
-            if turn.kind == "message":
-                self._messages.add(turn.turn_id)
+            self._turns[turn.turn_id] = turn
             self._tasks[turn.turn_id] = asyncio.create_task(self._guarded(turn), name=f"turn {turn.turn_id}")
         if wait is not None:
             self._next_at = min(self._next_at, time.monotonic() + wait)
             self._wake.set()
 
     async def run(self) -> None:
-        """Claims and renews until cancelled."""
-        renewed = time.monotonic()
+        """Claims until cancelled."""
         while True:
             self._wake.clear()
-            self._next_at = time.monotonic() + IDLE_SECONDS
+            pause = BUSY_SECONDS if self._tasks else STANDBY_SECONDS if self.poll_lease.waiting else IDLE_SECONDS
+            self._next_at = time.monotonic() + pause
             try:
-                if self._tasks and time.monotonic() - renewed >= RENEW_SECONDS:
-                    renewed = time.monotonic()
-                    for lost in await self.store.renew(self.running):
-                        if lost in self._tasks:
-                            log.warning("turn taken over by another process", turn_id=lost)
-                if self.free:
-                    turns, wait = await self.store.claim(self.bot.id, self.free, self.running)
-                    self.accept(turns, None)
-                    self._next_at = min(self._next_at, time.monotonic() + (IDLE_SECONDS if wait is None else wait))
+                await self._claim()
             except DatabaseError as error:
                 log.error("the queue cannot be read", error=str(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.02, self._next_at - time.monotonic())):
                     await self._wake.wait()
+
+    async def _claim(self) -> None:
+        """Takes what is due, keeps what it has, and heeds what came of that elsewhere."""
+        asked_at = time.monotonic()
+        turns, news = await self.store.claim(self.bot.id, self.free, self.running)
+        self.poll_lease.told(news.polls, asked_at)
+        for turn_id in news.lost:
+            if turn_id in self._tasks:
+                log.warning("turn taken over by another process", turn_id=turn_id)
+                self._tasks[turn_id].cancel()
+        for turn_id in news.stopped:
+            self.runs.asked_to_stop(turn_id)
+        self.accept(turns, None)
+        if news.owed:
+            self._on_summary()
+        if news.wait is not None and self.free:
+            self._next_at = min(self._next_at, time.monotonic() + news.wait)
 
     async def close(self, seconds: float) -> None:
         """Takes no more turns, gives the running ones time to end, and hands the rest back."""
@@ -143,7 +160,7 @@ class Worker:
             more = more or not self.free
             if self._tasks.get(turn.turn_id) is asyncio.current_task():
                 del self._tasks[turn.turn_id]
-                self._messages.discard(turn.turn_id)
+                del self._turns[turn.turn_id]
                 self.runs.remove(turn.turn_id)
             if more:
                 self._wake.set()

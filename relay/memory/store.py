@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
+from relay.memory.calls.duty import DutyCalls
 from relay.memory.calls.edit import EditCalls
 from relay.memory.calls.examine import ExamineCalls
 from relay.memory.calls.facts import FactCalls
@@ -25,6 +26,7 @@ class Store(
     TurnCalls,
     DeliveryCalls,
     ChoiceCalls,
+    DutyCalls,
     EditCalls,
     ExamineCalls,
     FactCalls,

@@ -54,8 +54,8 @@ class Call:
     """What stands after the command; of an answer to a question, all of it."""
     message: Json
     """The Telegram message that asks, or under which the button hangs."""
-    stop: Callable[[], bool]
-    """Ends the answer that is running here; returns whether there was one."""
+    stop: Callable[[], Awaitable[bool]]
+    """Ends the answer that is running here, in whichever process; returns whether there was one."""
     sees: Callable[[Space], Awaitable[bool]]
     """Whether this person may see what a space holds: their own, or that of a group in which they are."""
 

@@ -40,7 +40,7 @@ async def new(call: Call) -> Told:
 @verb("stop", help="stop the answer I am writing", doors=("chat",))
 async def stop(call: Call) -> Told:
     """Ends the running answer; it says so itself."""
-    return Told("" if call.stop() else "I am not writing anything here right now.")
+    return Told("" if await call.stop() else "I am not writing anything here right now.")
 
 
 @verb("status", help="how things stand")

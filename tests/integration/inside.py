@@ -16,6 +16,7 @@ import psycopg
 
 from relay.bot.groups import Groups
 from relay.bot.intake import Intake
+from relay.bot.polling import Polling
 from relay.bot.updates import Bot
 from relay.bot.worker import Worker
 from relay.clients.postgres import Postgres
@@ -149,8 +150,9 @@ async def inside(
             house = House(store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here")
             engine = Engine(store, model, "big", 1000, UTC)
             worker = Worker(engine, wire, bot, Groups(wire), 16, house, lambda: None)
-            intake = Intake(store, Patient(client), wire, worker, house.people)
-            running = [asyncio.create_task(intake.run()), asyncio.create_task(worker.run())]
+            intake = Intake(store, wire, worker, house.people)
+            polling = Polling(intake, wire, store, Patient(client), bot.id, worker.poll_lease)
+            running = [asyncio.create_task(polling.run()), asyncio.create_task(worker.run())]
             relay = Inside(tg, wire, worker, store, summariser, connection)
             await relay.sql("set search_path = relay, public, extensions")
             try:

@@ -33,13 +33,13 @@ insert into lane (bot_id, chat_id, topic_id, due_at, open_turn_id)
 select 7000000000 + n, -9223372036854775808 + n, n % 3, case n % 5 when 0 then pg_temp.at(n) end, nullif(n % 9, 0)
 from generate_series(1, 400) n;
 insert into turn (kind, bot_id, lane_id, user_id, space_id, thread_id, session_id, status, lease_owner, lease_until,
-    fence, failures, user_message_id, tainted, model, usage, prompt, told, error, created_at, done_at)
+    fence, failures, user_message_id, tainted, model, usage, prompt, told, error, created_at, done_at, stop_asked)
 select case n % 4 when 0 then 'control' else 'message' end, 7000000000 + n, nullif(1 + n % 400, 9), n,
     nullif(1 + n % 60, 7), 1 + n % 400, 1 + n % 700,
     (array['working', 'answered', 'done', 'failed'])[1 + n % 4],
     case n % 8 when 0 then gen_random_uuid() end, case n % 8 when 0 then timestamptz '2020-01-01' end, n, n % 4, n,
     n % 2 = 0, nullif(pg_temp.odd(n), ''), pg_temp.json(n), pg_temp.json(n + 1), pg_temp.json(n + 2),
-    nullif(pg_temp.odd(n + 1), ''), pg_temp.at(n), case n % 3 when 0 then pg_temp.at(n + 1) end
+    nullif(pg_temp.odd(n + 1), ''), pg_temp.at(n), case n % 3 when 0 then pg_temp.at(n + 1) end, n % 5 = 0
 from generate_series(1, 4000) n;
 insert into inbox (bot_id, update_id, lane_id, turn_id, user_id, mergeable, status, payload, error, ready_at)
 select 7000000000 + n % 3, 9007199254740990 + n, 1 + n % 400, nullif(1 + n % 4000, 11), n, n % 2 = 0,

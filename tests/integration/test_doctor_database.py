@@ -136,7 +136,7 @@ async def test_a_database_without_relay_stays_as_it_is(embedded: Server) -> None
     ("change", "said"),
     [
         ({"password": "not-the-password"}, "user or password is wrong"),
-        ({"path": "/nothing"}, 'there is no such user or database'),
+        ({"path": "/nothing"}, "there is no such user or database"),
         ({"host": "127.0.0.1:9"}, "nothing answers at that host and port"),
         ({"host": "localhost:9"}, "nothing answers at that host and port"),
     ],

@@ -11,6 +11,7 @@ import pytest
 from relay.bot.updates import sort_update
 from relay.errors import TurnLost
 from relay.jobs import tidy
+from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.store import Store
 from relay.models import Claimed
 from relay.ports import Database
@@ -259,24 +260,20 @@ async def test_an_expired_lease_is_taken_and_a_renewed_one_is_not(
     (turn,) = await house.say(message(ADA, "hello"))
     other = another()
     await sql("update turn set lease_until = now() - interval '1 second'")
-    assert await store.renew([turn.turn_id]) == []
+    assert (await store.claim(BOT.id, 0, [turn.turn_id]))[1].lost == ()
     assert (await other.claim(BOT.id, 10))[0] == []
     await sql("update turn set lease_until = now() - interval '1 second'")
     assert len((await other.claim(BOT.id, 10))[0]) == 1
-    assert await store.renew([turn.turn_id]) == [turn.turn_id]
-
-
-async def test_renewing_nothing(store: Store) -> None:
-    assert await store.renew([]) == []
+    assert (await store.claim(BOT.id, 0, [turn.turn_id]))[1].lost == (turn.turn_id,)
 
 
 async def test_a_claim_whose_response_was_lost_is_claimed_again(house: House, store: Store, sql: Sql) -> None:
     (turn,) = await house.say(message(ADA, "hello"))
     assert await house.claim() == []
-    await sql("update turn set lease_until = now() + interval '30 seconds'")
+    await sql("update turn set lease_until = now() + make_interval(secs => %s)", LEASE_SECONDS * 0.5)
     (again,) = await house.claim()
     assert again.turn_id == turn.turn_id
-    await sql("update turn set lease_until = now() + interval '45 seconds'")
+    await sql("update turn set lease_until = now() + make_interval(secs => %s)", LEASE_SECONDS * 0.75)
     assert await house.claim() == []
 
 
@@ -354,10 +351,10 @@ async def test_the_third_failure_sets_a_turn_aside_and_its_lane_goes_on(house: H
 async def test_a_failed_turn_waits_and_blocks_its_own_lane_only(house: House, store: Store) -> None:
     (turn,) = await house.say(message(ADA, "hello"))
     assert await store.fail(turn, "no", 3) is False
-    turns, wait = await store.claim(BOT.id, 10)
+    turns, news = await store.claim(BOT.id, 10)
     assert turns == []
-    assert wait is not None
-    assert 2 < wait <= 3
+    assert news.wait is not None
+    assert 2 < news.wait <= 3
     assert await house.say(message(ADA, "more")) == []
     assert len(await house.say(message(BEN, "hi"))) == 1
 
@@ -498,4 +495,4 @@ async def test_a_secret_is_kept_out_of_the_event_log(house: House, sql: Sql) -> 
 
 async def test_claiming_by_an_unknown_worker_name(database: Database) -> None:
     result = await database.call("claim", bot_id=BOT.id, worker=str(uuid.uuid4()), limit=5, lease_seconds=60)
-    assert result == {"turns": [], "wait": None}
+    assert result["turns"] == []

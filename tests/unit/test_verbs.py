@@ -53,9 +53,17 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> Call:
         "house": House(store, People(frozenset()), FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here"),
         "turn": Claimed(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
-        "admin": False, "text": text, "message": {"message_id": 1}, "stop": lambda: False, "sees": sees,
+        "admin": False, "text": text, "message": {"message_id": 1}, "stop": not_running, "sees": sees,
     }  # fmt: skip
     return Call(**(values | more))
+
+
+async def running() -> bool:
+    return True
+
+
+async def not_running() -> bool:
+    return False
 
 
 async def told(name: str, made: Call) -> Told:
@@ -143,7 +151,7 @@ async def test_new_says_what_happens() -> None:
 
 
 async def test_stop_says_something_only_when_there_was_nothing() -> None:
-    assert (await told("stop", call(stop=lambda: True))).text == ""
+    assert (await told("stop", call(stop=running))).text == ""
     assert "not writing" in (await told("stop", call())).text
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.memory.calls.base import Calls, Json
-from relay.models import Claimed
+from relay.models import Claimed, News
 
-LEASE_SECONDS = 60
+LEASE_SECONDS = 20
+"""How long a turn is a process's own after its last word. With the pause between two claims of another it makes how
+long a dead one's turns lie."""
 FAILURES = 3
 """A turn that failed this often is set aside."""
 
@@ -30,11 +32,8 @@ class QueueCalls(Calls):
         )
         return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
 
-    async def claim(self, bot_id: int, limit: int, running: Sequence[int] = ()) -> tuple[list[Claimed], float | None]:
-        """Claims up to `limit` turns beside those that are `running` here.
-
-        Returns them and the seconds until more may be due (None: nothing known).
-        """
+    async def claim(self, bot_id: int, limit: int, running: Sequence[int] = ()) -> tuple[list[Claimed], News]:
+        """Claims up to `limit` turns beside those that are `running` here, and prolongs the leases of these."""
         result = await self._call(
             "claim",
             bot_id=bot_id,
@@ -43,7 +42,10 @@ class QueueCalls(Calls):
             lease_seconds=LEASE_SECONDS,
             running=list(running),
         )
-        return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
+        news = News(
+            result["wait"], tuple(result["lost"]), tuple(result["stopped"]), result["polls"], bool(result["owed"])
+        )
+        return [Claimed.from_json(row) for row in result["turns"]], news
 
     async def absorb(self, turn: Claimed) -> Claimed:
         """Lets what its user said meanwhile join a turn that has not answered yet."""
@@ -53,9 +55,10 @@ class QueueCalls(Calls):
         """Frees everything this worker's name holds. Returns how many turns that was."""
         return int(await self._call("release", worker=self._worker))
 
-    async def renew(self, turn_ids: Sequence[int]) -> list[int]:
-        """Prolongs leases. Returns the turns that are no longer this worker's."""
-        return list(await self._call("renew", worker=self._worker, turns=list(turn_ids), lease_seconds=LEASE_SECONDS))
+    async def ask_stop(self, bot_id: int, chat_id: int, topic_id: int, turn_id: int | None) -> bool:
+        """Asks whichever process writes the answer in a chat's topic, or as a turn of that chat, to end it. Returns
+        whether there is one."""
+        return bool(await self._call("ask_stop", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, turn_id=turn_id))
 
     async def fail(self, turn: Claimed, error: str, retry_seconds: float) -> bool:
         """Gives a turn up for now. Returns whether it was set aside for good."""

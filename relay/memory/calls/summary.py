@@ -13,6 +13,10 @@ class SummaryCalls(Calls):
         """Leases summaries that are due, with what each is made of."""
         return list(await self._call("claim_summaries", worker=self._worker, limit=limit, lease_seconds=lease_seconds))
 
+    async def renew_summary(self, due_id: int, lease_seconds: int) -> None:
+        """Prolongs the lease of a summary that is being made."""
+        await self._call("renew_summary", due_id=due_id, worker=self._worker, lease_seconds=lease_seconds)
+
     async def store_summary(self, due_id: int, summary: Json) -> bool:
         """Stores a summary. Returns False when the lease was lost or it is there already."""
         return bool(await self._call("store_summary", due_id=due_id, worker=self._worker, summary=summary))

@@ -16,6 +16,10 @@ class TopicCalls(Calls):
             )
         )
 
+    async def renew_title(self, session_id: int, lease_seconds: int) -> None:
+        """Prolongs the lease of a title that is being made."""
+        await self._call("renew_title", session_id=session_id, worker=self._worker, lease_seconds=lease_seconds)
+
     async def store_title(self, session_id: int, title: str) -> Json | None:
         """Stores a title. Returns `{chat_id, topic_id}` of the topic that is to be renamed by it, if any."""
         found: Json | None = await self._call("store_title", session_id=session_id, worker=self._worker, title=title)

@@ -7,7 +7,8 @@ import re
 
 from tests.standins.telegram.checks import find_chat, find_topic, writable_chat
 from tests.standins.telegram.sending import Files
-from tests.standins.telegram.values import Chat, Json, bad_request
+from tests.standins.telegram.updates import SET_MEANWHILE
+from tests.standins.telegram.values import ApiError, Chat, Json, bad_request
 from tests.standins.telegram.world import World, present
 
 
@@ -170,10 +171,15 @@ def set_webhook(world: World, params: Json, files: Files) -> bool:
     secret = str(params.get("secret_token") or "")
     if secret and not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", secret):
         raise bad_request("secret token contains unallowed characters")
+    connections = int(params.get("max_connections") or 40)
+    if not 1 <= connections <= 100:
+        raise bad_request("max_connections must be between 1 and 100")
     if params.get("drop_pending_updates"):
         world.queue.drop_pending()
     world.queue.set_allowed(params.get("allowed_updates"))
-    world.queue.webhook = {"url": url, "secret": secret} if url else {}
+    world.queue.webhook = {"url": url, "secret": secret, "max_connections": connections} if url else {}
+    if url:
+        world.queue.interrupt(ApiError(409, SET_MEANWHILE))
     world.queue.arrived.set()
     world.changed()
     return True
@@ -195,7 +201,7 @@ def get_webhook_info(world: World, params: Json, files: Files) -> Json:
         "has_custom_certificate": False,
         "pending_update_count": len(world.queue.pending),
     }
-    for name in ("last_error_date", "last_error_message"):
+    for name in ("max_connections", "last_error_date", "last_error_message"):
         if name in webhook:
             result[name] = webhook[name]
     if world.queue.allowed is not None:

@@ -9,6 +9,7 @@ from typing import Any
 from tests.standins.telegram.values import ApiError, Json
 
 NOT_BY_DEFAULT = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
+SET_MEANWHILE = "Conflict: terminated by setWebhook request"
 TWO_POLLERS = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
 WEBHOOK_ACTIVE = (
     "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
@@ -96,6 +97,17 @@ class UpdateQueue:
             batch.append(update)
         self.arrived.clear()
         return batch
+
+    def deliverable(self) -> list[Json]:
+        """What a webhook is to be given now, in the order of ids."""
+        return sorted([*self.pending.values(), *self._again], key=lambda update: update["update_id"])
+
+    def delivered(self, update_id: int) -> None:
+        """A webhook has taken an update."""
+        self._again = [update for update in self._again if update["update_id"] != update_id]
+        if self.pending.pop(update_id, None) is not None:
+            self.acked.append(update_id)
+        self._changed()
 
     async def poll(self, params: Json) -> list[Json]:
         """Long polling: waits up to ``timeout`` seconds for something to hand out."""

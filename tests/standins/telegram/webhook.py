@@ -1,42 +1,70 @@
-"""Delivery to a webhook: in order, one at a time, again until it is answered with 2xx."""
+"""Delivery to a webhook, as the Bot API server does it: the updates of one chat one after the other, those of different
+chats at once (up to ``max_connections``), and what is not answered with 2xx again, after a growing pause."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import aiohttp
 
 from tests.standins.telegram.updates import UpdateQueue
+from tests.standins.telegram.values import Json
 
-RETRY_SECONDS = 0.2
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
+"""Seconds; Telegram begins with one and goes on to a minute."""
 
 
 async def deliver_to_webhook(queue: UpdateQueue) -> None:
     """Deliver for as long as a webhook is set; sleep while there is none."""
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10)) as session:
+    busy: set[tuple[str, Any]] = set()
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as session, asyncio.TaskGroup() as tasks:
         while True:
             await queue.arrived.wait()
             queue.arrived.clear()
-            while queue.webhook.get("url") and (batch := queue.take(1)):
-                update_id = batch[0]["update_id"]
-                if error := await _post(session, queue, batch[0]):
-                    queue.webhook.update(last_error_date=int(time.time()), last_error_message=error)
-                    if update_id not in queue.pending:
-                        queue.redeliver(update_id)
-                    await asyncio.sleep(RETRY_SECONDS)
-                elif queue.pending.pop(update_id, None) is not None:
-                    queue.acked.append(update_id)
+            for update in queue.deliverable() if queue.webhook.get("url") else []:
+                line = line_of(update)
+                if line not in busy and len(busy) < queue.webhook["max_connections"]:
+                    busy.add(line)
+                    tasks.create_task(_deliver(session, queue, update, line, busy))
 
 
-async def _post(session: aiohttp.ClientSession, queue: UpdateQueue, update: dict[str, object]) -> str | None:
-    """Hand over one update; what went wrong, or ``None``."""
-    secret = queue.webhook.get("secret")
+async def _deliver(
+    session: aiohttp.ClientSession, queue: UpdateQueue, update: Json, line: tuple[str, Any], busy: set[tuple[str, Any]]
+) -> None:
+    """Hand one update over until it is taken, or the webhook is gone."""
+    pause = FIRST_PAUSE
+    while queue.webhook.get("url"):
+        error, retry_after = await _post(session, queue.webhook, update)
+        if error is None:
+            queue.delivered(update["update_id"])
+            break
+        if queue.webhook:
+            queue.webhook.update(last_error_date=int(time.time()), last_error_message=error)
+        await asyncio.sleep(retry_after or pause)
+        pause = min(LONGEST_PAUSE, pause * 2)
+    busy.discard(line)
+    queue.arrived.set()
+
+
+def line_of(update: Json) -> tuple[str, Any]:
+    """What an update is delivered in order with: those of its chat, or the presses of the same person."""
+    ((kind, body),) = [(key, value) for key, value in update.items() if key != "update_id"][:1] or [("", {})]
+    if kind == "callback_query":
+        return "presses", body["from"]["id"]
+    return "chat", body["chat"]["id"] if isinstance(body, dict) and "chat" in body else None
+
+
+async def _post(session: aiohttp.ClientSession, webhook: Json, update: Json) -> tuple[str | None, float]:
+    """What went wrong, or ``None``, and how long the other side asks to wait."""
+    secret = webhook.get("secret")
     headers = {"X-Telegram-Bot-Api-Secret-Token": secret} if secret else {}
     try:
-        async with session.post(queue.webhook["url"], json=update, headers=headers) as response:
+        async with session.post(webhook["url"], json=update, headers=headers) as response:
             if response.status // 100 == 2:
-                return None
-            return f"Wrong response from the webhook: {response.status} {response.reason}"
+                return None, 0
+            error = f"Wrong response from the webhook: {response.status} {response.reason}"
+            return error, float(response.headers.get("Retry-After") or 0)
     except (aiohttp.ClientError, TimeoutError) as error:
-        return f"Connection failed: {error}"
+        return f"Connection failed: {error}", 0

@@ -1,0 +1,107 @@
+-- Leases: what a process has taken stays its own for as long as it says so every few seconds; what a dead one had,
+-- another takes.
+
+-- Prolongs the leases of a worker's turns. Returns the ids of those that another worker has taken over.
+create or replace function public.relay_renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with renewed as (
+        update turn set lease_until = now() + make_interval(secs => p_lease_seconds)
+        where id in (
+            select id from turn
+            where id = any (array(select jsonb_array_elements_text(p_turns)::bigint))
+                and lease_owner = p_worker and status in ('working', 'answered')
+                and (lease_until < now() + make_interval(secs => p_lease_seconds * 0.8)
+                    or lease_until > now() + interval '15 minutes')
+            order by id for update skip locked))
+    select coalesce(jsonb_agg(id), '[]') from turn
+    where id = any (array(select jsonb_array_elements_text(p_turns)::bigint))
+        and lease_owner <> p_worker and status in ('working', 'answered')
+$$;
+
+-- Prolongs a worker's lease of polling for a bot. Returns whether it is the one that polls; null when nobody is.
+create or replace function relay.renew_polling(p_bot_id bigint, p_worker uuid, p_lease_seconds integer)
+returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    polling duty;
+begin
+    update duty set lease_until = now() + make_interval(secs => p_lease_seconds)
+    where name = 'poll:' || p_bot_id and lease_owner = p_worker
+        and (lease_until < now() + make_interval(secs => p_lease_seconds * 0.8)
+            or lease_until > now() + interval '15 minutes');
+    select * into polling from duty where name = 'poll:' || p_bot_id;
+    return case when polling.lease_until between now() and now() + interval '15 minutes'
+        then polling.lease_owner = p_worker end;
+end $$;
+
+-- Frees everything that a worker holds: at its start (what its dead predecessor of the same name held), at its stop.
+create or replace function public.relay_release(p_worker uuid) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    freed integer;
+begin
+    update turn set lease_owner = null, lease_until = null, fence = fence + 1
+    where status in ('working', 'answered') and lease_owner = p_worker;
+    get diagnostics freed = row_count;
+    update summary_due set lease_owner = null, lease_until = null
+    where status = 'due' and lease_owner = p_worker;
+    update title_due set lease_owner = null, lease_until = null
+    where status = 'due' and lease_owner = p_worker;
+    update duty set lease_owner = null, lease_until = null where lease_owner = p_worker;
+    return to_jsonb(freed);
+end $$;
+
+-- Prolongs the lease of a summary that a worker is making.
+create or replace function public.relay_renew_summary(p_due_id bigint, p_worker uuid, p_lease_seconds integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with renewed as (
+        update summary_due set lease_until = now() + make_interval(secs => p_lease_seconds)
+        where id = p_due_id and status = 'due' and lease_owner = p_worker returning 1)
+    select to_jsonb(count(*)) from renewed
+$$;
+
+-- Prolongs the lease of a title that a worker is making.
+create or replace function public.relay_renew_title(p_session_id bigint, p_worker uuid, p_lease_seconds integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with renewed as (
+        update title_due set lease_until = now() + make_interval(secs => p_lease_seconds)
+        where session_id = p_session_id and status = 'due' and lease_owner = p_worker returning 1)
+    select to_jsonb(count(*)) from renewed
+$$;
+
+-- Whether a summary, or a title in a bot's chats, is due that nobody makes.
+create or replace function relay.work_owed(p_bot_id bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+        select from summary_due
+        where status = 'due' and not_before <= now() and (lease_owner is null or lease_until < now()))
+    or exists (
+        select from title_due
+        where status = 'due' and bot_id = p_bot_id and not_before <= now()
+            and (lease_owner is null or lease_until < now()))
+$$;
+
+-- Which turns somebody wants ended.
+create or replace function relay.stopped(p_turns jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(id), '[]') from turn
+    where id = any (array(select jsonb_array_elements_text(p_turns)::bigint)) and stop_asked
+$$;
+
+-- Asks for the end of the answer that some process is writing in a lane, or as turn p_turn_id of that chat; whoever
+-- writes it hears of it with its next claim. Returns whether there is one.
+create or replace function public.relay_ask_stop(
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_turn_id bigint)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with asked as (
+        update turn t set stop_asked = true from lane l
+        where l.bot_id = p_bot_id and l.chat_id = p_chat_id and l.open_turn_id = t.id
+            and case when p_turn_id is null then l.topic_id = p_topic_id else t.id = p_turn_id end
+            and t.status in ('working', 'answered') and t.lease_owner is not null and not t.stop_asked
+        returning 1)
+    select to_jsonb(exists (select from asked))
+$$;

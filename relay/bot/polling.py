@@ -1,0 +1,154 @@
+"""Long polling: an update is stored before the next poll tells Telegram that it arrived."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import Any, Protocol
+
+import structlog
+
+from relay.bot.intake import Intake
+from relay.bot.lease import PollLease
+from relay.bot.updates import ALLOWED_UPDATES
+from relay.errors import DatabaseError, MessengerError, MessengerThrottled, PollConflict, TokenRefused
+from relay.memory.calls.queue import LEASE_SECONDS
+from relay.memory.patience import Patient
+from relay.memory.store import Store
+
+log = structlog.get_logger()
+
+POLL_SECONDS = 30
+QUICK_SECONDS = 0.3
+"""An empty poll that comes back sooner than this did not wait; the next one is not to follow at once."""
+Json = dict[str, Any]
+
+
+class Poller(Protocol):
+    """What polling needs of a messenger beyond calls: to start its connections anew."""
+
+    async def call(self, method: str, **parameters: Any) -> Any: ...
+
+    async def rebuild_polling(self) -> None: ...
+
+
+class Polling:
+    """Polls until cancelled, while no other process does: that is a duty under a lease, which the worker's claims keep.
+
+    A database that is away is waited for here: what cannot be stored is polled again and not acknowledged.
+    """
+
+    def __init__(
+        self, intake: Intake, poller: Poller, store: Store, patient: Patient, bot_id: int, lease: PollLease
+    ) -> None:
+        self._intake = intake
+        self._poller = poller
+        self._store = store
+        self._patient = patient
+        self._duty = f"poll:{bot_id}"
+        self._lease = lease
+        self._offset: int | None = None
+        self._polled_at = 0.0
+
+    @property
+    def polled_at(self) -> float:
+        """When the last poll came back, here or for all that is known in another process (monotonic seconds)."""
+        return max(self._polled_at, self._lease.elsewhere_at)
+
+    async def run(self) -> None:
+        """Takes turns in polling with the other processes, until cancelled."""
+        try:
+            while True:
+                if not await self._taken():
+                    await self._lease.free()
+                    continue
+                await self._while_ours()
+                log.warning("polling was taken over by another process")
+        finally:
+            with contextlib.suppress(DatabaseError, TimeoutError):
+                async with asyncio.timeout(5):
+                    await self._store.end_duty(self._duty, False)
+
+    async def _taken(self) -> bool:
+        """Whether polling is this process's duty now; waits for a database that is away."""
+        while True:
+            try:
+                taken = await self._store.take_duty(self._duty, LEASE_SECONDS)
+            except DatabaseError as error:
+                log.warning("whether another process polls cannot be told", error=str(error))
+                await self._patient.repair()
+                await asyncio.sleep(1)
+                continue
+            if taken:
+                self._lease.taken()
+            else:
+                log.info("another process polls; this one stands by")
+            return taken
+
+    async def _while_ours(self) -> None:
+        """Polls until another process has the duty."""
+        polling = asyncio.create_task(self._poll_on(), name="polling")
+        lost = asyncio.create_task(self._lease.lost(), name="lost")
+        try:
+            await asyncio.wait({polling, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if polling.done():
+                polling.result()
+        finally:
+            polling.cancel()
+            lost.cancel()
+            await asyncio.gather(polling, lost, return_exceptions=True)
+
+    async def _poll_on(self) -> None:
+        """Polls, stores, acknowledges; every failure is waited out."""
+        pause = 1.0
+        while True:
+            try:
+                asked = time.monotonic()
+                updates = await self._poll()
+                if updates:
+                    await self._intake.take(updates)
+                    self._offset = max(update["update_id"] for update in updates) + 1
+                elif time.monotonic() - asked < QUICK_SECONDS:
+                    await asyncio.sleep(QUICK_SECONDS)
+                pause = 1.0
+                continue
+            except MessengerThrottled as error:
+                pause = error.retry_after
+            except TokenRefused as error:
+                log.error("polling", error=str(error))
+                pause = 30.0
+            except PollConflict as error:
+                if await self._webhook_removed():
+                    continue
+                log.warning("polling", error=str(error))
+            except MessengerError as error:
+                log.warning("Telegram cannot be reached; polling again", error=type(error).__name__)
+            except DatabaseError as error:
+                log.error("an update could not be stored and was not acknowledged", error=str(error))
+                await self._patient.repair()
+            await asyncio.sleep(pause)
+            pause = min(10.0, pause * 1.7)
+
+    async def _poll(self) -> list[Json]:
+        """One long poll. One that hangs is cut off and its connection thrown away."""
+        try:
+            async with asyncio.timeout(POLL_SECONDS + 15):
+                updates: list[Json] = await self._poller.call(
+                    "getUpdates", offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(ALLOWED_UPDATES)
+                )
+        except TimeoutError:
+            log.warning("a poll hung; starting its connection anew")
+            await self._poller.rebuild_polling()
+            return []
+        self._polled_at = time.monotonic()
+        return [update for update in updates if isinstance(update, dict) and isinstance(update.get("update_id"), int)]
+
+    async def _webhook_removed(self) -> bool:
+        """Removes the webhook that keeps polls from coming through. False when there is none: somebody else polls."""
+        with contextlib.suppress(MessengerError):
+            if (await self._poller.call("getWebhookInfo")).get("url"):
+                await self._poller.call("deleteWebhook", drop_pending_updates=False)
+                log.info("the webhook is removed; what waits at Telegram comes by polling")
+                return True
+        return False

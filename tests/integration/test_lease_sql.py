@@ -1,0 +1,125 @@
+"""Leases: what a process has stays its own while it says so, and is another's soon after it died."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from relay.jobs import alone
+from relay.memory.calls.queue import LEASE_SECONDS
+from relay.memory.store import Store
+from relay.models import News
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, House, message
+
+Another = Callable[[], Store]
+POLL = f"poll:{BOT.id}"
+
+
+async def news(store: Store, *running: int) -> News:
+    return (await store.claim(BOT.id, 0, running))[1]
+
+
+async def test_one_of_many_polls(store: Store, another: Another) -> None:
+    assert (await news(store)).polls is None
+    stores = [store, *(another() for _ in range(5))]
+    taken = await asyncio.gather(*(one.take_duty(POLL, LEASE_SECONDS) for one in stores))
+    assert sum(taken) == 1
+    assert [(await news(one)).polls for one in stores] == taken
+
+
+async def test_claims_keep_polling_and_a_dead_ones_is_free_in_time(store: Store, another: Another, sql: Sql) -> None:
+    other = another()
+    assert await store.take_duty(POLL, LEASE_SECONDS)
+    await sql("update duty set lease_until = now() + interval '1 second'")
+    assert (await news(store)).polls is True
+    assert await sql("select lease_until > now() + interval '15 seconds' from duty") == [(True,)]
+    await sql("update duty set lease_until = now() - interval '1 second'")
+    assert (await news(other)).polls is None
+    assert (await news(store)).polls is True, "nobody has taken it meanwhile"
+    await sql("update duty set lease_until = now() - interval '1 second'")
+    assert await other.take_duty(POLL, LEASE_SECONDS)
+    assert ((await news(store)).polls, (await news(other)).polls) == (False, True)
+
+
+async def test_who_stops_gives_polling_back(store: Store, another: Another) -> None:
+    other = another()
+    assert await store.take_duty(POLL, LEASE_SECONDS)
+    await other.end_duty(POLL, False)
+    assert not await other.take_duty(POLL, LEASE_SECONDS), "it is not the other's to give back"
+    await store.end_duty(POLL, False)
+    assert await other.take_duty(POLL, LEASE_SECONDS)
+    await other.release()
+    assert await store.take_duty(POLL, LEASE_SECONDS)
+
+
+async def test_the_other_process_is_told_to_stop(house: House, store: Store, another: Another) -> None:
+    (turn, bens) = await house.say(message(ADA, "tell me all"), message(BEN, "and me"))
+    other = another()
+    assert await other.ask_stop(BOT.id, ADA, 0, None)
+    assert not await other.ask_stop(BOT.id, ADA, 0, None), "it is being stopped already"
+    assert not await other.ask_stop(BOT.id, ADA, 5, None)
+    assert not await other.ask_stop(BOT.id, ADA, 0, bens.turn_id), "another chat's turn"
+    assert (await news(store, turn.turn_id, bens.turn_id)).stopped == (turn.turn_id,)
+    assert await other.ask_stop(BOT.id, BEN, 0, bens.turn_id)
+    await house.close(turn)
+    assert not await other.ask_stop(BOT.id, ADA, 0, None)
+
+
+async def test_a_claim_prolongs_what_runs_and_tells_what_is_lost(
+    house: House, store: Store, another: Another, sql: Sql
+) -> None:
+    (turn,) = await house.say(message(ADA, "hello"))
+    await sql("update turn set lease_until = now() + interval '2 seconds'")
+    assert (await news(store, turn.turn_id)).lost == ()
+    assert await sql("select lease_until > now() + interval '15 seconds' from turn") == [(True,)]
+    await sql("update turn set lease_until = now() - interval '1 second'")
+    ((taken,), _) = await another().claim(BOT.id, 5)
+    assert taken.turn_id == turn.turn_id
+    assert (await news(store, turn.turn_id)).lost == (turn.turn_id,)
+
+
+async def test_a_summary_of_the_dead_is_owed_in_time(house: House, store: Store, another: Another, sql: Sql) -> None:
+    for number in range(5):
+        await house.exchange(ADA, f"question {number}")
+    await sql("update title_due set status = 'done'")
+    other = another()
+    assert (await news(other)).owed
+    ((due),) = await store.claim_summaries(4, LEASE_SECONDS)
+    assert not (await news(other)).owed
+    await sql("update summary_due set lease_until = now() + interval '1 second'")
+    await store.renew_summary(due["due_id"], LEASE_SECONDS)
+    assert await sql("select lease_until > now() + interval '15 seconds' from summary_due") == [(True,)]
+    await sql("update summary_due set lease_until = now() - interval '1 second'")
+    assert (await news(other)).owed
+    assert len(await other.claim_summaries(4, LEASE_SECONDS)) == 1
+    await store.renew_summary(due["due_id"], LEASE_SECONDS)
+    assert not (await store.store_summary(due["due_id"], {})), "it is the other's now"
+
+
+async def test_what_is_done_once_a_day_is_done_once(store: Store, another: Another, sql: Sql) -> None:
+    done: list[Store] = []
+
+    async def tidied(by: Store) -> None:
+        async def work() -> None:
+            done.append(by)
+            await asyncio.sleep(0.05)
+
+        await alone(by, "tidy", work, 3600)
+
+    stores = [store, another(), another()]
+    await asyncio.gather(*(tidied(one) for one in stores))
+    await asyncio.gather(*(tidied(one) for one in stores))
+    assert len(done) == 1
+    await sql("update duty set done_at = done_at - interval '1 day', lease_owner = gen_random_uuid(),"
+              " lease_until = now() - interval '1 second'")  # fmt: skip
+    await tidied(store)
+    assert len(done) == 2
+
+
+async def test_work_that_fails_is_not_done(store: Store, another: Another) -> None:
+    async def work() -> None:
+        raise RuntimeError
+
+    await asyncio.gather(alone(store, "tidy", work, 3600), return_exceptions=True)
+    assert await another().take_duty("tidy", 60, 3600)

@@ -1,0 +1,119 @@
+"""The webhook's address, its secret, and who keeps it set."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from relay.bot import webhook
+from relay.bot.webhook import Registration, same_address
+from relay.errors import MessengerUnavailable, SettingsError
+from relay.settings import load
+from relay.web.webhook import paths_of, update_in
+
+URL = "https://bot.example.com/relay/hook"
+
+
+class Telegram:
+    """What is set there; the first call is lost."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.calls: list[str] = []
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        self.calls.append(method)
+        if len(self.calls) == 1:
+            raise MessengerUnavailable()
+        if method == "setWebhook":
+            assert not parameters["drop_pending_updates"]
+            self.url = parameters["url"]
+        if method == "getWebhookInfo" and len(self.calls) == 4:
+            self.url = "https://somebody.example.com/"
+        return {"url": self.url}
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        raise NotImplementedError
+
+
+async def test_the_webhook_is_set_again_when_somebody_changes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    naps: list[float] = []
+
+    async def nap(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 5:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(webhook.asyncio, "sleep", nap)
+    telegram = Telegram()
+    with pytest.raises(asyncio.CancelledError):
+        await Registration(telegram, URL, "secret").run()
+    assert telegram.calls == [
+        "setWebhook", "setWebhook", "getWebhookInfo", "getWebhookInfo", "setWebhook", "getWebhookInfo",
+    ]  # fmt: skip
+    assert telegram.url == URL
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("https://a.example", "https://a.example/", True),
+        ("https://A.example:443/x", "https://a.example/x", True),
+        ("https://a.example/x", "https://a.example/y", False),
+        ("https://a.example:8443/x", "https://a.example/x", False),
+        ("", "https://a.example/x", False),
+    ],
+)
+def test_the_same_address(one: str, other: str, same: bool) -> None:
+    assert same_address(one, other) is same
+
+
+def test_the_paths_that_a_proxy_may_leave() -> None:
+    assert paths_of(URL) == {"/relay/hook", "/hook", "/"}
+    assert paths_of("https://a.example") == {"/"}
+
+
+@pytest.mark.parametrize("body", [b"", b"x", b"[]", b"7", b"{}", b'{"update_id": true}', b'{"update_id": -1}', b"\xff"])
+def test_no_update(body: bytes) -> None:
+    assert update_in(body) is None
+
+
+def test_an_update() -> None:
+    assert update_in(b'{"update_id": 7, "message": {}}') == {"update_id": 7, "message": {}}
+
+
+def settings(monkeypatch: pytest.MonkeyPatch, **values: str) -> Any:
+    for name, value in {"TELEGRAM_BOT_TOKEN": "123:abcdef", **values}.items():
+        monkeypatch.setenv(name, value)
+    return load(_env_file=None)
+
+
+def test_the_secret_is_the_same_everywhere_and_another_for_another_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = settings(monkeypatch).webhook_token
+    assert settings(monkeypatch).webhook_token == made
+    assert len(made) == 43
+    assert settings(monkeypatch, TELEGRAM_BOT_TOKEN="123:abcdeg").webhook_token != made
+    assert settings(monkeypatch, RELAY_WEBHOOK_SECRET="my-own_1").webhook_token == "my-own_1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("RELAY_WEBHOOK_SECRET", "no spaces", "RELAY_WEBHOOK_SECRET must be 1 to 256 letters, digits, _ and -"),
+        ("RELAY_WEBHOOK_SECRET", "x" * 257, "RELAY_WEBHOOK_SECRET must be 1 to 256 letters"),
+        ("RELAY_WEBHOOK_URL", "http://bot.example.com/x", "RELAY_WEBHOOK_URL must begin with https://"),
+        ("RELAY_WEBHOOK_URL", "bot.example.com/x", "RELAY_WEBHOOK_URL must be an address"),
+    ],
+)
+def test_settings_that_telegram_would_not_take(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, sentence: str
+) -> None:
+    with pytest.raises(SettingsError, match=sentence.replace(".", r"\.")):
+        settings(monkeypatch, **{name: value})
+
+
+def test_a_bot_api_server_of_ones_own_delivers_to_http_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = settings(monkeypatch, TELEGRAM_API_URL="http://bot-api:8081", RELAY_WEBHOOK_URL="http://relay:8081/x")
+    assert given.webhook_url == "http://relay:8081/x"
