@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
 
+from relay.budget import UNLIMITED, Budget, Tally
 from relay.errors import EmptyAnswer, ModelRefused, RelayError
 from relay.intents import process_intents
 from relay.marks import fits, harmless, plain_name, text_block, untrusted
@@ -19,6 +21,8 @@ from relay.ports import Model
 from relay.prompt import SUMMARY_TOKENS
 
 log = structlog.get_logger()
+
+Json = dict[str, Any]
 
 LEASE_SECONDS = 180
 LEAST_MESSAGES = 3
@@ -40,19 +44,44 @@ class Summariser:
     model: Model
     model_name: str
     max_tokens: int = 800
+    budget: Budget = UNLIMITED
 
 
 async def summarise_due(summariser: Summariser) -> int:
-    """Makes the summaries that are owed, a few at a time, until none is due. Returns how many were made.
+    """Makes the summaries that are owed, a few at a time, until none is due or today's budget is used up: then they stay
+    owed. Returns how many were made.
 
     Failures are logged and tried again later; they touch no reply.
     """
     made = 0
-    while True:
+    while not await used_up(summariser.store, summariser.budget):
         work = await summariser.store.claim_summaries(AT_ONCE, LEASE_SECONDS)
         if not work:
             return made
         made += sum(await asyncio.gather(*(summarise(summariser, due) for due in work)))
+    return made
+
+
+async def used_up(store: Store, budget: Budget, user_id: int | None = None) -> str:
+    """Why no model may be called today, for all or for one person; empty when it may."""
+    if not budget.limited:
+        return ""
+    return budget.used_up(budget.spent(await store.spent(budget.day(), user_id)))
+
+
+async def asked(model: Model, request: ModelRequest, seconds: float, keep: Callable[[Json], Awaitable[None]]) -> Step:
+    """One call of a job's model, `seconds` long at most. `keep` gets what it used, whatever becomes of it."""
+    tally, done = Tally(request.model), False
+    try:
+        async with asyncio.timeout(seconds):
+            step = await model.reply(request, lambda _: None)
+        request.used.update(step.usage)
+        done = True
+        return step
+    finally:
+        tally.count(request.used)
+        if spend := tally.as_json(done):
+            await keep(spend)
 
 
 async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
@@ -66,8 +95,8 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
         request = ModelRequest(
             summariser.model_name, [text_block(SUMMARISE)], summary_messages(previous, messages), summariser.max_tokens
         )
-        async with asyncio.timeout(LEASE_SECONDS - 30):
-            step = await summariser.model.reply(request, lambda _: None)
+        keep = partial(summariser.store.spend_summary, due["thread_id"])
+        step = await asked(summariser.model, request, LEASE_SECONDS - 30, keep)
         written = summary_of(step)
         return await summariser.store.store_summary(
             due["due_id"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,6 +19,7 @@ from relay.ports import Model
 from relay.settings import Settings
 
 if TYPE_CHECKING:
+    from relay.bot.intake import Intake
     from relay.bot.updates import Bot
     from relay.clients.telegram import Telegram
     from relay.scheduler import Job, Scheduler
@@ -96,6 +98,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     scheduler = Scheduler(jobs(relay, model, telegram, bot))
     worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon)
     intake = Intake(Store(relay.database, relay.worker_name), relay.patient, telegram, worker, people)
+    scheduler.add(watching(relay, telegram, bot, people, intake, scheduler))
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     running = [
@@ -132,13 +135,32 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     from relay.titles import Titler, title_due
 
     small_model = relay.settings.small_model
-    summariser = Summariser(relay.memory, model, small_model)
-    titler = Titler(relay.memory, model, small_model, telegram, bot.id)
+    summariser = Summariser(relay.memory, model, small_model, budget=relay.budget)
+    titler = Titler(relay.memory, model, small_model, telegram, bot.id, relay.budget)
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
         Job("tidy", lambda: tidy(relay.memory), at=(3, 10)),
     ]
+
+
+def watching(relay: Relay, telegram: Telegram, bot: Bot, people: People, intake: Intake, scheduler: Scheduler) -> Job:
+    """The job that tells admins when something is wrong."""
+    from relay.scheduler import Job
+    from relay.sentinel import Sentinel
+
+    settings, begun = relay.settings, time.monotonic()
+    sentinel = Sentinel(
+        store=Store(relay.database, relay.worker_name),
+        people=people,
+        messenger=telegram,
+        bot_id=bot.id,
+        budget=relay.budget,
+        folders=[settings.data_dir, settings.backup_dir or settings.data_dir / "backups"],
+        silence=lambda: time.monotonic() - max(begun, intake.polled_at),
+        outcomes=scheduler.outcomes,
+    )
+    return Job("sentinel", sentinel.look, minutes=1)
 
 
 async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, people: People) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from relay import dialogue
+from relay.budget import Tally
 from relay.clients.claude import Claude
 from relay.dialogue import MOST_STEPS, Tools, backoff, continued, converse, run_tools, taken_up
 from relay.errors import (
@@ -52,7 +53,9 @@ async def found(given: dict[str, Any]) -> tuple[str, bool]:
     return f"found {given['query']}", given["query"] == "dirty"
 
 
-async def talk(model: Any, sink: FakeSink | None = None, stop: asyncio.Event | None = None) -> Reply:
+async def talk(
+    model: Any, sink: FakeSink | None = None, stop: asyncio.Event | None = None, tally: Tally | None = None
+) -> Reply:
     asked = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
 
     def request(steps: Sequence[dict[str, Any]], dirty: bool = False) -> ModelRequest:
@@ -60,7 +63,9 @@ async def talk(model: Any, sink: FakeSink | None = None, stop: asyncio.Event | N
 
     prompt = Prompt([], asked, False, {})
     tools = Tools([SEARCH], {"search_history": found})
-    return await converse(model, request, prompt, tools, sink or FakeSink(), stop or asyncio.Event())
+    return await converse(
+        model, request, prompt, tools, sink or FakeSink(), stop or asyncio.Event(), tally or Tally("m")
+    )
 
 
 # Over the wire
@@ -334,6 +339,6 @@ async def test_a_tool_result_is_never_empty() -> None:
         return "", False
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
-    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink())
+    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), Tally("m"))
     (result,) = await run_tools([call], Tools([], {"n": nothing}), bound)
     assert result["content"] == "(nothing)"
