@@ -123,7 +123,7 @@ def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Findi
     yield Finding(
         f"summaries {bot_id}",
         readings["owed"] > 0,
-        f"Summaries or titles fail again and again ({readings['owed']} are owed): {readings['owed_error']} "
+        f"Summaries or titles fail again and again (still owed: {readings['owed']}): {readings['owed_error']} "
         "They are tried again by themselves; RELAY_SMALL_MODEL is who writes them.",
     )
     yield from from_budget(readings["spent"], budget)

@@ -113,7 +113,7 @@ async def test_usage_is_by_day_and_model_of_ones_own_space(house: House, store: 
         (noon - timedelta(days=1), "a", ADA), (noon, "a", BEN),
     ):  # fmt: skip
         await answered(house, user_id, model=model)
-        await sql("update spend set at = %s where at > now() - interval '1 minute'", at)
+        await sql("update spend set at = %s where at between now() - interval '1 minute' and now()", at)
     ((thread_id, session_id),) = await sql(
         "select t.id, t.session_id from thread t join space s on s.id = t.space_id where s.owner_id = %s", ADA
     )
@@ -122,7 +122,7 @@ async def test_usage_is_by_day_and_model_of_ones_own_space(house: House, store: 
     for _ in range(2):
         await store.spend_summary(thread_id, summary)
     await store.spend_title(session_id, {**summary, "id": str(uuid.uuid4()), "done": False})
-    await sql("update spend set at = %s where at > now() - interval '1 minute'", noon)
+    await sql("update spend set at = %s where at between now() - interval '1 minute' and now()", noon)
     rows = await store.usage(private(ADA), starts)
     assert [(row["day"], row["what"], row["model"], row["times"], row["input"], row["output"]) for row in rows] == [
         (1, "answer", "a", 2, 20, 10), (1, "answer", "b", 1, 10, 5), (1, "summary", "small", 1, 7, 2),
