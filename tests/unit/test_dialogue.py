@@ -109,6 +109,7 @@ async def test_web_tools_of_the_server_taint(api: AnthropicStandIn, claude: Clau
     reply = await talk(claude)
     assert reply.tainted is True
     assert reply.tools == ("web_search",)
+    assert reply.usage["web_search_requests"] == 1
     assert reply.text.endswith("The web says.")
 
 
@@ -250,6 +251,20 @@ async def test_stopping_ends_within_a_moment() -> None:
         reply = await work
     assert (reply.text, reply.status, reply.note) == ("so far", "stopped", "Stopped.")
     assert reply.steps == [{"role": "assistant", "content": [{"type": "text", "text": "so far"}]}]
+
+
+async def test_a_call_that_is_stopped_counts_as_far_as_its_server_has_told(
+    api: AnthropicStandIn, claude: Claude
+) -> None:
+    api.chunk_delay = 0.2
+    api.script(["A very long story. " * 50])
+    tally, stop, sink = Tally("claude-sonnet-5-5"), asyncio.Event(), FakeSink()
+    work = asyncio.create_task(talk(claude, sink, stop, tally))
+    while not sink.texts:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    stop.set()
+    assert (await work).status == "stopped"
+    assert tally.usage["input_tokens"] > 0
 
 
 async def test_stopping_before_anything_was_said() -> None:
