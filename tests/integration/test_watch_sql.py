@@ -146,12 +146,12 @@ async def test_what_passes_and_comes_back_is_still_the_same_incident(watch: Watc
 async def test_a_process_that_dies_while_it_tells_is_followed_by_another(
     watch: Watch, another: Another, sql: Sql
 ) -> None:
-    seen = [{"kind": "queue 77", "state": "wrong", "detail": "Messages wait.", "seconds": 300}]
+    seen = [{"kind": "job backup", "state": "wrong", "detail": "No room.", "seconds": 300}]
     assert len(await another().watch(seen, 60)) == 1  # and dies
-    await sql("update lane set due_at = null")
     assert await watch.look() == []
-    await sql("update incident set lease_until = now() - interval '1 second', calm_since = null")
-    assert [incident["detail"] for incident in await another().watch(seen, 60)] == ["Messages wait."]
+    await sql("update incident set lease_until = now() - interval '1 second'")
+    assert await watch.look() == ["⚠️ No room."]
+    assert await Watch(another(), watch.phone).look() == []
 
 
 async def test_an_admin_who_is_gone_keeps_nobody_from_hearing_of_it(store: Store, phone: Phone) -> None:
