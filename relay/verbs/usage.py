@@ -102,9 +102,9 @@ async def of_budget(call: Call) -> str:
     if not budget.limited:
         return ""
     spent = budget.spent(await call.store.spent(budget.day(), call.user_id))
-    parts = [f"{dollars(spent.own)} of {dollars(budget.each)} are yours"] if budget.each else []
+    parts = [f"you {dollars(spent.own)} of {dollars(budget.each)}"] if budget.each else []
     if budget.total and call.admin:
-        parts.append(f"{dollars(spent.total)} of {dollars(budget.total)} for all together")
+        parts.append(f"all together {dollars(spent.total)} of {dollars(budget.total)}")
     return f"**Budget of today** (since midnight, {budget.zone}): {', '.join(parts)}" if parts else ""
 
 
