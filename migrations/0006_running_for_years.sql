@@ -34,17 +34,62 @@ create table relay.duty (
     state jsonb not null default '{}'
 );
 
--- Trouble that admins were told of: one row for each time that something was wrong, until it is over.
+-- Trouble that admins were told of: one row for each time that something was wrong, until it is over. seen_at: when it was
+-- last seen to be wrong; calm_since: since when it no longer is. lease_owner: who is telling it just now.
 create table relay.incident (
     id bigint generated always as identity primary key,
     kind text not null,
     detail text not null,
     begun_at timestamptz not null default now(),
+    seen_at timestamptz not null default now(),
+    calm_since timestamptz,
     told_at timestamptz,
     over_at timestamptz,
-    over_told_at timestamptz
+    over_told_at timestamptz,
+    lease_owner uuid,
+    lease_until timestamptz
 );
 create unique index incident_open on relay.incident (kind) where over_at is null;
 
 -- Somebody wants the answer ended; the process that writes it hears of it.
 alter table relay.turn add column stop_asked boolean not null default false;
+create index incident_untold on relay.incident (id) where told_at is null or over_told_at is null;
+
+-- What was used of models: a row for each piece of work, whatever came of it (done: something did). user_id: who is charged
+-- with it; null where it is nobody in particular, as with a group's summaries.
+create table relay.spend (
+    id uuid primary key,
+    at timestamptz not null default now(),
+    what text not null check (what in ('answer', 'summary', 'title')),
+    done boolean not null,
+    user_id bigint,
+    space_id bigint references relay.space,
+    model text,
+    input bigint not null default 0,
+    cached bigint not null default 0,
+    written bigint not null default 0,
+    output bigint not null default 0,
+    searches bigint not null default 0
+);
+create index spend_at on relay.spend (at);
+create index spend_space on relay.spend (space_id, at);
+insert into relay.spend (id, at, what, done, user_id, space_id, model, input, cached, written, output)
+select gen_random_uuid(), at, what, done, user_id, space_id, model,
+    coalesce((usage ->> 'input_tokens')::bigint, 0), coalesce((usage ->> 'cache_read_input_tokens')::bigint, 0),
+    coalesce((usage ->> 'cache_creation_input_tokens')::bigint, 0), coalesce((usage ->> 'output_tokens')::bigint, 0)
+from (
+    select t.created_at, 'answer', t.assistant_message_id is not null, t.user_id, t.space_id, t.model, t.usage
+    from relay.turn t where jsonb_typeof(t.usage) = 'object'
+    union all
+    select y.created_at, 'summary', true, s.owner_id, s.id, y.model, y.usage
+    from relay.summary y join relay.thread h on h.id = y.thread_id join relay.space s on s.id = h.space_id
+    where jsonb_typeof(y.usage) = 'object') as used (at, what, done, user_id, space_id, model, usage)
+order by at;
+-- Usage is read from there.
+drop index relay.turn_used;
+
+-- When a person was last told that their budget of a day is nearly used up.
+create table relay.budget_warning (
+    user_id bigint primary key,
+    told_at timestamptz not null
+);

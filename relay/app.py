@@ -13,11 +13,13 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from relay import migrate
+from relay.budget import Budget
 from relay.errors import SchemaError
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Database, Messenger, Model
+from relay.prices import load as load_prices
 from relay.settings import Settings
 from relay.settings import load as load_settings
 from relay.storage import made_ready, storage
@@ -39,6 +41,7 @@ class Relay:
     memory: Store
     worker_name: str
     storage: str
+    budget: Budget
 
 
 def zone_of(settings: Settings) -> tzinfo:
@@ -51,6 +54,17 @@ def zone_of(settings: Settings) -> tzinfo:
         return get_localzone()
     except Exception:
         return UTC
+
+
+def budget_of(settings: Settings) -> Budget:
+    """What may be spent on a day, with the prices it is counted by.
+
+    Raises `SettingsError` for a price file that does not fit, and for a model whose price a budget needs and lacks.
+    """
+    prices = load_prices(settings.prices)
+    budget = Budget(settings.daily_budget, settings.daily_budget_each, prices, zone_of(settings))
+    budget.check(RELAY_MODEL=settings.model, RELAY_SMALL_MODEL=settings.small_model)
+    return budget
 
 
 def version() -> str:
@@ -66,6 +80,7 @@ async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]
     """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away."""
     from relay.clients.instance import Instance
 
+    budget = budget_of(settings)
     instance = Instance(settings.data_dir)
     try:
         async with storage(settings) as stored:
@@ -76,7 +91,9 @@ async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]
                     "`relay move` into this database was interrupted: run it again, it goes on from there."
                 )
             patient = Patient(stored.database, stored.repair)
-            yield Relay(settings, stored.database, patient, Store(patient, instance.name), instance.name, stored.label)
+            yield Relay(
+                settings, stored.database, patient, Store(patient, instance.name), instance.name, stored.label, budget
+            )
     finally:
         instance.release()
 
@@ -112,17 +129,18 @@ def make_worker(
     from relay.verbs.registry import House
 
     settings = relay.settings
-    zone = zone_of(settings)
+    zone, budget = relay.budget.zone, relay.budget
     house = House(
         store=relay.memory,
         people=people,
         messenger=messenger,
-        summariser=Summariser(relay.memory, model, settings.small_model),
+        summariser=Summariser(relay.memory, model, settings.small_model, budget=budget),
         zone=zone,
         version=version(),
         model=settings.model,
         small_model=settings.small_model,
         storage=relay.storage,
+        budget=budget,
     )
-    engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search)
+    engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget)
     return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from relay.blocks import paired
+from relay.budget import Tally
 from relay.errors import (
     ContextTooLong,
     EmptyAnswer,
@@ -57,10 +57,10 @@ class Talk:
 
     prompt: Prompt
     sink: Sink
+    tally: Tally
     steps: list[dict[str, Any]] = field(default_factory=list)
     text: str = ""
     step_text: str = ""
-    usage: dict[str, int] = field(default_factory=dict)
     model: str = ""
     tainted: bool = False
     dirty: bool = False
@@ -79,16 +79,13 @@ class Talk:
         """All text so far; what is said around tool calls stands in paragraphs of its own."""
         return "\n\n".join(part for part in (self.text, self.step_text) if part)
 
-    def count(self, usage: dict[str, int]) -> None:
-        for kind, tokens in usage.items():
-            self.usage[kind] = self.usage.get(kind, 0) + tokens
-
     def reply(self, status: str, note: str = "") -> Reply:
         """The dialogue as it stands; it ends on the assistant's side, as the next prompt needs it."""
         self.steps = paired(self.steps)
         if self.steps and self.steps[-1]["role"] == "user":
             self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
-        return Reply(self.steps, self.whole(), status, self.usage, self.model, self.tainted, tuple(self.tools), note)
+        used, tools = self.tally.usage, tuple(self.tools)
+        return Reply(self.steps, self.whole(), status, used, self.model, self.tainted, tools, note)
 
 
 async def converse(
@@ -98,13 +95,16 @@ async def converse(
     tools: Tools,
     sink: Sink,
     stop: asyncio.Event,
+    tally: Tally,
 ) -> Reply:
-    """Talks to the model until it is done or `stop` is set.
+    """Talks to the model until it is done, `stop` is set, or a budget is used up. Every call is counted in `tally`.
 
     Raises the `ModelError` tree when the model cannot answer.
     """
-    talk = Talk(prompt, sink, tainted=prompt.tainted)
+    talk = Talk(prompt, sink, tally, tainted=prompt.tainted)
     for _ in range(MOST_STEPS):
+        if talk.steps and tally.used_up:
+            return talk.reply("cut", tally.used_up)
         step = await one_step(model, request, talk, stop)
         if step is None:
             return stopped(talk)
@@ -118,7 +118,6 @@ async def converse(
 
 def keep(talk: Talk, step: Step) -> None:
     """Adds a finished step, whole and in order."""
-    talk.count(step.usage)
     talk.model = step.model
     blocks = [block for block in step.blocks if block.get("type") != "text" or block["text"].strip()]
     if blocks:
@@ -167,10 +166,9 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
             made = request([*talk.steps, *taken_up(partial)], talk.dirty)
             trouble.begin()
             try:
-                step = await unless(stop, model.reply(made, hear))
+                step = await called(model, made, hear, talk.tally, stop)
                 return step if step is None or not partial else continued(partial, step)
             except StreamCut as cut:
-                talk.count(cut.usage)
                 talk.model = cut.model
                 partial = seamless(partial, "".join(str(b["text"]) for b in cut.blocks if b["type"] == "text"))
                 failure: ModelUnavailable = cut
@@ -178,7 +176,7 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
                 failure = error
             talk.step_text = partial
             pause = backoff(attempt, failure)
-            if time.monotonic() + pause > deadline:
+            if time.monotonic() + pause > deadline or talk.tally.used_up:
                 raise failure
             trouble.begin(str(failure))
             if await unless(stop, asyncio.sleep(pause, True)) is None:
@@ -186,6 +184,22 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
         raise ModelUnavailable()
     finally:
         trouble.end()
+
+
+async def called(
+    model: Model, made: ModelRequest, hear: Callable[[str], None], tally: Tally, stop: asyncio.Event
+) -> Step | None:
+    """One call of the model, counted whatever becomes of it. None when the user stopped it."""
+    used = made.used
+    try:
+        step = await unless(stop, model.reply(made, hear))
+        used = step.usage if step else used
+        return step
+    except StreamCut as cut:
+        used = cut.usage
+        raise
+    finally:
+        tally.count(used)
 
 
 class Trouble:
@@ -281,8 +295,3 @@ async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[B
         if failed:
             results[-1]["is_error"] = True
     return results
-
-
-def as_json(value: Any) -> str:
-    """A tool's result as compact JSON text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

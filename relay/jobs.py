@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
 
+from relay.budget import UNLIMITED, Budget, Tally
 from relay.errors import DatabaseError, EmptyAnswer, ModelRefused, RelayError
 from relay.intents import process_intents
 from relay.marks import fits, harmless, plain_name, text_block, untrusted
@@ -21,6 +22,8 @@ from relay.ports import Model
 from relay.prompt import SUMMARY_TOKENS
 
 log = structlog.get_logger()
+
+Json = dict[str, Any]
 
 LEASE_SECONDS = 24
 RENEW_SECONDS = 6.0
@@ -44,6 +47,7 @@ class Summariser:
     model: Model
     model_name: str
     max_tokens: int = 800
+    budget: Budget = UNLIMITED
 
 
 @contextlib.asynccontextmanager
@@ -66,16 +70,40 @@ async def kept(renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
 
 
 async def summarise_due(summariser: Summariser) -> int:
-    """Makes the summaries that are owed, a few at a time, until none is due. Returns how many were made.
+    """Makes the summaries that are owed, a few at a time, until none is due or today's budget is used up: then they stay
+    owed. Returns how many were made.
 
     Failures are logged and tried again later; they touch no reply.
     """
     made = 0
-    while True:
+    while not await used_up(summariser.store, summariser.budget):
         work = await summariser.store.claim_summaries(AT_ONCE, LEASE_SECONDS)
         if not work:
             return made
         made += sum(await asyncio.gather(*(summarise(summariser, due) for due in work)))
+    return made
+
+
+async def used_up(store: Store, budget: Budget, user_id: int | None = None) -> str:
+    """Why no model may be called today, for all or for one person; empty when it may."""
+    if not budget.limited:
+        return ""
+    return budget.used_up(budget.spent(await store.spent(budget.day(), user_id)))
+
+
+async def asked(model: Model, request: ModelRequest, seconds: float, keep: Callable[[Json], Awaitable[None]]) -> Step:
+    """One call of a job's model, `seconds` long at most. `keep` gets what it used, whatever becomes of it."""
+    tally, done = Tally(request.model), False
+    try:
+        async with asyncio.timeout(seconds):
+            step = await model.reply(request, lambda _: None)
+        request.used.update(step.usage)
+        done = True
+        return step
+    finally:
+        tally.count(request.used)
+        if spend := tally.as_json(done):
+            await keep(spend)
 
 
 async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
@@ -89,9 +117,10 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
         request = ModelRequest(
             summariser.model_name, [text_block(SUMMARISE)], summary_messages(previous, messages), summariser.max_tokens
         )
-        renew = functools.partial(summariser.store.renew_summary, due["due_id"], LEASE_SECONDS)
-        async with kept(renew), asyncio.timeout(MODEL_SECONDS):
-            step = await summariser.model.reply(request, lambda _: None)
+        renew = partial(summariser.store.renew_summary, due["due_id"], LEASE_SECONDS)
+        keep = partial(summariser.store.spend_summary, due["thread_id"])
+        async with kept(renew):
+            step = await asked(summariser.model, request, MODEL_SECONDS, keep)
         written = summary_of(step)
         return await summariser.store.store_summary(
             due["due_id"],

@@ -184,6 +184,8 @@ class Context:
     reply_to: dict[str, Any] | None
     memory_count: int = 0
     """How many active memories the space has, loaded or not."""
+    spent: list[dict[str, Any]] = field(default_factory=list)
+    """What was used today, as `Store.spent` tells it, when that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,8 @@ class ModelRequest:
     messages: list[dict[str, Any]]
     max_tokens: int
     tools: list[dict[str, Any]] = field(default_factory=list)
+    used: dict[str, int] = field(default_factory=dict, compare=False)
+    """Tokens and searches by kind, filled in as the model's server tells them; they stand also when it is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,3 +272,5 @@ class Answer:
     """What the answer in whose place this one is had done to memory, and was taken back with it."""
     model: str = ""
     """Who wrote it, when it is not the usual model."""
+    warning: str = ""
+    """A sentence about the budget of the person who asked."""

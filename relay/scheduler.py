@@ -12,6 +12,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from relay.errors import RelayError
+from relay.sentinel import Outcome
 
 log = structlog.get_logger()
 
@@ -34,20 +35,26 @@ class Scheduler:
     """Runs the jobs of one process."""
 
     def __init__(self, jobs: Sequence[Job], zone: tzinfo = UTC) -> None:
-        self._jobs = jobs
+        self._jobs = list(jobs)
+        self.outcomes: dict[str, Outcome] = {}
+        """How each job ended when it ran last."""
         self._scheduler = AsyncIOScheduler(
             timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
+
+    def add(self, job: Job) -> None:
+        """One more job; before the start."""
+        self._jobs.append(job)
 
     def start(self) -> None:
         """Starts the jobs; those that look for what a crash missed run at once."""
         for job in self._jobs:
             if job.at is not None:
                 hour, minute = job.at
-                self._scheduler.add_job(_logged, "cron", args=[job], hour=hour, minute=minute, id=job.name)
+                self._scheduler.add_job(self.run, "cron", args=[job], hour=hour, minute=minute, id=job.name)
             else:
                 self._scheduler.add_job(
-                    _logged, "interval", args=[job], minutes=job.minutes, id=job.name, next_run_time=datetime.now(UTC)
+                    self.run, "interval", args=[job], minutes=job.minutes, id=job.name, next_run_time=datetime.now(UTC)
                 )
         self._scheduler.start()
 
@@ -58,6 +65,24 @@ class Scheduler:
                 if job.soon:
                     self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
 
+    async def run(self, job: Job) -> None:
+        """Runs a job once, and keeps how it ended; a failure is logged and waits for the next time."""
+        try:
+            await job.run()
+        except RelayError as error:
+            log.warning("job failed", job=job.name, error=str(error))
+            self._ended(job, str(error))
+        except Exception as error:
+            self._ended(job, type(error).__name__)  # its text may quote what it failed on
+            raise
+        else:
+            self._ended(job, "")
+
+    def _ended(self, job: Job, error: str) -> None:
+        before = self.outcomes.get(job.name)
+        failures = (before.failures if before else 0) + 1 if error else 0
+        self.outcomes[job.name] = Outcome(datetime.now(UTC), error, failures, job.at is not None)
+
     def stop(self) -> None:
         """Stops the jobs. One that is cut off is no error: the next start frees what it had leased."""
         logging.getLogger("apscheduler.executors.default").addFilter(_is_no_cancellation)
@@ -67,11 +92,3 @@ class Scheduler:
 
 def _is_no_cancellation(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
-
-
-async def _logged(job: Job) -> None:
-    """Runs a job; a failure is logged and waits for the next time."""
-    try:
-        await job.run()
-    except RelayError as error:
-        log.warning("job failed", job=job.name, error=str(error))

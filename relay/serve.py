@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING, TypeVar
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
@@ -18,7 +19,9 @@ from relay.ports import Model
 from relay.settings import Settings
 
 if TYPE_CHECKING:
+    from relay.bot.intake import Intake
     from relay.bot.updates import Bot
+    from relay.bot.webhook import Registration
     from relay.bot.worker import Worker
     from relay.clients.telegram import Telegram
     from relay.scheduler import Job, Scheduler
@@ -99,8 +102,10 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon)
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
+    taking, heard_at = taking_updates(relay, telegram, worker, people)
+    scheduler.add(watching(relay, telegram, bot, people, heard_at, scheduler))
     running = [
-        asyncio.create_task(_take_updates(relay, telegram, worker, people), name="intake"),
+        asyncio.create_task(taking, name="intake"),
         asyncio.create_task(worker.run(), name="worker"),
     ]
     settling = asyncio.create_task(_settle(model, telegram, scheduler, people), name="settle")
@@ -112,8 +117,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
                 task.result()
     finally:
         log.info("relay is stopping")
-        taking, *_ = running
-        taking.cancel()
+        running[0].cancel()
         settling.cancel()
         scheduler.stop()
         await worker.close(DRAIN_SECONDS)
@@ -126,24 +130,35 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
             await close()
 
 
-async def _take_updates(relay: Relay, telegram: Telegram, worker: Worker, people: People) -> None:
-    """Takes what comes, by polls or where Telegram delivers it, until cancelled."""
+def taking_updates(
+    relay: Relay, telegram: Telegram, worker: Worker, people: People
+) -> tuple[Coroutine[Any, Any, None], Callable[[], float]]:
+    """What takes updates until it is cancelled, by polls or where Telegram delivers them; and what tells when Telegram
+    was heard of last (monotonic seconds; 0: not yet)."""
     from relay.bot.intake import Intake
-    from relay.bot.polling import Polling
-    from relay.bot.webhook import Registration
 
     settings = relay.settings
     store = Store(relay.database, relay.worker_name)
     intake = Intake(store, telegram, worker, people)
-    if not settings.webhook_url:
-        await Polling(intake, telegram, store, relay.patient, worker.bot.id, worker.poll_lease).run()
-        return
+    if settings.webhook_url:
+        from relay.bot.webhook import Registration
+
+        registration = Registration(telegram, settings.webhook_url, settings.webhook_token)
+        return _listen(settings, intake, registration), lambda: registration.checked_at
+    from relay.bot.polling import Polling
+
+    polling = Polling(intake, telegram, store, relay.patient, worker.bot.id, worker.poll_lease)
+    return polling.run(), lambda: polling.polled_at
+
+
+async def _listen(settings: Settings, intake: Intake, registration: Registration) -> None:
+    """Takes what Telegram delivers, and looks after its delivering it."""
     from relay.web.webhook import Webhook
 
     webhook = Webhook(settings.webhook_url, settings.webhook_token, intake.take)
     async with webhook.listening(settings.webhook_host, settings.webhook_port) as port:
         log.info("listening for Telegram", host=settings.webhook_host, port=port)
-        await Registration(telegram, settings.webhook_url, settings.webhook_token).run()
+        await registration.run()
 
 
 def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
@@ -153,13 +168,39 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     from relay.titles import Titler, title_due
 
     small_model = relay.settings.small_model
-    summariser = Summariser(relay.memory, model, small_model)
-    titler = Titler(relay.memory, model, small_model, telegram, bot.id)
+    summariser = Summariser(relay.memory, model, small_model, budget=relay.budget)
+    titler = Titler(relay.memory, model, small_model, telegram, bot.id, relay.budget)
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
         Job("tidy", lambda: alone(relay.memory, "tidy", lambda: tidy(relay.memory), DAILY_SECONDS), at=(3, 10)),
     ]
+
+
+def watching(
+    relay: Relay,
+    telegram: Telegram,
+    bot: Bot,
+    people: People,
+    heard_at: Callable[[], float],
+    scheduler: Scheduler,
+) -> Job:
+    """The job that tells admins when something is wrong."""
+    from relay.scheduler import Job
+    from relay.sentinel import Sentinel
+
+    settings, begun = relay.settings, time.monotonic()
+    sentinel = Sentinel(
+        store=Store(relay.database, relay.worker_name),
+        people=people,
+        messenger=telegram,
+        bot_id=bot.id,
+        budget=relay.budget,
+        folders=[settings.data_dir, settings.backup_dir or settings.data_dir / "backups"],
+        silence=lambda: time.monotonic() - max(begun, heard_at()),
+        outcomes=scheduler.outcomes,
+    )
+    return Job("sentinel", sentinel.look, minutes=1)
 
 
 async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, people: People) -> None:

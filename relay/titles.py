@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
 
+from relay.budget import UNLIMITED, Budget
 from relay.errors import EmptyAnswer, MessengerError, ModelRefused, RelayError
 from relay.intents import process_intents
-from relay.jobs import LEASE_SECONDS, as_data, kept
+from relay.jobs import LEASE_SECONDS, as_data, asked, kept, used_up
 from relay.marks import text_block
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
@@ -41,15 +42,20 @@ class Titler:
     model_name: str
     messenger: Messenger
     bot_id: int
+    budget: Budget = UNLIMITED
 
 
 async def title_due(titler: Titler) -> int:
-    """Makes the titles that are owed, a few at a time, until none is due. Returns how many were tried.
+    """Makes the titles that are owed, a few at a time, until none is due or today's budget is used up. Returns how many
+    were tried.
 
     Failures are logged and tried again later; they touch no reply.
     """
     tried = 0
-    while work := await titler.store.claim_titles(titler.bot_id, AT_ONCE, LEASE_SECONDS):
+    while not await used_up(titler.store, titler.budget):
+        work = await titler.store.claim_titles(titler.bot_id, AT_ONCE, LEASE_SECONDS)
+        if not work:
+            break
         await asyncio.gather(*(name_session(titler, due) for due in work))
         tried += len(work)
     return tried
@@ -63,9 +69,10 @@ async def name_session(titler: Titler, due: dict[str, Any]) -> None:
             await titler.store.skip_title(session_id)
             return
         request = ModelRequest(titler.model_name, [text_block(NAME)], title_messages(due["messages"]), MOST_TOKENS)
-        renew = functools.partial(titler.store.renew_title, session_id, LEASE_SECONDS)
-        async with kept(renew), asyncio.timeout(MODEL_SECONDS):
-            title = title_of(await titler.model.reply(request, lambda _: None))
+        renew = partial(titler.store.renew_title, session_id, LEASE_SECONDS)
+        keep = partial(titler.store.spend_title, session_id)
+        async with kept(renew):
+            title = title_of(await asked(titler.model, request, MODEL_SECONDS, keep))
         topic = await titler.store.store_title(session_id, title)
     except (RelayError, TimeoutError) as error:
         log.warning("title failed", session_id=session_id, failures=due["failures"] + 1, error=str(error))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
-from relay.dialogue import ToolRun, Tools, as_json, converse
-from relay.errors import ContextTooLong, ModelError
+from relay.budget import UNLIMITED, Budget, Tally
+from relay.dialogue import Tools, converse
+from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
+from relay.history import SEARCH_HISTORY, search_history
 from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes, without_known
 from relay.marks import CACHE, text_block
 from relay.memory.store import Store
@@ -20,25 +23,13 @@ from relay.prompt import build_prompt
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
 
-SEARCH_HISTORY = {
-    "name": "search_history",
-    "description": "Finds earlier messages of this person's (or group's) conversations, in any thread, by words.",
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "Words that the messages contain."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 20},
-            "since": {"type": "string", "description": "Only from this ISO 8601 date or time on."},
-            "until": {"type": "string", "description": "Only before this ISO 8601 date or time."},
-        },
-        "required": ["query"],
-    },
-}
 WEB = [
     {"type": "web_search_20260318", "name": "web_search", "max_uses": 5, "allowed_callers": ["direct"]},
     {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5, "allowed_callers": ["direct"]},
 ]
 """Called by the model itself, never by code that it runs at Anthropic."""
+KEEP_SECONDS = 2.0
+"""How long a turn that is cut off may take to keep what it had used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +42,7 @@ class Engine:
     max_tokens: int
     zone: tzinfo
     web: bool = False
+    budget: Budget = UNLIMITED
 
 
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
@@ -60,19 +52,38 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     """
     incoming, context, recalled = await begun(engine, incoming)
     choices = Choices.from_json(context.choices)
+    tally = Tally(model_of(engine, incoming), engine.budget, engine.budget.spent(context.spent))
     engine = replace(engine, zone=choices.zone_or(engine.zone))
-    if context.message_id is None:
-        line = "There is nothing to answer again here yet."
-        return await finish_without(engine, incoming, choices, line, retry=False)
+    async with kept(engine.store, incoming, tally):
+        if context.message_id is None:
+            line = "There is nothing to answer again here yet."
+            return await finish_without(engine, incoming, choices, tally, line, retry=False)
+        if tally.used_up:
+            return await finish_without(engine, incoming, choices, tally, tally.used_up, retry=True)
+        try:
+            reply, prompt = await say(engine, incoming, context, recalled, sink, stop, tally)
+        except ModelError as error:
+            trouble = not isinstance(error, ModelRefused)
+            return await finish_without(engine, incoming, choices, tally, f"⚠️ {error}", retry=True, trouble=trouble)
+        if not reply.steps:
+            return await finish_without(engine, incoming, choices, tally, reply.note or "Stopped.", retry=True)
+        intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
+        intents = without_known(intents, [row["content"] for row in context.lent])
+        return await finish(engine, incoming, choices, prompt, reply, intents, tally)
+
+
+@asynccontextmanager
+async def kept(store: Store, incoming: Incoming, tally: Tally) -> AsyncIterator[None]:
+    """Keeps what a turn has used also when that is not saved with an answer: because more came that belongs to it,
+    Relay stops, or another process has it now."""
     try:
-        reply, prompt = await say(engine, incoming, context, recalled, sink, stop)
-    except ModelError as error:
-        return await finish_without(engine, incoming, choices, f"⚠️ {error}", retry=True)
-    if not reply.steps:
-        return await finish_without(engine, incoming, choices, reply.note or "Stopped.", retry=True)
-    intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
-    intents = without_known(intents, [row["content"] for row in context.lent])
-    return await finish(engine, incoming, choices, prompt, reply, intents)
+        yield
+    except BaseException:
+        if spend := tally.as_json(done=False):
+            with suppress(RelayError, TimeoutError):
+                async with asyncio.timeout(KEEP_SECONDS):
+                    await store.spend_turn(incoming.turn_id, spend)
+        raise
 
 
 async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[dict[str, Any]]]:
@@ -80,10 +91,11 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
 
     A message that is answered again comes back with what it said and replied to then.
     """
+    since = engine.budget.day() if engine.budget.limited else None
     if not incoming.retry:
-        began = engine.store.begin(incoming, model_of(engine, incoming))
+        began = engine.store.begin(incoming, model_of(engine, incoming), since)
         return incoming, *await asyncio.gather(began, recalled_for(engine, incoming))
-    context = await engine.store.begin(incoming, model_of(engine, incoming))
+    context = await engine.store.begin(incoming, model_of(engine, incoming), since)
     if context.message is None:
         return incoming, context, []
     replied = context.message["reply_to"]
@@ -125,6 +137,7 @@ async def say(
     recalled: Sequence[dict[str, Any]],
     sink: Sink,
     stop: asyncio.Event,
+    tally: Tally,
 ) -> tuple[Reply, Prompt]:
     """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long."""
     for share in SHARES:
@@ -137,7 +150,7 @@ async def say(
             return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
 
         try:
-            return await converse(engine.model, request, prompt, tools, sink, stop), prompt
+            return await converse(engine.model, request, prompt, tools, sink, stop, tally), prompt
         except ContextTooLong:
             if share == SHARES[-1]:
                 raise
@@ -156,36 +169,19 @@ def cached_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def offered(engine: Engine, incoming: Incoming, context: Context, tainted: bool) -> Tools:
     """The tools of a turn. Web tools stay away from what others wrote until the user taps."""
     web = WEB if engine.web and (not tainted or incoming.web) else []
-    return Tools([SEARCH_HISTORY, *web], {"search_history": search_history(engine, context.space_id)})
-
-
-def search_history(engine: Engine, space_id: int) -> ToolRun:
-    """The tool that finds what was said, bound to one space."""
-
-    async def run(given: dict[str, Any]) -> tuple[str, bool]:
-        limit = max(1, min(int(given.get("limit") or 8), 20))
-        found = await engine.store.search_history(
-            space_id,
-            str(given["query"]).replace("\0", "")[:2000],
-            limit,
-            moment(given.get("since"), engine.zone),
-            moment(given.get("until"), engine.zone),
-        )
-        return as_json(found), any(row["untrusted"] for row in found)
-
-    return run
-
-
-def moment(given: Any, zone: tzinfo) -> str | None:
-    """A date or time that the model gave, in `zone` where it names none. Raises ValueError for what is neither."""
-    if not given:
-        return None
-    when = datetime.fromisoformat(str(given))
-    return (when if when.tzinfo else when.replace(tzinfo=zone)).isoformat()
+    return Tools(
+        [SEARCH_HISTORY, *web], {"search_history": search_history(engine.store, context.space_id, engine.zone)}
+    )
 
 
 async def finish(
-    engine: Engine, incoming: Incoming, choices: Choices, prompt: Prompt, reply: Reply, intents: Intents
+    engine: Engine,
+    incoming: Incoming,
+    choices: Choices,
+    prompt: Prompt,
+    reply: Reply,
+    intents: Intents,
+    tally: Tally,
 ) -> Answer:
     """Saves the answer and what its tags asked for. In a tainted turn memory waits for the user's tap."""
     actions = [one for one in intents.actions if choices.learning != "off" or isinstance(one, Forget)]
@@ -201,6 +197,7 @@ async def finish(
         "choices": shown_by(choices, reply.tainted),
         "unlearned": len(actions) < len(intents.actions),
         "model": "" if model_of(engine, incoming) == engine.model_name else incoming.model,
+        "warning": engine.budget.nearly_used_up(tally.spent),
     }
     stored = await engine.store.finish(
         incoming,
@@ -211,6 +208,8 @@ async def finish(
             "tainted": reply.tainted,
             "model": reply.model,
             "usage": reply.usage,
+            "spent": tally.as_json(done=True),
+            "warned_since": engine.budget.day().isoformat(),
             "prompt": record(prompt, reply, choices),
             "actions": [action_row(action, incoming) for action in actions],
             "ask": choices.learning == "ask" or incoming.lent is not None,
@@ -259,15 +258,24 @@ def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
     return {"sound": choices.sound, "previews": choices.previews and not tainted, "tools": choices.tools}
 
 
-async def finish_without(engine: Engine, incoming: Incoming, choices: Choices, sentence: str, retry: bool) -> Answer:
-    """Ends a turn that has no answer: the sentence is told, and saved nowhere as anybody's message."""
+async def finish_without(
+    engine: Engine,
+    incoming: Incoming,
+    choices: Choices,
+    tally: Tally,
+    sentence: str,
+    retry: bool,
+    trouble: bool = False,
+) -> Answer:
+    """Ends a turn that has no answer: the sentence is told, and saved nowhere as anybody's message.
+
+    `trouble`: that is a fault of the model's or of ours, and counts as one.
+    """
     told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
     told["choices"] = shown_by(choices, True)
-    stored = await engine.store.finish(
-        incoming,
-        {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "error": sentence, "told": told},
-    )
-    return answer_from(stored)
+    ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
+    ended |= {"error": sentence if trouble else None, "spent": tally.as_json(done=False)}
+    return answer_from(await engine.store.finish(incoming, ended))
 
 
 def answer_from(told: dict[str, Any]) -> Answer:
@@ -284,4 +292,5 @@ def answer_from(told: dict[str, Any]) -> Answer:
         unlearned=bool(told.get("unlearned")),
         withdrawn=told.get("withdrawn") or [],
         model=told.get("model") or "",
+        warning=told.get("warning") or "",
     )

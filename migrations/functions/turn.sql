@@ -126,7 +126,8 @@ begin
     return again;
 end $$;
 
--- Saves the user's message and loads what the prompt is made of, in one call. Running it again changes nothing more.
+-- Saves the user's message and loads what the prompt is made of, in one call, and with `spent_since` what was spent since
+-- then. Running it again changes nothing more.
 create or replace function public.relay_begin(p_turn_id bigint, p_fence bigint, p_input jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -172,7 +173,9 @@ begin
             from posted p join message m on m.id = p.message_id
             where p.bot_id = (p_input ->> 'bot_id')::bigint and p.chat_id = own.chat_id
                 and p.telegram_message_id = (replied ->> 'telegram_message_id')::bigint
-                and m.space_id = own.space_id));
+                and m.space_id = own.space_id),
+        'spent', case when p_input ->> 'spent_since' is not null then public.relay_spent(
+            (p_input ->> 'spent_since')::timestamptz, (p_input ->> 'user_id')::bigint) else '[]' end);
 end $$;
 
 -- The topic in which a message of ours stands; null when that is not known.
@@ -211,7 +214,8 @@ begin
 end $$;
 
 -- Saves the answer, applies what it asked of memory (in a tainted turn, or with `ask`, that waits for the user's tap),
--- counts the exchange: all of it or nothing. Running it again returns what the first time did.
+-- counts the exchange, keeps what it cost: all of it or nothing. A warning about the budget is told once since
+-- `warned_since`. Running it again returns what the first time did.
 create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -235,6 +239,12 @@ begin
             if not found then
                 perform relay.count_exchange(held, answer);
             end if;
+        end if;
+        perform relay.keep_spend(p_reply -> 'spent', 'answer', held.space_id, held.user_id);
+        if p_reply #>> '{told,warning}' <> ''
+            and not relay.first_warning(held.user_id, (p_reply ->> 'warned_since')::timestamptz)
+        then
+            p_reply := p_reply #- '{told,warning}';
         end if;
         update turn set status = 'answered', assistant_message_id = answer, answered_at = now(),
             tainted = (p_reply ->> 'tainted')::boolean, usage = p_reply -> 'usage',

@@ -1,29 +1,26 @@
--- What was used: tokens by day and model, as the model's server counted them. What titles of sessions used is not kept.
+-- What was used: tokens by day and model.
 
--- Answers and summaries of a space by day and model: [{day, what, model, times, input, cached, written, output}]. Day n
--- begins at the nth of p_starts (ISO 8601, ascending). p_all: of all spaces together, by model alone (day 0).
+-- What a space used by day, kind of work and model: [{day, what, model, times, input, cached, written, output, searches}].
+-- times: how often something came of it. Day n begins at the nth of p_starts (ISO 8601, ascending). p_all: of all spaces
+-- together, by model alone (day 0).
 create or replace function public.relay_usage(p_space jsonb, p_starts jsonb, p_all boolean) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     starts timestamptz[] := array(select value::timestamptz from jsonb_array_elements_text(p_starts) order by 1);
-    spaces bigint[] := case when p_all then array(select id from space) else array[relay.find_space(p_space)] end;
+    used jsonb;
 begin
-    return (
-        with used as (
-            select case when p_all then 0 else width_bucket(t.created_at, starts) end as day, 'answers' as what, t.model,
-                t.usage
-            from turn t
-            where t.space_id = any (spaces) and t.created_at >= starts[1] and t.usage is not null
-            union all
-            select case when p_all then 0 else width_bucket(s.created_at, starts) end, 'summaries', s.model, s.usage
-            from thread h join summary s on s.thread_id = h.id
-            where h.space_id = any (spaces) and s.created_at >= starts[1] and s.usage is not null),
-        summed as (
-            select day, what, model, count(*) as times,
-                sum(coalesce((usage ->> 'input_tokens')::bigint, 0)) as input,
-                sum(coalesce((usage ->> 'cache_read_input_tokens')::bigint, 0)) as cached,
-                sum(coalesce((usage ->> 'cache_creation_input_tokens')::bigint, 0)) as written,
-                sum(coalesce((usage ->> 'output_tokens')::bigint, 0)) as output
-            from used group by day, what, model)
-        select coalesce(jsonb_agg(to_jsonb(s) order by s.day, s.what, s.model), '[]') from summed s);
+    -- Two plans: all spaces are read in the order of time, one space by its own index.
+    if p_all then
+        select jsonb_agg(to_jsonb(s) order by s.what, s.model) into used from (
+            select 0 as day, what, model, count(*) filter (where done) as times, sum(input) as input,
+                sum(cached) as cached, sum(written) as written, sum(output) as output, sum(searches) as searches
+            from spend where at >= starts[1] group by what, model) s;
+    else
+        select jsonb_agg(to_jsonb(s) order by s.day, s.what, s.model) into used from (
+            select width_bucket(at, starts) as day, what, model, count(*) filter (where done) as times,
+                sum(input) as input, sum(cached) as cached, sum(written) as written, sum(output) as output,
+                sum(searches) as searches
+            from spend where space_id = relay.find_space(p_space) and at >= starts[1] group by 1, 2, 3) s;
+    end if;
+    return coalesce(used, '[]');
 end $$;

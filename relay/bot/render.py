@@ -22,7 +22,7 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     by = f"Written by {answer.model}" if answer.model else ""
     memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
-    footer = " · ".join(part for part in (answer.note, by, memory, off) if part)
+    footer = " · ".join(part for part in (answer.note, by, memory, off, answer.warning) if part)
     choices = answer.choices
     tools = tools_told(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))

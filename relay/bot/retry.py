@@ -10,12 +10,19 @@ from relay.verbs.registry import House, literal
 
 FULL_NAME = re.compile(r"claude-[a-z0-9][a-z0-9.@:_-]{0,99}")
 
+UNPRICED = (
+    "I do not know what {} costs, so I cannot keep to the budget with it. Its price can be given in the file that "
+    "RELAY\\_PRICES names."
+)
+
 
 def with_model(understood: Understood, house: House, admin: bool) -> Understood:
     """An input with the model that /retry names, or the line that says what can be said."""
     model = meant(understood.wanted, house.model, house.small_model, admin)
     if model is None or understood.incoming is None:
         return Understood(understood.place, notice=choices(house.model, house.small_model, admin))
+    if house.budget.refuses(model):
+        return Understood(understood.place, notice=UNPRICED.format(literal(model)))
     return replace(understood, incoming=replace(understood.incoming, model=model))
 
 

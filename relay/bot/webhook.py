@@ -14,7 +14,7 @@ from relay.ports import Messenger
 
 log = structlog.get_logger()
 
-CHECK_SECONDS = 180.0
+CHECK_SECONDS = 45.0
 MOST_CONNECTIONS = 40
 """How many updates Telegram delivers at a time; those of one chat come one after the other."""
 

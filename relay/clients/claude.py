@@ -93,7 +93,7 @@ class Claude:
         client = await self.warm()
         from anthropic import AnthropicError
 
-        heard = Heard(on_text)
+        heard = Heard(on_text, usage=request.used)
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(self._timeout) as silence, await _stream(client, request) as stream:

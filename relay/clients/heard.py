@@ -10,6 +10,8 @@ from typing import Any
 from relay.models import Block
 
 KINDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+SEARCHES = "web_search_requests"
+"""Told beside the tokens, where there were any."""
 
 Json = dict[str, Any]
 
@@ -20,10 +22,13 @@ class Heard:
 
     on_text: Callable[[str], None]
     blocks: list[Block] = field(default_factory=list)
-    usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    usage: dict[str, int] = field(default_factory=dict)
     model: str = ""
     stop_reason: str | None = None
     _input: str = ""
+
+    def __post_init__(self) -> None:
+        self.usage.update(dict.fromkeys(KINDS, 0))
 
     def take(self, event: Json) -> None:
         """Takes the next event. Raises `ValueError`, `KeyError` or `IndexError` for one that makes no sense."""
@@ -59,9 +64,10 @@ class Heard:
 
     def _count(self, usage: Json | None) -> None:
         """The newest counts stand: each event tells them for the whole message."""
-        for kind in KINDS:
-            if usage and usage.get(kind) is not None:
-                self.usage[kind] = usage[kind]
+        told = (usage or {}) | ((usage or {}).get("server_tool_use") or {})
+        for kind in (*KINDS, SEARCHES):
+            if told.get(kind) is not None:
+                self.usage[kind] = told[kind]
 
     def plain(self) -> list[Block]:
         """The blocks as the API takes them back: without what is null."""

@@ -15,9 +15,11 @@ from relay.memory.calls.queue import QueueCalls
 from relay.memory.calls.search import SearchCalls
 from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
+from relay.memory.calls.spend import SpendCalls
 from relay.memory.calls.summary import SummaryCalls
 from relay.memory.calls.topic import TopicCalls
 from relay.memory.calls.turn import TurnCalls
+from relay.memory.calls.watch import WatchCalls
 from relay.memory.calls.why import WhyCalls
 
 
@@ -36,8 +38,10 @@ class Store(
     SearchCalls,
     SessionCalls,
     SoulCalls,
+    SpendCalls,
     SummaryCalls,
     TopicCalls,
+    WatchCalls,
     WhyCalls,
 ):
     """Relay's state. `worker` names this process: what it holds, it alone may write."""

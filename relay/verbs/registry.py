@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Any
 
+from relay.budget import UNLIMITED, Budget
 from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -33,6 +34,7 @@ class House:
     model: str
     small_model: str
     storage: str
+    budget: Budget = UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)

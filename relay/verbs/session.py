@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.verbs.registry import Call, Told, counted, literal, offered, verb
+from relay.verbs.times import moment
 from relay.verbs.usage import summed
 
 
@@ -57,7 +58,7 @@ async def status(call: Call) -> Told:
         f"- {counted(now['threads'], 'conversation')}, {counted(now['exchanges'], 'answer')}",
         f"- last 24 hours: {counted(today['turns'], 'turn')}, {counted(asked, 'token')} in{cached}, "
         f"{today['output']:,} out, "
-        f"{summed(now['used']).price} with summaries",
+        f"{summed(now['used'], call.house.budget.prices).price} with summaries and titles",
     ]
     if call.admin and call.private:
         lines.append(
@@ -66,6 +67,10 @@ async def status(call: Call) -> Told:
         )
         lines.append(f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}")
         lines.append(f"- storage: {literal(call.house.storage)}")
+        lines += [
+            f"- ⚠️ since {moment(incident['begun_at'], call.zone)}: {literal(incident['detail'])}"
+            for incident in now["incidents"]
+        ]
     return Told("\n".join(lines))
 
 

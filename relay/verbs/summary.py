@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from relay.jobs import LEASE_SECONDS, LEAST_MESSAGES, summarise
+from relay.jobs import LEASE_SECONDS, LEAST_MESSAGES, summarise, used_up
 from relay.prompt import SUMMARY_TOKENS
 from relay.verbs.registry import (
     NOT_YOURS,
@@ -203,6 +203,8 @@ async def correct(call: Call, text: str, of: int = 0) -> Told:
 
 async def refreshed(call: Call) -> str:
     """Makes a summary of what is new, waiting for it a while. Returns why there is none; empty when there is."""
+    if line := await used_up(call.store, call.house.budget, call.user_id):
+        return line
     due = await call.store.owe_summary(call.space, call.chat_id, call.topic_id, LEAST_MESSAGES)
     if due is None:
         return NOTHING_NEW

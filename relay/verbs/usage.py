@@ -1,5 +1,4 @@
-"""Usage: tokens, cost and cache share by day, in words and as a picture. The titles of sessions, a few hundred tokens
-each, are not counted: what they used is not kept."""
+"""Usage: tokens, cost and cache share by day, in words and as a picture, and what is left of today's budget."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from relay.models import File
-from relay.prices import cost, dollars
+from relay.prices import AS_OF, Prices, dollars
 from relay.verbs.registry import Call, Json, Told, counted, literal, number_in, verb
 
 DAYS, MOST_DAYS = 14, 90
@@ -17,7 +16,7 @@ DAYS, MOST_DAYS = 14, 90
 
 @dataclass(slots=True)
 class Used:
-    """What was used in a stretch of time: tokens, answers and summaries, and dollars as far as prices are known."""
+    """What was used in a stretch of time: tokens, what they went into, and dollars as far as prices are known."""
 
     input: int = 0
     cached: int = 0
@@ -25,21 +24,25 @@ class Used:
     output: int = 0
     answers: int = 0
     summaries: int = 0
+    titles: int = 0
     spent: float = 0.0
     unpriced: set[str] = field(default_factory=set)
     """Models without a known price."""
 
-    def add(self, row: Json) -> Used:
+    def add(self, row: Json, prices: Prices) -> Used:
         """Counts a row of `Store.usage`."""
         self.input += row["input"]
         self.cached += row["cached"]
         self.written += row["written"]
         self.output += row["output"]
-        if row["what"] == "answers":
-            self.answers += row["times"]
-        else:
-            self.summaries += row["times"]
-        spent = cost_of(row)
+        match row["what"]:
+            case "answer":
+                self.answers += row["times"]
+            case "summary":
+                self.summaries += row["times"]
+            case "title":
+                self.titles += row["times"]
+        spent = prices.cost_of(row)
         if spent is None:
             self.unpriced.add(row["model"] or "?")
         else:
@@ -69,12 +72,15 @@ async def usage(call: Call) -> Told:
         return Told(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30", private=True)
     starts = day_starts(days, call.zone)
     rows = await call.store.usage(call.space, starts)
+    prices = call.house.budget.prices
     by_day = [Used() for _ in starts]
     for row in rows:
-        by_day[min(max(row["day"], 1), days) - 1].add(row)
-    lines = [told(by_day, rows, starts)]
+        by_day[min(max(row["day"], 1), days) - 1].add(row, prices)
+    lines = [told(by_day, rows, starts, prices)]
+    if left := await of_budget(call):
+        lines.append(left)
     if call.admin:
-        everywhere = summed(await call.store.usage(call.space, starts, all=True))
+        everywhere = summed(await call.store.usage(call.space, starts, all=True), prices)
         lines.append(f"**All spaces**: {in_words(everywhere)}")
     if not rows:
         return Told("\n\n".join(lines), private=True)
@@ -90,26 +96,27 @@ def day_starts(days: int, zone: tzinfo) -> list[datetime]:
     return [datetime.combine(today - timedelta(days=ago), time.min, zone) for ago in reversed(range(days))]
 
 
-def cost_of(row: Json) -> float | None:
-    """Dollars for a row of `Store.usage`; None without a known price."""
-    tokens = {
-        "input_tokens": row["input"],
-        "cache_read_input_tokens": row["cached"],
-        "cache_creation_input_tokens": row["written"],
-        "output_tokens": row["output"],
-    }
-    return cost(row["model"], tokens)
+async def of_budget(call: Call) -> str:
+    """How much of today's budgets is used: one's own, for admins also that of all; empty without any."""
+    budget = call.house.budget
+    if not budget.limited:
+        return ""
+    spent = budget.spent(await call.store.spent(budget.day(), call.user_id))
+    parts = [f"you {dollars(spent.own)} of {dollars(budget.each)}"] if budget.each else []
+    if budget.total and call.admin:
+        parts.append(f"all together {dollars(spent.total)} of {dollars(budget.total)}")
+    return f"**Budget of today** (since midnight, {budget.zone}): {', '.join(parts)}" if parts else ""
 
 
-def summed(rows: Iterable[Json]) -> Used:
+def summed(rows: Iterable[Json], prices: Prices) -> Used:
     """Rows of `Store.usage` together."""
     used = Used()
     for row in rows:
-        used.add(row)
+        used.add(row, prices)
     return used
 
 
-def told(by_day: Sequence[Used], rows: Sequence[Json], starts: Sequence[datetime]) -> str:
+def told(by_day: Sequence[Used], rows: Sequence[Json], starts: Sequence[datetime], prices: Prices) -> str:
     """The days on which there was something, the models, and all of it together."""
     head = f"**Usage of the last {len(starts)} days**" if len(starts) > 1 else "**Usage of today**"
     if not rows:
@@ -118,14 +125,14 @@ def told(by_day: Sequence[Used], rows: Sequence[Json], starts: Sequence[datetime
     table += [day_line(start.date(), used) for start, used in zip(starts, by_day, strict=True) if used.asked]
     models = []
     for name in sorted({row["model"] or "?" for row in rows}):
-        used = summed(row for row in rows if (row["model"] or "?") == name)
+        used = summed((row for row in rows if (row["model"] or "?") == name), prices)
         models.append(f"- {literal(name)}: {in_words(used)}")
-    whole = summed(rows)
+    whole = summed(rows, prices)
     block = "```\n" + "\n".join(table) + "\n```"
     notes = f"\n\nNo price known for {literal(', '.join(sorted(whole.unpriced)))}." if whole.unpriced else ""
     return (
         f"{head}\n\n{block}\n\n" + "\n".join(models) + f"\n\n**Together**: {in_words(whole)}. "
-        f"List prices; your bill may differ.{notes}"
+        f"Prices as of {AS_OF:%d %B %Y}; your bill may differ.{notes}"
     )
 
 
@@ -156,4 +163,6 @@ def in_words(used: Used) -> str:
     times = [counted(used.answers, "answer")] if used.answers else []
     if used.summaries:
         times.append(counted(used.summaries, "summary", "summaries"))
+    if used.titles:
+        times.append(counted(used.titles, "title"))
     return f"{' and '.join(times) or 'nothing'}, {used.asked:,} tokens in{share}, {used.output:,} out, {used.price}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from relay.models import Space
-from relay.prices import cost, dollars
+from relay.prices import Prices, dollars
 from relay.verbs.registry import (
     NOT_YOURS,
     Call,
@@ -50,14 +50,14 @@ async def why(call: Call) -> Told:
     found = await seen(call, turn_id)
     if found is None:
         return Told("That answer is not yours to look into.", private=True)
-    return Told(explained(found, 1, call.zone), rows=fact_rows(found, 1), private=True)
+    return Told(explained(found, 1, call.zone, call.house.budget.prices), rows=fact_rows(found, 1), private=True)
 
 
 @pressed("yp")
 async def turn_page(call: Call, turn_id: str, page: str) -> Pressed:
     """Shows another page of the facts."""
     found = await seen(call, number_in(turn_id) or 0)
-    return NOT_YOURS if found is None else shown(found, number_in(page) or 1, call.zone)
+    return NOT_YOURS if found is None else shown(found, number_in(page) or 1, call)
 
 
 @pressed("yf")
@@ -73,8 +73,8 @@ async def forget_fact(call: Call, turn_id: str, memory_id: str, page: str) -> Pr
     now = await seen(call, found["turn_id"]) or found
     if not done["changes"]:
         line = "It is forgotten already." if fact["status"] != "active" else "This is not yours to forget."
-        return shown(now, number_in(page) or 1, call.zone, line)
-    return shown(now, number_in(page) or 1, call.zone, "Forgotten.", Told("", done["changes"]))
+        return shown(now, number_in(page) or 1, call, line)
+    return shown(now, number_in(page) or 1, call, "Forgotten.", Told("", done["changes"]))
 
 
 async def seen(call: Call, turn_id: int) -> Json | None:
@@ -88,12 +88,13 @@ def space_of(found: Json) -> Space:
     return Space(found["space"]["kind"], found["space"]["owner_id"], found["space"]["chat_id"])
 
 
-def shown(found: Json, page: int, zone: tzinfo, toast: str = "", says: Told | None = None) -> Pressed:
+def shown(found: Json, page: int, call: Call, toast: str = "", says: Told | None = None) -> Pressed:
     """An explanation in place of the one under whose button somebody tapped."""
-    return Pressed(toast, explained(found, page, zone), fact_rows(found, page), says)
+    text = explained(found, page, call.zone, call.house.budget.prices)
+    return Pressed(toast, text, fact_rows(found, page), says)
 
 
-def explained(found: Json, page: int, zone: tzinfo) -> str:
+def explained(found: Json, page: int, zone: tzinfo, prices: Prices) -> str:
     """The explanation, in Markdown; short enough for one message."""
     prompt = found["prompt"]
     lines = [f"**Why this answer** ({moment(found['at'], zone)}, {literal(found['model'] or 'no model')})"]
@@ -112,7 +113,7 @@ def explained(found: Json, page: int, zone: tzinfo) -> str:
         lines.append(f"  - {moment(row['at'], zone)}, {who}: “{quoted(row['text'], 100)}”")
     lines.append(f"- tools: {literal(tools_told(prompt.get('tools', []))) or 'none'}")
     lines += [f"- {line}" for line in (left_out(prompt), learning(found))]
-    return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found)
+    return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found, prices)
 
 
 def quoted(text: str, length: int) -> str:
@@ -167,13 +168,13 @@ def facts(found: Json, page: int) -> str:
     return "\n".join(lines)
 
 
-def tokens(found: Json) -> str:
+def tokens(found: Json, prices: Prices) -> str:
     """Tokens by layer, as estimated, and in all, as the model's server counted them, with their cost."""
     layers, usage = found["prompt"].get("tokens", {}), found["usage"]
     estimated = ", ".join(f"{name} {layers[name]:,}" for name in LAYERS if layers.get(name))
     cached, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
     asked = (usage.get("input_tokens") or 0) + cached + written
-    spent = cost(found["model"], usage)
+    spent = prices.cost(found["model"], usage)
     price = f"about {dollars(spent)}" if spent is not None else f"no price known for {literal(found['model'] or '?')}"
     return (
         f"**Tokens** (estimated): {estimated or 'not noted'}\n\n"

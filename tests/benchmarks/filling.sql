@@ -44,6 +44,8 @@ insert into turn (id, kind, bot_id, lane_id, user_id, space_id, thread_id, sessi
         assistant_message_id, model, usage, prompt, told, created_at, answered_at, done_at) overriding system value
     select n, 'message', 12345, null, chat_id, space_id, thread_id, session_id, 'done', first_id - 1, first_id, 'm',
         '{"input_tokens": 100}', '{"soul": 1}', '{"text": "", "changes": []}', at, at, at from exchange order by n;
+insert into spend (id, at, what, done, user_id, space_id, model, input)
+    select gen_random_uuid(), at, 'answer', true, chat_id, space_id, 'm', 100 from exchange order by n;
 insert into message (id, space_id, thread_id, session_id, turn_id, role, user_id, name, text, blocks, created_at)
     overriding system value
     select first_id - 1 + side, space_id, thread_id, session_id, n, case side when 0 then 'user' else 'assistant' end,

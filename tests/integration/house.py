@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -178,6 +179,12 @@ def reply(text: str = "Yes.", actions: Sequence[Json] = (), tainted: bool = Fals
         "tainted": tainted,
         "model": "model-1",
         "usage": {"input_tokens": 10, "output_tokens": 5},
+        "spent": {
+            "id": str(uuid.uuid4()),
+            "done": True,
+            "model": "model-1",
+            "usage": {"input_tokens": 10, "output_tokens": 5},
+        },
         "prompt": {"soul": 1},
         "actions": list(actions),
         "told": {"text": text, "tools": [], "note": "", "retry": False, "web": False, "failed": []},

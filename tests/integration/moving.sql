@@ -127,7 +127,15 @@ insert into duty (name, lease_owner, lease_until, done_at, state)
 select pg_temp.odd(n) || n, case n % 2 when 0 then gen_random_uuid() end, pg_temp.at(n), pg_temp.at(n),
     coalesce(pg_temp.json(n), '{}')
 from generate_series(1, 300) n;
-insert into incident (kind, detail, begun_at, told_at, over_at, over_told_at)
-select pg_temp.odd(n) || n, pg_temp.odd(n), pg_temp.at(n), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n) end,
-    null
+insert into incident (kind, detail, begun_at, seen_at, calm_since, told_at, over_at, lease_owner, lease_until)
+select pg_temp.odd(n) || n, pg_temp.odd(n), pg_temp.at(n), pg_temp.at(n + 1), case n % 3 when 0 then pg_temp.at(n) end,
+    pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n) end, case n % 5 when 0 then gen_random_uuid() end,
+    case n % 5 when 0 then pg_temp.at(n) end
 from generate_series(1, 300) n;
+insert into spend (id, at, what, done, user_id, space_id, model, input, cached, written, output, searches)
+select gen_random_uuid(), pg_temp.at(n), (array['answer', 'summary', 'title'])[1 + n % 3], n % 4 > 0,
+    nullif(9007199254740993 + n, 9007199254740999), nullif(1 + n % 60, 7), nullif(pg_temp.odd(n), ''),
+    9007199254740993 + n, n, n % 5, n, n % 2
+from generate_series(1, 3000) n;
+insert into budget_warning (user_id, told_at)
+select 9007199254740993 + n, pg_temp.at(n) from generate_series(1, 300) n;

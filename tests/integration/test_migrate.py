@@ -259,3 +259,31 @@ async def test_every_argument_and_result_fits_rest(opened: Opened) -> None:
         and (prorettype <> 'jsonb'::regtype
             or exists (select from unnest(proargnames) as a where a not like 'p\\_%'))"""
     assert ask(opened.server, opened.name, odd) == []
+
+
+async def test_what_was_used_before_there_was_a_table_for_it_is_counted(server: Server, empty: str) -> None:
+    async with client(server, empty) as database:
+        await database.run(migrate.BOOTSTRAP)
+        earlier = [one for one in migrate.load().migrations if one.version < 6]
+        for one in earlier:
+            await database.run(one.sql)
+        await database.run(
+            """insert into relay.space (kind, owner_id) values ('private', 1001);
+            insert into relay.thread (space_id, chat_id) values (1, 1001);
+            insert into relay.session (thread_id, space_id) values (1, 1);
+            insert into relay.turn (kind, bot_id, user_id, space_id, assistant_message_id, model, usage, created_at)
+            values ('message', 7, 1001, 1, 5, 'big', '{"input_tokens": 3, "output_tokens": 4}', '2026-01-02T03:04:05Z'),
+                ('message', 7, 1001, 1, null, 'big', null, now()), ('message', 7, 1001, 1, 6, 'big', 'null', now());
+            insert into relay.summary (thread_id, session_id, text, from_message_id, through_message_id, message_count,
+                model, settings, usage, tainted)
+            values (1, 1, 's', 1, 2, 2, 'small', '{}', '{"cache_read_input_tokens": 9}', false)"""
+        )
+        for one in migrate.load().migrations:
+            if one not in earlier:
+                await database.run(one.sql)
+    assert ask(
+        server,
+        empty,
+        "select what, done, user_id, space_id, model, input, cached, output, at < '2026-01-03' from relay.spend"
+        " order by at",
+    ) == [("answer", True, 1001, 1, "big", 3, 0, 4, True), ("summary", True, 1001, 1, "small", 0, 9, 0, False)]

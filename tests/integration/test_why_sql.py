@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,6 +28,7 @@ async def answered(house: House, user_id: int = ADA, *facts: str, prompt: Json |
     await house.store.begin(incoming, "m")
     said = reply("Hi!", [fact(user_id, one) for one in facts], more.get("tainted", False))
     said |= {"prompt": prompt or {}, "model": more.get("model", "model-1")}
+    said["spent"] |= {"model": said["model"]}
     await house.store.finish(incoming, said | more.get("reply", {}))
     await house.close(turn)
     return turn.turn_id
@@ -110,27 +112,29 @@ async def test_usage_is_by_day_and_model_of_ones_own_space(house: House, store: 
         (noon, "a", ADA), (noon, "a", ADA), (noon, "b", ADA), (noon + timedelta(days=2), "a", ADA),
         (noon - timedelta(days=1), "a", ADA), (noon, "a", BEN),
     ):  # fmt: skip
-        turn_id = await answered(house, user_id, model=model)
-        await sql("update turn set created_at = %s where id = %s", at, turn_id)
-    await sql(
-        "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count, model,"
-        " settings, usage, tainted, created_at) select t.id, t.session_id, 's', 1, 1, 1, 'small', '{}',"
-        """ '{"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 2}', false, %s"""
-        " from thread t join space s on s.id = t.space_id where s.owner_id = %s",
-        noon,
-        ADA,
+        await answered(house, user_id, model=model)
+        await sql("update spend set at = %s where at between now() - interval '1 minute' and now()", at)
+    ((thread_id, session_id),) = await sql(
+        "select t.id, t.session_id from thread t join space s on s.id = t.space_id where s.owner_id = %s", ADA
     )
+    used = {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 2, "web_search_requests": 1}
+    summary = {"id": str(uuid.uuid4()), "done": True, "model": "small", "usage": used}
+    for _ in range(2):
+        await store.spend_summary(thread_id, summary)
+    await store.spend_title(session_id, {**summary, "id": str(uuid.uuid4()), "done": False})
+    await sql("update spend set at = %s where at between now() - interval '1 minute' and now()", noon)
     rows = await store.usage(private(ADA), starts)
     assert [(row["day"], row["what"], row["model"], row["times"], row["input"], row["output"]) for row in rows] == [
-        (1, "answers", "a", 2, 20, 10), (1, "answers", "b", 1, 10, 5), (1, "summaries", "small", 1, 7, 2),
-        (3, "answers", "a", 1, 10, 5),
+        (1, "answer", "a", 2, 20, 10), (1, "answer", "b", 1, 10, 5), (1, "summary", "small", 1, 7, 2),
+        (1, "title", "small", 0, 7, 2), (3, "answer", "a", 1, 10, 5),
     ]  # fmt: skip
-    assert rows[2]["cached"] == 3
+    assert (rows[2]["cached"], rows[2]["searches"]) == (3, 1)
     everywhere = await store.usage(private(ADA), starts, all=True)
     assert [(row["day"], row["model"], row["times"]) for row in everywhere] == [
         (0, "a", 4),
         (0, "b", 1),
         (0, "small", 1),
+        (0, "small", 0),
     ]
     assert await store.usage(private(999), starts) == []
 

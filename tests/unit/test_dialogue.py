@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from relay import dialogue
+from relay.budget import Tally
 from relay.clients.claude import Claude
 from relay.dialogue import MOST_STEPS, Tools, backoff, continued, converse, run_tools, taken_up
 from relay.errors import (
@@ -52,7 +53,9 @@ async def found(given: dict[str, Any]) -> tuple[str, bool]:
     return f"found {given['query']}", given["query"] == "dirty"
 
 
-async def talk(model: Any, sink: FakeSink | None = None, stop: asyncio.Event | None = None) -> Reply:
+async def talk(
+    model: Any, sink: FakeSink | None = None, stop: asyncio.Event | None = None, tally: Tally | None = None
+) -> Reply:
     asked = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
 
     def request(steps: Sequence[dict[str, Any]], dirty: bool = False) -> ModelRequest:
@@ -60,7 +63,9 @@ async def talk(model: Any, sink: FakeSink | None = None, stop: asyncio.Event | N
 
     prompt = Prompt([], asked, False, {})
     tools = Tools([SEARCH], {"search_history": found})
-    return await converse(model, request, prompt, tools, sink or FakeSink(), stop or asyncio.Event())
+    return await converse(
+        model, request, prompt, tools, sink or FakeSink(), stop or asyncio.Event(), tally or Tally("m")
+    )
 
 
 # Over the wire
@@ -104,6 +109,7 @@ async def test_web_tools_of_the_server_taint(api: AnthropicStandIn, claude: Clau
     reply = await talk(claude)
     assert reply.tainted is True
     assert reply.tools == ("web_search",)
+    assert reply.usage["web_search_requests"] == 1
     assert reply.text.endswith("The web says.")
 
 
@@ -247,6 +253,20 @@ async def test_stopping_ends_within_a_moment() -> None:
     assert reply.steps == [{"role": "assistant", "content": [{"type": "text", "text": "so far"}]}]
 
 
+async def test_a_call_that_is_stopped_counts_as_far_as_its_server_has_told(
+    api: AnthropicStandIn, claude: Claude
+) -> None:
+    api.chunk_delay = 0.2
+    api.script(["A very long story. " * 50])
+    tally, stop, sink = Tally("claude-sonnet-5-5"), asyncio.Event(), FakeSink()
+    work = asyncio.create_task(talk(claude, sink, stop, tally))
+    while not sink.texts:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    stop.set()
+    assert (await work).status == "stopped"
+    assert tally.usage["input_tokens"] > 0
+
+
 async def test_stopping_before_anything_was_said() -> None:
     async def silent(_: Callable[[str], None]) -> Step:
         await asyncio.sleep(30)
@@ -334,6 +354,6 @@ async def test_a_tool_result_is_never_empty() -> None:
         return "", False
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
-    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink())
+    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), Tally("m"))
     (result,) = await run_tools([call], Tools([], {"n": nothing}), bound)
     assert result["content"] == "(nothing)"

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from relay.bot.format import format_reply
-from relay.prices import PRICES, cost, dollars, price_of
+from relay.prices import LISTED, Prices, dollars
 from relay.verbs.chart import BAR, LINE, PAPER, ceiling, usage_chart
 from relay.verbs.usage import MOST_DAYS, Used, brief, day_starts, summed, told
 from tests.unit.test_verbs import Canned, call
@@ -28,8 +28,8 @@ MILLION = {
 }
 
 
-def row(day: int = 1, what: str = "answers", model: str = "claude-sonnet-5-5", **tokens: int) -> dict[str, Any]:
-    counted = {"times": 1, "input": 100, "cached": 800, "written": 100, "output": 50} | tokens
+def row(day: int = 1, what: str = "answer", model: str = "claude-sonnet-5-5", **tokens: int) -> dict[str, Any]:
+    counted = {"times": 1, "input": 100, "cached": 800, "written": 100, "output": 50, "searches": 0} | tokens
     return {"day": day, "what": what, "model": model, **counted}
 
 
@@ -46,15 +46,17 @@ def row(day: int = 1, what: str = "answers", model: str = "claude-sonnet-5-5", *
     ],
 )
 def test_what_a_million_tokens_of_each_kind_cost(model: str | None, spent: float | None) -> None:
-    assert cost(model, MILLION) == (None if spent is None else pytest.approx(spent))
+    assert Prices().cost(model, MILLION) == (None if spent is None else pytest.approx(spent))
 
 
 def test_the_cache_is_cheaper_to_read_and_dearer_to_write() -> None:
-    for name, price in PRICES.items():
+    for name, price in LISTED.items():
         assert price.cached < price.input < price.output
-        assert price_of(name) is price
-    assert cost("claude-sonnet-5-5", {"cache_read_input_tokens": 1, "service_tier": "standard"}) == pytest.approx(1e-7)
-    assert cost("claude-sonnet-5-5", {}) == 0
+        assert Prices().of(name) is price
+    assert Prices().cost(
+        "claude-sonnet-5-5", {"cache_read_input_tokens": 1, "service_tier": "standard"}
+    ) == pytest.approx(1e-7)
+    assert Prices().cost("claude-sonnet-5-5", {}) == 0
 
 
 def test_amounts_are_readable() -> None:
@@ -78,13 +80,13 @@ def test_days_begin_at_midnight_of_the_zone_also_when_clocks_change() -> None:
 def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
     starts = day_starts(14, UTC)
     rows = [
-        row(3), row(3, "summaries", "claude-haiku-5-5", times=2), row(14, input=1_234_567, times=120, output=98_765),
+        row(3), row(3, "summary", "claude-haiku-5-5", times=2), row(14, input=1_234_567, times=120, output=98_765),
         row(14, model="claude-later-9"),
     ]  # fmt: skip
     by_day = [Used() for _ in starts]
     for one in rows:
-        by_day[one["day"] - 1].add(one)
-    (part,) = format_reply(told(by_day, rows, starts))
+        by_day[one["day"] - 1].add(one, Prices())
+    (part,) = format_reply(told(by_day, rows, starts, Prices()))
     table = [line for line in part.text.splitlines() if line[:3].rstrip("-").isdecimal() or line.startswith("day ")]
     assert len(table) == 3
     assert len({len(line) for line in table}) == 1, "header and days are aligned"
@@ -100,8 +102,8 @@ def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
 def test_ninety_busy_days_fit_one_message() -> None:
     starts = day_starts(MOST_DAYS, UTC)
     rows = [row(day, times=1234, input=9_876_543) for day in range(1, MOST_DAYS + 1)]
-    by_day = [summed([one]) for one in rows]
-    assert len(format_reply(told(by_day, rows, starts))) == 1
+    by_day = [summed([one], Prices()) for one in rows]
+    assert len(format_reply(told(by_day, rows, starts, Prices()))) == 1
 
 
 async def test_nothing_used_and_odd_numbers_of_days() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from relay.bot.format import format_reply
 from relay.models import Choices, Claimed
+from relay.prices import Prices
 from relay.verbs import BUTTONS
 from relay.verbs.why import PAGE, explained, fact_rows
 from tests.unit.test_verbs import ADA, BEN, Canned, call, told
@@ -41,7 +42,7 @@ def found(**more: Any) -> Json:
 
 
 def text(row: Json, page: int = 1, zone: Any = UTC) -> str:
-    (part,) = format_reply(explained(row, page, zone))
+    (part,) = format_reply(explained(row, page, zone, Prices()))
     return part.text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 
 from relay.memory.calls.base import Calls, Json
 from relay.models import Context, Incoming, Space
@@ -17,8 +18,8 @@ RECALLED = 5
 class TurnCalls(Calls):
     """What one turn loads and saves."""
 
-    async def begin(self, incoming: Incoming, model: str) -> Context:
-        """Saves what the user said and loads what the prompt is made of."""
+    async def begin(self, incoming: Incoming, model: str, spent_since: datetime | None = None) -> Context:
+        """Saves what the user said and loads what the prompt is made of, and what was spent since a moment."""
         result = await self._call(
             "begin",
             turn_id=incoming.turn_id,
@@ -41,6 +42,7 @@ class TurnCalls(Calls):
                 "retry_turn": incoming.retry_turn,
                 "replaces": incoming.replaces,
                 "model": model,
+                "spent_since": spent_since.isoformat() if spent_since else None,
                 "idle_hours": IDLE_HOURS,
                 "memory_budget": MEMORY_CHARACTERS,
                 "recent_budget": RECENT_CHARACTERS,
@@ -60,6 +62,7 @@ class TurnCalls(Calls):
             message=result["message"],
             reply_to=result["reply_to"],
             memory_count=result["memory_count"],
+            spent=result["spent"],
         )
 
     async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:

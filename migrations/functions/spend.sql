@@ -1,0 +1,52 @@
+-- What was used of models, as their servers counted it, and what is left of a day's budget.
+
+-- Keeps what a piece of work used, once: {id, done, model, usage}. Null is nothing.
+create or replace function relay.keep_spend(p_spend jsonb, p_what text, p_space_id bigint, p_user_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into spend (id, what, done, user_id, space_id, model, input, cached, written, output, searches)
+    select (p_spend ->> 'id')::uuid, p_what, (p_spend ->> 'done')::boolean, p_user_id, p_space_id, p_spend ->> 'model',
+        coalesce((u ->> 'input_tokens')::bigint, 0), coalesce((u ->> 'cache_read_input_tokens')::bigint, 0),
+        coalesce((u ->> 'cache_creation_input_tokens')::bigint, 0), coalesce((u ->> 'output_tokens')::bigint, 0),
+        coalesce((u ->> 'web_search_requests')::bigint, 0)
+    from (select p_spend -> 'usage' as u) as told where p_spend ->> 'id' is not null
+    on conflict do nothing
+$$;
+
+-- Keeps what a turn used that ended without its answer being saved.
+create or replace function public.relay_spend_turn(p_turn_id bigint, p_spend jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.keep_spend(p_spend, 'answer', t.space_id, t.user_id) from turn t where t.id = p_turn_id;
+    select 'true'::jsonb
+$$;
+
+-- Keeps what a summary of a thread used, or the title of a session. Of a private space its owner is charged with it.
+create or replace function public.relay_spend_writing(p_thread_id bigint, p_session_id bigint, p_spend jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.keep_spend(p_spend, case when p_thread_id is null then 'title' else 'summary' end, s.id, s.owner_id)
+    from space s
+    where s.id = coalesce((select space_id from thread where id = p_thread_id),
+        (select space_id from session where id = p_session_id));
+    select 'true'::jsonb
+$$;
+
+-- What was used since a moment, by model, and whether p_user_id is charged with it:
+-- [{model, own, input, cached, written, output, searches}].
+create or replace function public.relay_spent(p_since timestamptz, p_user_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with used as (
+        select model, coalesce(user_id = p_user_id, false) as own, sum(input) as input, sum(cached) as cached,
+            sum(written) as written, sum(output) as output, sum(searches) as searches
+        from spend where at >= p_since group by 1, 2)
+    select coalesce(jsonb_agg(to_jsonb(u)), '[]') from used u
+$$;
+
+-- Whether a person is to be told now that their budget is nearly used up: not when they were since p_since. It is taken
+-- down that they are.
+create or replace function relay.first_warning(p_user_id bigint, p_since timestamptz) returns boolean
+language sql set search_path = relay, extensions, pg_temp as $$
+    with told as (
+        insert into budget_warning as w (user_id, told_at) values (p_user_id, now())
+        on conflict (user_id) do update set told_at = now() where w.told_at < p_since
+        returning 1)
+    select exists (select from told)
+$$;

@@ -1,0 +1,282 @@
+"""The sentinel: looks at how things stand; tells admins once when something goes wrong, and once when it is over."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from relay.budget import WARN, Budget
+from relay.errors import ChatGone, DatabaseError, MessengerError
+from relay.memory.people import People
+from relay.memory.store import Store
+from relay.ports import Messenger
+from relay.prices import dollars
+
+log = structlog.get_logger()
+
+SILENCE = 120.0
+"""Seconds without a word from Telegram; a poll comes back every 30."""
+QUEUE, QUEUE_CALM = 120.0, 30.0
+"""Seconds that a message waits to be taken, and what is well again."""
+ERRORS, ERRORS_CALM, LEAST_TURNS = 0.5, 0.2, 5
+"""The part of the last ten minutes' turns that failed, what is well again, and of how many that is told."""
+DISK_SHARE, DISK_LEAST, DISK_MOST = 0.05, 500e6, 10e9
+"""Less than this part of a disk is too little, or less than so many bytes, but not more than so many. Half as much
+again is well."""
+JOB_FAILURES = 3
+"""So often in a row a job fails that runs every few minutes; one that runs once a day, once."""
+OUTAGE = 120.0
+"""Seconds without the database that are worth a word."""
+CALM = timedelta(minutes=3)
+"""For so long it must have been well before it is over."""
+FORGOTTEN = timedelta(days=2)
+"""What nobody has seen to be wrong for so long is over too: the machine it was on may be gone."""
+LEASE_SECONDS = 60
+
+Json = dict[str, Any]
+
+PAST = {
+    "telegram": "I could not reach Telegram",
+    "queue": "Messages waited in the queue",
+    "errors": "Many messages could not be answered",
+    "summaries": "Summaries or titles failed",
+    "disk": "A disk was nearly full",
+    "database": "My database could not be used",
+    "budget": "The budget of the day was used up",
+    "spend": "",
+}
+"""What was wrong, when it is over; empty: of that nobody needs to hear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is watched, as it is now. `wrong` None: neither wrong nor well enough for it to be over."""
+
+    kind: str
+    wrong: bool | None
+    detail: str = ""
+    """A sentence for the people who run it: what is wrong, and what to do."""
+    seconds: float = 0.0
+    """For how long it has been so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job ended when it ran last."""
+
+    at: datetime
+    error: str
+    """Empty: well."""
+    failures: int
+    """How often in a row it has failed."""
+    daily: bool
+
+
+def judge(findings: Sequence[Finding], incidents: Sequence[Json], now: datetime) -> list[Json]:
+    """What is to be taken down of what was found: `{kind, state, detail, seconds}`, as `Store.watch` takes it."""
+    wrong = {finding.kind for finding in findings if finding.wrong}
+    well = {finding.kind for finding in findings if finding.wrong is False}
+    seen: list[Json] = [
+        {"kind": one.kind, "state": "wrong", "detail": one.detail, "seconds": one.seconds}
+        for one in findings
+        if one.wrong
+    ]
+    for incident in incidents:
+        kind, since = incident["kind"], incident["calm_since"]
+        if kind in wrong:
+            continue
+        forgotten = datetime.fromisoformat(incident["seen_at"]) < now - FORGOTTEN
+        if forgotten or (since is not None and datetime.fromisoformat(since) <= now - CALM):
+            seen.append({"kind": kind, "state": "over"})
+        elif kind in well and since is None:
+            seen.append({"kind": kind, "state": "calm"})
+    return seen
+
+
+def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Finding]:
+    """What the database's numbers say."""
+    waited, turns, failed = readings["queue_seconds"], readings["turns"], readings["failed"]
+    yield Finding(
+        f"queue {bot_id}",
+        between(waited, QUEUE, QUEUE_CALM),
+        "Messages wait in the queue and are not taken up. If that does not pass, look at the log, and restart me; "
+        "RELAY_CONCURRENCY is how many conversations I answer at once.",
+        waited,
+    )
+    rate = failed / turns if turns else 0.0
+    few = turns < LEAST_TURNS and failed > 0
+    yield Finding(
+        f"errors {bot_id}",
+        None if few else between(rate, ERRORS, ERRORS_CALM),
+        f"{failed} of the last {turns} messages could not be answered. The log says why; often it is the model's "
+        "key, its credit, or its server (status.claude.com).",
+    )
+    yield Finding(
+        f"summaries {bot_id}",
+        readings["owed"] > 0,
+        f"Summaries or titles fail again and again (still owed: {readings['owed']}): {readings['owed_error']} "
+        "They are tried again by themselves; RELAY_SMALL_MODEL is who writes them.",
+    )
+    yield from from_budget(readings["spent"], budget)
+
+
+def from_budget(rows: Sequence[Json], budget: Budget) -> Iterator[Finding]:
+    """What was spent today of the budget for all."""
+    spent = budget.spent(rows).total
+    told = f"{dollars(spent)} of today's {dollars(budget.total)} are spent"
+    until = f"until midnight ({budget.zone}). RELAY_DAILY_BUDGET_USD is how much that is."
+    near, reached = 0 < WARN * budget.total <= spent, 0 < budget.total <= spent
+    yield Finding("spend", near, f"{told}. When all of it is, I answer nobody {until}")
+    yield Finding("budget", reached, f"{told}: I answer nobody {until}")
+
+
+def from_silence(seconds: float | None, bot_id: int) -> Iterator[Finding]:
+    """Whether Telegram is heard; `seconds` None: this process does not listen."""
+    if seconds is not None:
+        yield Finding(
+            f"telegram {bot_id}",
+            seconds >= SILENCE,
+            "I do not hear from Telegram. What is written to me waits there. If that lasts, look at this machine's "
+            "network, and whether another program reads this bot's messages.",
+            seconds,
+        )
+
+
+def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Finding]:
+    """How jobs ended that have run since the last look."""
+    for name, outcome in outcomes.items():
+        often = outcome.failures >= (1 if outcome.daily else JOB_FAILURES)
+        yield Finding(
+            f"job {name}",
+            (True if often else None) if outcome.error else False,
+            f"The job “{name}” failed: {outcome.error.rstrip('.')}. It is tried again by itself; the log says more.",
+        )
+
+
+def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Finding]:
+    """Whether there is room where Relay keeps its files. A folder that is not there says nothing."""
+    seen = set()
+    for folder in folders:
+        try:
+            device, disk = folder.stat().st_dev, shutil.disk_usage(folder)
+        except OSError:
+            continue
+        if device in seen:
+            continue
+        seen.add(device)
+        least = max(min(DISK_SHARE * disk.total, DISK_MOST), min(DISK_LEAST, 0.2 * disk.total))
+        yield Finding(
+            f"disk {machine} {folder}",
+            between(-disk.free, -least, -1.5 * least),
+            f"The disk of {folder} on {machine} is nearly full: {disk.free / 1e6:,.0f} MB of "
+            f"{disk.total / 1e9:,.1f} GB are free. Make room: without it I can keep nothing.",
+        )
+
+
+def between(value: float, wrong: float, well: float) -> bool | None:
+    """Wrong from one value on, well below another, and neither between them."""
+    return True if value >= wrong else False if value < well else None
+
+
+def told(incident: Json, zone: tzinfo) -> str:
+    """An incident as it is told: what is wrong and what to do, or that it is over. Empty: nothing is said of it."""
+    begun = datetime.fromisoformat(incident["begun_at"]).astimezone(zone)
+    if incident["over_at"] is None:
+        return f"⚠️ {incident['detail']}\n\nSince {begun:%H:%M} on {begun:%d %B}."
+    kind, _, name = incident["kind"].partition(" ")
+    past = f"The job “{name}” failed" if kind == "job" else PAST.get(kind, incident["detail"].rstrip("."))
+    if not past:
+        return ""
+    over = datetime.fromisoformat(incident["over_at"]).astimezone(zone)
+    until = f"{over:%H:%M}" if over.date() == begun.date() else f"{over:%H:%M} on {over:%d %B}"
+    stretch = f"from {begun:%H:%M} on {begun:%d %B} to {until} ({lasting(over - begun)})"
+    return f"⚠️ {past} {stretch}. It is over." if incident["told_at"] is None else f"✅ It is over: {past} {stretch}."
+
+
+def lasting(time: timedelta) -> str:
+    """How long something took, in words."""
+    minutes = max(1, round(time.total_seconds() / 60))
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+@dataclass(slots=True)
+class Sentinel:
+    """What it watches and whom it tells. `store` does not wait for a database that is away."""
+
+    store: Store
+    people: People
+    messenger: Messenger
+    bot_id: int
+    budget: Budget
+    folders: Sequence[Path]
+    silence: Callable[[], float | None]
+    """Seconds since Telegram was heard; None where this process does not listen."""
+    outcomes: Mapping[str, Outcome]
+    clock: Callable[[], float] = time.monotonic
+    machine: str = field(default_factory=platform.node)
+    _judged: dict[str, datetime] = field(default_factory=dict, init=False)
+    """Which outcomes of jobs were judged already, by when they ended."""
+    _away_since: float | None = field(default=None, init=False)
+
+    async def look(self) -> None:
+        """Looks once, and tells what is to be told."""
+        try:
+            readings = await self.store.readings(self.bot_id, self.budget.day())
+            await self._database_was_away()
+            fresh = {name: one for name, one in self.outcomes.items() if self._judged.get(name) != one.at}
+            findings = [
+                *from_readings(readings, self.budget, self.bot_id),
+                *from_silence(self.silence(), self.bot_id),
+                *from_jobs(fresh),
+                *await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine))),
+            ]
+            seen = judge(findings, readings["open"], datetime.fromisoformat(readings["now"]))
+            incidents = await self.store.watch(seen, LEASE_SECONDS)
+            self._judged |= {name: one.at for name, one in fresh.items()}
+            for incident in incidents:
+                await self._tell(incident)
+        except DatabaseError as error:
+            if self._away_since is None:
+                self._away_since = self.clock()
+            log.error("the sentinel cannot reach the database", error=str(error))
+
+    async def _database_was_away(self) -> None:
+        """Takes down that the database was away, now that it is back."""
+        if self._away_since is not None and self.clock() - self._away_since >= OUTAGE:
+            detail = "My database could not be used. Its own log, or the status page of whoever runs it, may say why."
+            await self.store.was_wrong("database", detail, self.clock() - self._away_since)
+        self._away_since = None
+
+    async def _tell(self, incident: Json) -> None:
+        """Tells the admins of an incident that is leased for that; one that nobody could be told stays to be told."""
+        over = incident["over_at"] is not None
+        text = told(incident, self.budget.zone)
+        log.warning("incident", kind=incident["kind"], detail=incident["detail"], over=over)
+        if not text or await self._reached(text, over):
+            await self.store.told(incident["id"], over)
+        else:
+            await self.store.told(incident["id"], over, told=False)
+
+    async def _reached(self, text: str, silent: bool) -> bool:
+        """Whether all admins were told whom Telegram lets us tell, or at least one was."""
+        reached = failed = 0
+        for admin in sorted(self.people.admins):
+            try:
+                await self.messenger.call("sendMessage", chat_id=admin, text=text, disable_notification=silent)
+                reached += 1
+            except ChatGone:
+                continue
+            except MessengerError as error:
+                failed += 1
+                log.warning("an admin could not be told", error=type(error).__name__)
+        return reached > 0 or not failed

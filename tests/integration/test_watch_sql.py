@@ -1,0 +1,241 @@
+"""The sentinel on a real database: several processes tell each incident once, and once when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay.budget import Budget
+from relay.errors import ChatGone, DatabaseUnavailable, MessengerUnavailable, RelayError
+from relay.memory.people import People
+from relay.memory.store import Store
+from relay.ports import Database
+from relay.scheduler import Job, Scheduler
+from relay.sentinel import Sentinel
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, House, private
+
+Another = Callable[[], Store]
+
+
+class Phone:
+    """Telegram as admins have it: `away`, or with one of them `gone`."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, str]] = []
+        self.away = False
+        self.gone: set[int] = set()
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        if self.away:
+            raise MessengerUnavailable
+        if parameters["chat_id"] in self.gone:
+            raise ChatGone("bot was blocked by the user")
+        self.told.append((parameters["chat_id"], parameters["text"]))
+        return {"message_id": len(self.told)}
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        raise AssertionError
+
+    @property
+    def lines(self) -> list[str]:
+        return [text.splitlines()[0] for _, text in self.told]
+
+
+@dataclass
+class Watch:
+    """One process's sentinel, and what it sees."""
+
+    store: Store
+    phone: Phone
+    silent: float | None = 1.0
+    scheduler: Scheduler = field(default_factory=lambda: Scheduler([]))
+    clock: float = 0.0
+    admins: frozenset[int] = frozenset({ADA})
+    budget: Budget = field(default_factory=Budget)
+
+    def __post_init__(self) -> None:
+        self.sentinel = Sentinel(
+            self.store, People(self.admins), self.phone, BOT.id, self.budget, [Path("/nowhere")],
+            lambda: self.silent, self.scheduler.outcomes, lambda: self.clock, "host",
+        )  # fmt: skip
+
+    async def look(self) -> list[str]:
+        """Looks once; what was told by it."""
+        before = len(self.phone.told)
+        await self.sentinel.look()
+        return self.phone.lines[before:]
+
+    async def job(self, error: str = "", daily: bool = True) -> None:
+        """A job that ends, or fails."""
+
+        async def run() -> None:
+            if error:
+                raise RelayError(error)
+
+        await self.scheduler.run(Job("backup", run, at=(3, 0)) if daily else Job("backup", run, minutes=3))
+
+
+@pytest.fixture
+def phone() -> Phone:
+    return Phone()
+
+
+@pytest.fixture
+def watch(store: Store, phone: Phone) -> Watch:
+    return Watch(store, phone)
+
+
+CALM = "update incident set calm_since = calm_since - interval '4 minutes', begun_at = begun_at - interval '9 minutes'"
+
+
+async def test_a_failed_job_is_told_once_by_all_processes_and_once_when_it_is_over(
+    watch: Watch, another: Another, sql: Sql
+) -> None:
+    other = Watch(another(), watch.phone)
+    assert await watch.look() == []
+    await watch.job("There is no room for the backup.")
+    told = await watch.look()
+    assert told == [
+        "⚠️ The job “backup” failed: There is no room for the backup. It is tried again by itself; the log says more."
+    ]
+    assert [await one.look() for one in (other, watch, Watch(another(), watch.phone))] == [[], [], []]
+    await watch.job("There is no room for the backup.")
+    assert await watch.look() == []
+    await other.job()
+    assert [await one.look() for one in (other, watch)] == [[], []]
+    await sql(CALM)
+    assert [len(await one.look()) for one in (watch, other, watch)] == [1, 0, 0]
+    assert watch.phone.lines[-1].startswith("✅ It is over: The job “backup” failed from ")
+    assert watch.phone.lines[-1].endswith(" (5 min).")
+    assert await sql("select count(*) from incident where over_told_at is null") == [(0,)]
+
+
+async def test_a_job_of_every_few_minutes_may_fail_twice(watch: Watch) -> None:
+    for expected in (0, 0, 1, 0):
+        await watch.job("The database is away.", daily=False)
+        assert len(await watch.look()) == expected
+
+
+async def test_telegram_that_was_away_is_told_once_when_it_is_back(watch: Watch, sql: Sql) -> None:
+    watch.silent, watch.phone.away = 130.0, True
+    for _ in range(2):
+        assert await watch.look() == []
+    watch.silent, watch.phone.away = 1.0, False
+    assert await watch.look() == []
+    await sql(CALM)
+    (told,) = await watch.look()
+    assert told.startswith("⚠️ I could not reach Telegram from ")
+    assert told.endswith("It is over.")
+    assert await watch.look() == []
+
+
+async def test_what_passes_and_comes_back_is_still_the_same_incident(watch: Watch, sql: Sql) -> None:
+    watch.silent = 130.0
+    assert len(await watch.look()) == 1
+    for silent in (1.0, 130.0, 1.0):
+        watch.silent = silent
+        assert await watch.look() == []
+    assert await sql("select count(*), count(calm_since), count(over_at) from incident") == [(1, 1, 0)]
+
+
+async def test_a_process_that_dies_while_it_tells_is_followed_by_another(
+    watch: Watch, another: Another, sql: Sql
+) -> None:
+    seen = [{"kind": "job backup", "state": "wrong", "detail": "No room.", "seconds": 300}]
+    assert len(await another().watch(seen, 60)) == 1  # and dies
+    assert await watch.look() == []
+    await sql("update incident set lease_until = now() - interval '1 second'")
+    assert await watch.look() == ["⚠️ No room."]
+    assert await Watch(another(), watch.phone).look() == []
+
+
+async def test_an_admin_who_is_gone_keeps_nobody_from_hearing_of_it(store: Store, phone: Phone) -> None:
+    watch = Watch(store, phone, 130.0, admins=frozenset({ADA, BEN}))
+    phone.gone = {ADA}
+    assert len(await watch.look()) == 1
+    assert [chat_id for chat_id, _ in phone.told] == [BEN]
+    assert await watch.look() == []
+
+
+async def test_a_message_that_nobody_takes_up_and_turns_that_fail(house: House, watch: Watch, sql: Sql) -> None:
+    turns = [await house.turn(ADA, f"hello {number}", topic_id=number + 1) for number in range(6)]
+    assert await watch.look() == []
+    await sql("update turn set lease_until = now() - interval '3 minutes', created_at = now() - interval '4 minutes'")
+    (told,) = await watch.look()
+    assert "Messages wait in the queue" in told
+    await sql("update turn set failures = 2, created_at = now()")
+    for turn in turns:
+        assert await house.store.fail(turn, "ValueError", 1.0)
+    (told,) = await watch.look()
+    assert "6 of the last 6 messages could not be answered" in told
+    status = await house.store.status(private(ADA))
+    assert [incident["detail"].split()[0] for incident in status["incidents"]] == ["Messages", "6"]
+
+
+async def test_summaries_that_fail_again_and_again(house: House, watch: Watch, sql: Sql) -> None:
+    for number in range(5):
+        await house.exchange(ADA, f"hello {number}")
+    await sql("update summary_due set failures = 3, error = 'The model is away.'")
+    assert await watch.look() == []
+    await sql("update summary_due set failures = 4")
+    (told,) = await watch.look()
+    assert "(still owed: 1): The model is away. They are tried again" in told
+
+
+async def test_the_budget_of_all_is_told_at_eighty_percent_and_when_it_is_used_up(
+    house: House, store: Store, phone: Phone, sql: Sql
+) -> None:
+    watch = Watch(store, phone, budget=Budget(total=1.0))
+    await house.exchange(ADA, "hello")
+    await sql("update spend set model = 'claude-sonnet-5-5', input = 390000, output = 0")
+    assert await watch.look() == []
+    await sql("update spend set input = 400000")
+    (told,) = await watch.look()
+    assert told.startswith(
+        "⚠️ $0.80 of today's $1.00 are spent. When all of it is, I answer nobody until midnight (UTC)"
+    )
+    await sql("update spend set input = 500000")
+    (told,) = await watch.look()
+    assert told.startswith("⚠️ $1.00 of today's $1.00 are spent: I answer nobody")
+    await sql("update spend set at = at - interval '1 day'")
+    assert await watch.look() == []
+    await sql(CALM)
+    (told,) = await watch.look()
+    assert told.startswith("✅ It is over: The budget of the day was used up from ")
+    assert await watch.look() == []
+
+
+async def test_a_database_that_was_away_is_told_once_by_all(
+    database: Database, another: Another, phone: Phone, sql: Sql
+) -> None:
+    class Away:
+        away = True
+
+        async def call(self, function: str, **arguments: Any) -> Any:
+            if self.away:
+                raise DatabaseUnavailable
+            return await database.call(function, **arguments)
+
+    away = Away()
+    watches = [Watch(Store(away, "00000000-0000-0000-0000-00000000000" + name), phone) for name in "12"]
+    for watch in watches:
+        assert await watch.look() == []
+        watch.clock = 300.0
+        assert await watch.look() == []
+    away.away = False
+    told = [line for watch in watches for line in await watch.look()]
+    assert len(told) == 1
+    assert told[0].startswith("⚠️ My database could not be used from ")
+    assert "(5 min). It is over." in told[0]
+    assert [await watch.look() for watch in watches] == [[], []]
+
+
+async def test_no_admin_is_no_trouble(store: Store, phone: Phone, sql: Sql) -> None:
+    watch = Watch(store, phone, 130.0, admins=frozenset())
+    assert await watch.look() == []
+    assert await sql("select count(told_at) from incident") == [(1,)]

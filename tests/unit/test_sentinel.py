@@ -1,0 +1,169 @@
+"""What the sentinel makes of what it reads: once per incident, once when it is over, and no flapping."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay import sentinel
+from relay.budget import Budget
+from relay.prices import Prices
+from relay.sentinel import (
+    CALM,
+    Finding,
+    Outcome,
+    from_disks,
+    from_jobs,
+    from_readings,
+    from_silence,
+    judge,
+    told,
+)
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+Json = dict[str, Any]
+
+
+class Book:
+    """Incidents as the database keeps them."""
+
+    def __init__(self) -> None:
+        self.open: Json | None = None
+        self.begun = self.ended = 0
+        self.ends: list[datetime] = []
+
+    def minute(self, wrong: bool | None, now: datetime) -> None:
+        for seen in judge([Finding("disk", wrong, "Full.")], [self.open] if self.open else [], now):
+            if seen["state"] == "wrong":
+                self.begun += self.open is None
+                self.open = {"kind": "disk", "calm_since": None, "seen_at": now.isoformat()}
+            elif seen["state"] == "calm":
+                assert self.open is not None
+                self.open["calm_since"] = now.isoformat()
+            else:
+                self.open, self.ended = None, self.ended + 1
+
+
+@given(st.lists(st.sampled_from([True, False, None]), max_size=60))
+def test_an_incident_begins_once_and_ends_once_it_was_well_for_minutes(readings: list[bool | None]) -> None:
+    book = Book()
+    quiet = -1
+    for minute, wrong in enumerate(readings):
+        before = book.open is not None
+        book.minute(wrong, NOW + minute * MINUTE)
+        if wrong:
+            assert book.open is not None
+            quiet = -1
+        elif wrong is False and quiet < 0:
+            quiet = minute
+        if before and book.open is None:
+            assert quiet >= 0
+            assert (minute - quiet) * MINUTE >= CALM
+    assert book.begun - book.ended == (book.open is not None)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60))
+def test_what_comes_and_goes_within_minutes_is_one_incident(readings: list[bool]) -> None:
+    book = Book()
+    book.minute(True, NOW)
+    short = [wrong or number % 3 == 0 for number, wrong in enumerate(readings)]
+    for minute, wrong in enumerate(short, 1):
+        book.minute(wrong, NOW + minute * MINUTE)
+    assert (book.begun, book.ended) == (1, 0)
+
+
+def test_what_nobody_looks_at_any_more_is_over_after_days() -> None:
+    incident = {"kind": "disk gone", "calm_since": None, "seen_at": (NOW - timedelta(days=1)).isoformat()}
+    assert judge([], [incident], NOW) == []
+    assert judge([], [incident], NOW + timedelta(days=1.1)) == [{"kind": "disk gone", "state": "over"}]
+
+
+def readings(**more: Any) -> Json:
+    calm = {"queue_seconds": 0.0, "turns": 0, "failed": 0, "owed": 0, "owed_error": None, "spent": []}
+    return calm | more
+
+
+def spent(dollars: float) -> list[Json]:
+    none = {"own": False, "cached": 0, "written": 0, "output": 0, "searches": 0}
+    return [{"model": "claude-sonnet-5-5", "input": int(dollars * 500_000), **none}]
+
+
+@pytest.mark.parametrize(
+    ("now", "wrong"),
+    [
+        ({}, {}),
+        ({"queue_seconds": 60}, {"queue": None}),
+        ({"queue_seconds": 121}, {"queue": True}),
+        ({"turns": 4, "failed": 4}, {"errors": None}),
+        ({"turns": 6, "failed": 3}, {"errors": True}),
+        ({"turns": 9, "failed": 3}, {"errors": None}),
+        ({"turns": 100, "failed": 3}, {}),
+        ({"owed": 1, "owed_error": "The model is away."}, {"summaries": True}),
+        ({"spent": spent(3.9)}, {}),
+        ({"spent": spent(4.0)}, {"spend": True}),
+        ({"spent": spent(5.0)}, {"spend": True, "budget": True}),
+    ],
+)
+def test_what_the_numbers_say(now: Json, wrong: dict[str, bool | None]) -> None:
+    found = {one.kind.split()[0]: one for one in from_readings(readings(**now), Budget(5, prices=Prices()), 77)}
+    assert {kind: one.wrong for kind, one in found.items() if one.wrong is not False} == wrong
+    assert set(found) == {"queue", "errors", "summaries", "spend", "budget"}
+
+
+def test_without_a_budget_nothing_is_said_of_it() -> None:
+    assert not any(one.wrong for one in from_readings(readings(spent=spent(1000)), Budget(), 77))
+
+
+def test_silence_is_judged_only_by_who_listens() -> None:
+    assert [one.wrong for one in from_silence(40.0, 77)] == [False]
+    assert [(one.wrong, one.seconds) for one in from_silence(130.0, 77)] == [(True, 130.0)]
+    assert list(from_silence(None, 77)) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "failures", "daily", "wrong"),
+    [("", 0, True, False), ("No room.", 1, True, True), ("No room.", 1, False, None), ("No room.", 3, False, True)],
+)
+def test_a_daily_job_that_fails_is_told_at_once(error: str, failures: int, daily: bool, wrong: bool | None) -> None:
+    (found,) = from_jobs({"backup": Outcome(NOW, error, failures, daily)})
+    assert found.wrong is wrong
+    assert found.kind == "job backup"
+    assert "“backup” failed: No room. It" in found.detail or not error
+
+
+@pytest.mark.parametrize(
+    ("total", "free", "wrong"),
+    [
+        (100e9, 4e9, True), (100e9, 6e9, None), (100e9, 8e9, False), (2e12, 50e9, False), (2e12, 9e9, True),
+        (4e9, 0.4e9, True), (4e9, 0.9e9, False), (1e9, 0.4e9, False),
+    ],
+)  # fmt: skip
+def test_a_disk_that_is_nearly_full(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, total: float, free: float, wrong: bool | None
+) -> None:
+    monkeypatch.setattr(sentinel.shutil, "disk_usage", lambda _: SimpleNamespace(total=total, free=free))
+    (found,) = from_disks([tmp_path, tmp_path, tmp_path / "not there"], "host")
+    assert found.wrong is wrong
+    assert found.kind == f"disk host {tmp_path}"
+
+
+def test_incidents_are_told_in_one_line_each_and_what_is_past_only_once() -> None:
+    incident = {
+        "kind": "telegram 77", "detail": "I do not hear from Telegram.", "begun_at": "2026-11-20T12:03:00+00:00",
+        "told_at": None, "over_at": None,
+    }  # fmt: skip
+    assert told(incident, UTC) == "⚠️ I do not hear from Telegram.\n\nSince 12:03 on 20 November."
+    over = incident | {"over_at": "2026-11-20T12:41:20+00:00"}
+    line = "I could not reach Telegram from 12:03 on 20 November to 12:41 (38 min)."
+    assert told(over, UTC) == f"⚠️ {line} It is over."
+    assert told(over | {"told_at": "x"}, UTC) == f"✅ It is over: {line}"
+    assert told(over | {"kind": "spend"}, UTC) == ""
+    late = over | {"kind": "job backup", "over_at": "2026-11-21T14:03:00+00:00"}
+    assert "The job “backup” failed from 12:03 on 20 November to 14:03 on 21 November (26 h 0 min)" in told(late, UTC)
