@@ -30,14 +30,8 @@ Offline = Annotated[bool, typer.Option("--offline", help="A stand-in model: look
 
 def _ready(quiet: bool = False) -> Settings:
     settings = load()
-    secrets = (
-        settings.telegram_bot_token,
-        settings.anthropic_api_key,
-        settings.supabase_service_role_key,
-        settings.database_url,
-    )
     level = "ERROR" if quiet and settings.log_level == "INFO" else settings.log_level
-    configure(level, settings.log_format, secrets)
+    configure(level, settings.log_format, settings.secrets)
     return settings
 
 

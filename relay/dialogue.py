@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from relay import metrics
 from relay.blocks import paired
 from relay.errors import (
     ContextTooLong,
@@ -181,6 +182,7 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
             if time.monotonic() + pause > deadline:
                 raise failure
             trouble.begin(str(failure))
+            metrics.RETRIES.add("model", type(failure).__name__)
             if await unless(stop, asyncio.sleep(pause, True)) is None:
                 return None
         raise ModelUnavailable()

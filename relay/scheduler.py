@@ -11,6 +11,7 @@ from datetime import UTC, datetime, tzinfo
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from relay import metrics
 from relay.errors import RelayError
 
 log = structlog.get_logger()
@@ -71,7 +72,17 @@ def _is_no_cancellation(record: logging.LogRecord) -> bool:
 
 async def _logged(job: Job) -> None:
     """Runs a job; a failure is logged and waits for the next time."""
+    # What made it due may be a turn, whose names its lines are not to carry.
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(job=job.name)
+    outcome = "failed"
     try:
         await job.run()
+        outcome = "done"
+    except asyncio.CancelledError:
+        outcome = "cut_off"
+        raise
     except RelayError as error:
-        log.warning("job failed", job=job.name, error=str(error))
+        log.warning("job failed", error=str(error))
+    finally:
+        metrics.JOBS.add(job.name, outcome)

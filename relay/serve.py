@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import signal
+import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from relay.app import Relay, make_model, make_worker, opened
+from relay.app import Relay, make_model, make_worker, opened, version
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -18,7 +20,9 @@ from relay.ports import Model
 from relay.settings import Settings
 
 if TYPE_CHECKING:
+    from relay.bot.intake import Intake
     from relay.bot.updates import Bot
+    from relay.bot.worker import Worker
     from relay.clients.telegram import Telegram
     from relay.scheduler import Job, Scheduler
 
@@ -27,6 +31,8 @@ T = TypeVar("T")
 
 DRAIN_SECONDS = 20.0
 """How long running turns may take to end after SIGTERM."""
+FIRST_POLL_SECONDS = 0.05
+"""What is slow to import waits so long, until the first poll is on its way."""
 
 
 async def identify(telegram: Telegram) -> Bot:
@@ -102,6 +108,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         asyncio.create_task(intake.run(), name="intake"),
         asyncio.create_task(worker.run(), name="worker"),
     ]
+    if settings.web:
+        running.append(asyncio.create_task(_show(relay, bot, intake, worker), name="web"))
     settling = asyncio.create_task(_settle(model, telegram, scheduler, people), name="settle")
     ended = asyncio.create_task(stopping.wait(), name="stopping")
     try:
@@ -145,12 +153,29 @@ async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, people
     """What may happen after the first poll: the model's package, the jobs, the command menu."""
     from relay.bot.menu import register
 
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(FIRST_POLL_SECONDS)
     warm = getattr(model, "warm", None)
     if warm is not None:
         await warm()
     scheduler.start()
     await register(telegram, people.admins, people.allowed - people.admins)
+
+
+async def _show(relay: Relay, bot: Bot, intake: Intake, worker: Worker) -> None:
+    """Tells over HTTP how this process is, until cancelled. Raises `SettingsError`."""
+    await asyncio.sleep(FIRST_POLL_SECONDS)
+    await asyncio.to_thread(importlib.import_module, "relay.web.show")
+    from relay.web.health import Health, Process
+    from relay.web.show import show
+
+    process = Process(
+        since_poll=lambda: time.monotonic() - intake.polled_at,
+        free=lambda: worker.free,
+        running=lambda: len(worker.running),
+        stopping=lambda: worker.closing,
+    )
+    health = Health(process, Store(relay.database, relay.worker_name), bot.id)
+    await show(relay.settings, health, version())
 
 
 async def _unless(stopping: asyncio.Event, work: Awaitable[T]) -> T | None:

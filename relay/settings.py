@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
@@ -124,6 +125,20 @@ class Settings(BaseSettings):
     def bot_id(self) -> int:
         """The bot's Telegram user id: the part of the token before the colon; 0 without a token."""
         return int(self.telegram_bot_token.split(":")[0] or 0)
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must never be written anywhere: each secret, and the part of it that is secret where it has one."""
+        password = urlsplit(self.database_url).password or ""
+        whole = (
+            self.telegram_bot_token,
+            self.anthropic_api_key,
+            self.supabase_service_role_key,
+            self.webhook_secret,
+            self.database_url,
+        )
+        parts = (self.telegram_bot_token.partition(":")[2], password, unquote(password))
+        return [secret for secret in (*whole, *parts) if secret]
 
     @property
     def allowed(self) -> frozenset[int]:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
+from relay import metrics
 from relay.dialogue import ToolRun, Tools, as_json, converse
 from relay.errors import ContextTooLong, ModelError
 from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes, without_known
@@ -75,6 +76,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     return await finish(engine, incoming, choices, prompt, reply, intents)
 
 
+@metrics.timed("begin")
 async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[dict[str, Any]]]:
     """Saves the message, loads what the prompt is made of, and recalls what bears on it.
 
@@ -93,6 +95,7 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     return incoming, context, [row for row in found if row["id"] != context.message_id]
 
 
+@metrics.timed("recall")
 async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any]]:
     """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
     if incoming.lent is None:
@@ -118,6 +121,7 @@ def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
                 yield text
 
 
+@metrics.timed("model")
 async def say(
     engine: Engine,
     incoming: Incoming,
@@ -184,6 +188,7 @@ def moment(given: Any, zone: tzinfo) -> str | None:
     return (when if when.tzinfo else when.replace(tzinfo=zone)).isoformat()
 
 
+@metrics.timed("finish")
 async def finish(
     engine: Engine, incoming: Incoming, choices: Choices, prompt: Prompt, reply: Reply, intents: Intents
 ) -> Answer:

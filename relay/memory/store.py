@@ -13,6 +13,7 @@ from relay.memory.calls.queue import QueueCalls
 from relay.memory.calls.search import SearchCalls
 from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
+from relay.memory.calls.status import StatusCalls
 from relay.memory.calls.summary import SummaryCalls
 from relay.memory.calls.topic import TopicCalls
 from relay.memory.calls.turn import TurnCalls
@@ -32,6 +33,7 @@ class Store(
     SearchCalls,
     SessionCalls,
     SoulCalls,
+    StatusCalls,
     SummaryCalls,
     TopicCalls,
     WhyCalls,

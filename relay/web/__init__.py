@@ -1,0 +1,1 @@
+"""What Relay shows over HTTP: whether it is well, and its numbers. Nothing of anybody's memory."""
