@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import importlib
 import signal
+import sys
 import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar
@@ -85,8 +86,16 @@ async def _meet(settings: Settings, stack: contextlib.AsyncExitStack) -> tuple[T
 
 
 def _import_telegram() -> type[Telegram]:
-    from relay.clients.telegram import Telegram
-
+    # python-telegram-bot imports it for Telegram Passport, which is not used here, where it is installed: 8 MB.
+    unwanted = "cryptography"
+    hidden = unwanted not in sys.modules
+    if hidden:
+        sys.modules[unwanted] = None  # type: ignore[assignment]
+    try:
+        from relay.clients.telegram import Telegram
+    finally:
+        if hidden:
+            del sys.modules[unwanted]
     return Telegram
 
 

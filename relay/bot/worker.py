@@ -142,6 +142,7 @@ class Worker:
         try:
             with metrics.turn(turn.kind):
                 more = await self._run(turn)
+            log.info("turn done", kind=turn.kind)
         except TurnLost:
             log.info("turn taken over")
         except Exception as error:

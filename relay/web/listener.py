@@ -74,12 +74,23 @@ class Listener:
 
 
 class _Connection(RequestHandler):
-    """One connection; what answers a request that is no HTTP does not pass the application."""
+    """One connection. A request that is no HTTP does not reach the application; it is answered here, in a word and
+    without a line in the log, which anybody could fill."""
 
     __slots__ = ()
 
-    def handle_error(self, *args: Any, **kwargs: Any) -> web.StreamResponse:
-        response = super().handle_error(*args, **kwargs)
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        if status >= 500:
+            response = super().handle_error(request, status, exc, message)
+        else:
+            response = web.Response(status=status, text=f"{status}\n")
+            response.force_close()
         _hide_server(response)
         return response
 
