@@ -75,7 +75,8 @@ def _lines(error: BaseException, texts: bool) -> Iterator[str]:
     said = str(error)
     if said and not texts and not isinstance(error, PLAIN):
         said = WITHHELD
-    yield f"{type(error).__module__}.{type(error).__qualname__}: {said}\n".removeprefix("builtins.")
+    name = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+    yield f"{name}: {said}\n" if said else f"{name}\n"
     for one in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
         yield from _lines(one, texts)
 
