@@ -236,7 +236,9 @@ async def test_a_summary_that_is_cut_off_is_no_error(house: House) -> None:
 async def test_a_port_that_is_taken(house: House) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         number = str(taken.getsockname()[1])
-        second = RelayProcess(house.relay.environment | {"RELAY_WEB_PORT": number}, house.relay.log.with_name("second"))
+        second = RelayProcess(
+            house.relay.environment | {"RELAY_WEB_PORT": number}, house.relay.log.with_name("second.log")
+        )
         await second.start()
         assert second.process is not None
         async with asyncio.timeout(30):
@@ -244,3 +246,17 @@ async def test_a_port_that_is_taken(house: House) -> None:
     told = second.output()
     assert told.splitlines()[-1].startswith(f"relay: RELAY_WEB_PORT: another program listens on port {number}")
     assert "Traceback" not in told
+
+
+async def test_the_usual_port_is_nobodys_wish_so_the_bot_does_without(house: House) -> None:
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # somebody has it already: as well
+            stack.enter_context(socket.create_server(("127.0.0.1", 8080)))
+        settings = {key: value for key, value in house.relay.environment.items() if key != "RELAY_WEB_PORT"}
+        second = RelayProcess(settings, house.relay.log.with_name("third.log"))
+        await second.start()
+        await house.tg.wait_for(lambda: "there is no health and no metrics page" in second.output(), 30)
+        chat = house.tg.dm(house.tg.user(2002))
+        await house.answered(chat, await house.asked(chat))
+        assert await second.stop() == 0
+    assert "another program listens on port 8080" in second.output()
