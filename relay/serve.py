@@ -86,16 +86,16 @@ async def _meet(settings: Settings, stack: contextlib.AsyncExitStack) -> tuple[T
 
 
 def _import_telegram() -> type[Telegram]:
-    # python-telegram-bot imports it for Telegram Passport, which is not used here, where it is installed: 8 MB.
-    unwanted = "cryptography"
-    hidden = unwanted not in sys.modules
-    if hidden:
-        sys.modules[unwanted] = None  # type: ignore[assignment]
+    """Imports the client as if `cryptography` were not installed: python-telegram-bot would take 8 MB of it into memory
+    for Telegram Passport, which is not used here, and does without where it is missing."""
+    absent = "cryptography" not in sys.modules
+    if absent:
+        sys.modules["cryptography"] = None  # type: ignore[assignment]
     try:
         from relay.clients.telegram import Telegram
     finally:
-        if hidden:
-            del sys.modules[unwanted]
+        if absent:
+            del sys.modules["cryptography"]
     return Telegram
 
 
