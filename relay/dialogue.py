@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from relay import metrics
 from relay.blocks import paired
 from relay.budget import Tally
 from relay.errors import (
@@ -179,6 +180,7 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
             if time.monotonic() + pause > deadline or talk.tally.used_up:
                 raise failure
             trouble.begin(str(failure))
+            metrics.RETRIES.add("model", type(failure).__name__)
             if await unless(stop, asyncio.sleep(pause, True)) is None:
                 return None
         raise ModelUnavailable()

@@ -83,6 +83,8 @@ class Claimed:
     """Whose memory its group was lent."""
     choices: Choices = Choices()
     """Its user's own."""
+    waited: float = 0.0
+    """Seconds since its first update arrived."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Claimed:
@@ -99,6 +101,7 @@ class Claimed:
             answers=row.get("answers"),
             linked_to=row.get("linked_to"),
             choices=Choices.from_json(row.get("choices") or {}),
+            waited=row.get("waited") or 0.0,
         )
 
 
@@ -116,6 +119,18 @@ class News:
     """Whether it is the one that polls; None: nobody is."""
     owed: bool = False
     """A summary or a title is due that nobody makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What is to be answered, in numbers."""
+
+    waiting: int
+    """Updates that wait for their turn."""
+    turns: int
+    """Turns under way or left behind."""
+    oldest: float
+    """For how many seconds something could have been taken up and was not; 0 when there is nothing."""
 
 
 @dataclass(frozen=True, slots=True)

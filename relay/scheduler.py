@@ -11,6 +11,7 @@ from datetime import UTC, datetime, tzinfo
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from relay import metrics
 from relay.errors import RelayError
 from relay.sentinel import Outcome
 
@@ -67,10 +68,16 @@ class Scheduler:
 
     async def run(self, job: Job) -> None:
         """Runs a job once, and keeps how it ended; a failure is logged and waits for the next time."""
+        # What made it due may be a turn, whose names its lines are not to carry.
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(job=job.name)
         try:
             await job.run()
+        except asyncio.CancelledError:
+            metrics.JOBS.add(job.name, "cut_off")
+            raise
         except RelayError as error:
-            log.warning("job failed", job=job.name, error=str(error))
+            log.warning("job failed", error=str(error))
             self._ended(job, str(error))
         except Exception as error:
             self._ended(job, type(error).__name__)  # its text may quote what it failed on
@@ -79,6 +86,7 @@ class Scheduler:
             self._ended(job, "")
 
     def _ended(self, job: Job, error: str) -> None:
+        metrics.JOBS.add(job.name, "failed" if error else "done")
         before = self.outcomes.get(job.name)
         failures = (before.failures if before else 0) + 1 if error else 0
         self.outcomes[job.name] = Outcome(datetime.now(UTC), error, failures, job.at is not None)

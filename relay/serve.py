@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import signal
+import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from relay.app import Relay, make_model, make_worker, opened
+from relay.app import Relay, make_model, make_worker, opened, version
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -33,6 +35,8 @@ DRAIN_SECONDS = 20.0
 """How long running turns may take to end after SIGTERM."""
 DAILY_SECONDS = 20 * 3600
 """What is done once a day is not done again sooner than this, by whichever process."""
+FIRST_POLL_SECONDS = 0.05
+"""What is slow to import waits so long, until the first poll is on its way."""
 
 
 async def identify(telegram: Telegram) -> Bot:
@@ -85,8 +89,16 @@ async def _meet(settings: Settings, stack: contextlib.AsyncExitStack) -> tuple[T
 
 
 def _import_telegram() -> type[Telegram]:
-    from relay.clients.telegram import Telegram
-
+    """Imports the client as if `cryptography` were not installed: python-telegram-bot would take 8 MB of it into memory
+    for Telegram Passport, which is not used here, and does without where it is missing."""
+    absent = "cryptography" not in sys.modules
+    if absent:
+        sys.modules["cryptography"] = None  # type: ignore[assignment]
+    try:
+        from relay.clients.telegram import Telegram
+    finally:
+        if absent:
+            del sys.modules["cryptography"]
     return Telegram
 
 
@@ -103,11 +115,18 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     taking, heard_at = taking_updates(relay, telegram, worker, people)
-    scheduler.add(watching(relay, telegram, bot, people, heard_at, scheduler))
+    begun = time.monotonic()
+
+    def silence() -> float:
+        return time.monotonic() - max(begun, heard_at())
+
+    scheduler.add(watching(relay, telegram, bot, people, silence, scheduler))
     running = [
         asyncio.create_task(taking, name="intake"),
         asyncio.create_task(worker.run(), name="worker"),
     ]
+    if settings.web:
+        running.append(asyncio.create_task(_show(relay, bot, silence, worker), name="web"))
     settling = asyncio.create_task(_settle(model, telegram, scheduler, people), name="settle")
     ended = asyncio.create_task(stopping.wait(), name="stopping")
     try:
@@ -182,14 +201,14 @@ def watching(
     telegram: Telegram,
     bot: Bot,
     people: People,
-    heard_at: Callable[[], float],
+    silence: Callable[[], float],
     scheduler: Scheduler,
 ) -> Job:
     """The job that tells admins when something is wrong."""
     from relay.scheduler import Job
     from relay.sentinel import Sentinel
 
-    settings, begun = relay.settings, time.monotonic()
+    settings = relay.settings
     sentinel = Sentinel(
         store=Store(relay.database, relay.worker_name),
         people=people,
@@ -197,7 +216,7 @@ def watching(
         bot_id=bot.id,
         budget=relay.budget,
         folders=[settings.data_dir, settings.backup_dir or settings.data_dir / "backups"],
-        silence=lambda: time.monotonic() - max(begun, heard_at()),
+        silence=silence,
         outcomes=scheduler.outcomes,
     )
     return Job("sentinel", sentinel.look, minutes=1)
@@ -207,12 +226,29 @@ async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, people
     """What may happen after the first poll: the model's package, the jobs, the command menu."""
     from relay.bot.menu import register
 
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(FIRST_POLL_SECONDS)
     warm = getattr(model, "warm", None)
     if warm is not None:
         await warm()
     scheduler.start()
     await register(telegram, people.admins, people.allowed - people.admins)
+
+
+async def _show(relay: Relay, bot: Bot, silence: Callable[[], float], worker: Worker) -> None:
+    """Tells over HTTP how this process is, until cancelled. Raises `SettingsError`."""
+    await asyncio.sleep(FIRST_POLL_SECONDS)
+    await asyncio.to_thread(importlib.import_module, "relay.web.show")
+    from relay.web.health import Health, Process
+    from relay.web.show import show
+
+    process = Process(
+        since_poll=silence,
+        free=lambda: worker.free,
+        running=lambda: len(worker.running),
+        stopping=lambda: worker.closing,
+    )
+    health = Health(process, Store(relay.database, relay.worker_name), bot.id)
+    await show(relay.settings, health, version())
 
 
 async def _unless(stopping: asyncio.Event, work: Awaitable[T]) -> T | None:

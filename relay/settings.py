@@ -8,6 +8,7 @@ import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
@@ -143,15 +144,18 @@ class Settings(BaseSettings):
         return int(self.telegram_bot_token.split(":")[0] or 0)
 
     @property
-    def secrets(self) -> tuple[str, ...]:
-        """What must never be shown: keys, tokens, and the connection string with its password."""
-        return (
+    def secrets(self) -> list[str]:
+        """What must never be written anywhere: each secret, and the part of it that is secret where it has one."""
+        password = urlsplit(self.database_url).password or ""
+        whole = (
             self.telegram_bot_token,
             self.anthropic_api_key,
             self.supabase_service_role_key,
-            self.database_url,
             self.webhook_token,
+            self.database_url,
         )
+        parts = (self.telegram_bot_token.partition(":")[2], password, unquote(password))
+        return [secret for secret in (*whole, *parts) if secret]
 
     @property
     def webhook_token(self) -> str:

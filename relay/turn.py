@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import tzinfo
 from typing import Any
 
+from relay import metrics
 from relay.budget import UNLIMITED, Budget, Tally
 from relay.dialogue import Tools, converse
 from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
@@ -86,6 +87,7 @@ async def kept(store: Store, incoming: Incoming, tally: Tally) -> AsyncIterator[
         raise
 
 
+@metrics.timed("begin")
 async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[dict[str, Any]]]:
     """Saves the message, loads what the prompt is made of, and recalls what bears on it.
 
@@ -105,6 +107,7 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     return incoming, context, [row for row in found if row["id"] != context.message_id]
 
 
+@metrics.timed("recall")
 async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any]]:
     """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
     if incoming.lent is None:
@@ -130,6 +133,7 @@ def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
                 yield text
 
 
+@metrics.timed("model")
 async def say(
     engine: Engine,
     incoming: Incoming,
@@ -174,6 +178,7 @@ def offered(engine: Engine, incoming: Incoming, context: Context, tainted: bool)
     )
 
 
+@metrics.timed("finish")
 async def finish(
     engine: Engine,
     incoming: Incoming,

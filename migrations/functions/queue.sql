@@ -24,6 +24,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'choices', (select c.choices from choice c where c.user_id = p_turn.user_id),
         'answer', case when p_turn.told is not null then p_turn.told
             || jsonb_build_object('changes', relay.changes_of(p_turn.id)) end,
+        'waited', (select extract(epoch from clock_timestamp() - min(u.received_at)) from inbox u
+            where u.turn_id = p_turn.id),
         'updates', coalesce((
             select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
         'parts', coalesce((

@@ -28,6 +28,20 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'used', public.relay_usage(p_space, jsonb_build_array(now() - interval '1 day'), false))
 $$;
 
+-- What is to be answered, in numbers, from indexes alone: updates that wait, turns under way or left behind, and for how
+-- many seconds the oldest of what nobody has taken up could have been.
+create or replace function public.relay_queue(p_bot_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'waiting', (select count(*) from inbox where status = 'pending' and bot_id = p_bot_id),
+        'turns', (select count(*) from turn where status in ('working', 'answered') and bot_id = p_bot_id),
+        'oldest', greatest(0, extract(epoch from now() - least(
+            (select min(due_at) from lane where bot_id = p_bot_id and due_at is not null and open_turn_id is null),
+            (select min(coalesce(lease_until, not_before, created_at)) from turn
+                where status in ('working', 'answered') and bot_id = p_bot_id
+                    and (lease_owner is null or lease_until < now()))))))
+$$;
+
 -- Whether the database answers; costs nothing.
 create or replace function public.relay_ping() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$

@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from relay import metrics
 from relay.bot.files import sent_as
 from relay.bot.insist import Pauses, Stopped, insist, rest
 from relay.bot.lost import Search
@@ -57,6 +58,7 @@ class Delivery:
         self._bot_id = bot_id
         self._search = Search(store, messenger, bot_id)
 
+    @metrics.timed("deliver")
     async def deliver(self, turn: Claimed, parts: list[Json], stop: asyncio.Event | None = None) -> Delivered:
         """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and that is said.
 
@@ -76,11 +78,13 @@ class Delivery:
                     row |= await self._store.sending(turn, results, row["seq"])
                     results = []
                 results.append(await self._put(turn, row, stop))
+                metrics.DELIVERIES.add("sent")
             except Stopped:
                 results = [await self._say_stopped(turn, row, results)]
                 break
             except MessengerError as error:
                 log.warning("part not delivered", delivery=row["id"], error=str(error))
+                metrics.DELIVERIES.add("failed")
                 refused, gone, ended = str(error), isinstance(error, ChatGone), "file" not in row["request"]
                 results.append(failed(row, refused))
         more, summary = await self._store.sent(turn, results, True)

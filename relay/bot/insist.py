@@ -7,6 +7,7 @@ import contextlib
 import random
 from typing import Any
 
+from relay import metrics
 from relay.errors import (
     DeliveryUncertain,
     MessengerError,
@@ -34,6 +35,11 @@ class Pauses:
 
     def after(self, error: MessengerError) -> float:
         """Seconds. Raises the error when repeating is of no use."""
+        pause = self._after(error)
+        metrics.RETRIES.add("telegram", type(error).__name__)
+        return pause
+
+    def _after(self, error: MessengerError) -> float:
         if isinstance(error, MessengerThrottled):
             return error.retry_after
         if isinstance(error, TokenRefused | PollConflict):

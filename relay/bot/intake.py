@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from relay import metrics
 from relay.bot.place import Place
 from relay.bot.said import is_forward
 from relay.bot.updates import chat_of, sort_update, topic_of
@@ -60,6 +61,7 @@ class Intake:
         self._trouble_since = 0.0
         self._wave_off(updates, rows)
         for row in rows:
+            metrics.UPDATES.add(row["kind"])
             self._join(row)
 
     def _wave_off(self, updates: list[Json], rows: list[Json]) -> None:
@@ -112,7 +114,8 @@ class Intake:
                 self._worker.groups.moved(pair[1])
             return sort_update(update, self._worker.bot, self._people.allowed, self._worker.groups.may_be_open(chat))
         except Exception as error:
-            log.warning("unreadable update", update_id=update["update_id"], error=repr(error))
+            log.warning("unreadable update", update_id=update["update_id"], error=type(error).__name__)
+            log.debug("what it is", update=update, error=repr(error))
             return _unreadable(update)
 
     def _join(self, row: Json) -> None:

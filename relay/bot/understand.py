@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from relay import metrics
 from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.said import joined_blocks, media_of, name_of, parts_of, reply_of, said_at, text_of
@@ -47,6 +48,7 @@ def lane_of(updates: Sequence[Json]) -> tuple[Json, int, int | None]:
     return chat, topic_of(body), body.get("message_id")
 
 
+@metrics.timed("understand")
 async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
     """Reads a turn's updates. Group messages that turn out not to be for the bot come to nothing."""
     if "callback_query" in turn.updates[0]:

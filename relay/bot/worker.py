@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from relay import metrics
 from relay.bot.controls import Controls
 from relay.bot.delivery import STOPPED, Delivery
 from relay.bot.groups import Groups
@@ -90,7 +91,12 @@ class Worker:
             await asyncio.wait(list(self._tasks.values()))
 
     def accept(self, turns: list[Claimed], wait: float | None) -> None:
-        """Runs claimed turns, in the order of what caused them. `wait`: in how many seconds more may be due."""
+        """Runs claimed turns, in the order of what caused them. `wait`: in how many seconds more may be due.
+
+        While this process stops it runs none: what it was just handed goes back with the rest.
+        """
+        if self.closing:
+            return
         for turn in sorted(turns, key=lambda turn: turn.updates[0]["update_id"] if turn.updates else 0):
             if turn.turn_id in self._tasks:
                 if turn.fence < self._turns[turn.turn_id].fence:
@@ -148,9 +154,12 @@ class Worker:
     async def _guarded(self, turn: Claimed) -> None:
         """Runs a turn; whatever goes wrong, its lane goes on."""
         structlog.contextvars.bind_contextvars(turn_id=turn.turn_id)
+        metrics.STAGE_SECONDS.observe(turn.waited, "queue")
         more = True
         try:
-            more = await self._run(turn)
+            with metrics.turn(turn.kind):
+                more = await self._run(turn)
+            log.info("turn done", kind=turn.kind)
         except TurnLost:
             log.info("turn taken over")
         except Exception as error:
@@ -168,9 +177,10 @@ class Worker:
     async def _run(self, turn: Claimed) -> bool:
         """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
         chat, topic_id, message_id = lane_of(turn.updates)
+        structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
         if "callback_query" in turn.updates[0]:
             topic_id = await topic_pressed(turn.updates[0]["callback_query"], self.bot, self.store)
-        structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
+            structlog.contextvars.bind_contextvars(topic_id=topic_id)
         place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
         if turn.status != "answered" and silenced(turn, self.bot, turn.user_id in self._house.people.admins):
             return await self._deliver(turn, [])
@@ -201,6 +211,7 @@ class Worker:
 
     async def _answered(self, run: Run, incoming: Incoming, place: Place) -> Answer | None:
         """The answer to an input; None when something that belongs to it arrived meanwhile."""
+        log.debug("heard", text=incoming.text)
         quiet = incoming.replaces
         preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts, quiet)
         async with preview:
@@ -216,6 +227,7 @@ class Worker:
                     await asyncio.gather(work, return_exceptions=True)
         if told is not None and not run.stop.is_set():
             await preview.settle()
+        log.debug("answered", text=told.text if told else None)
         return told
 
     def _stored_parts(self, turn: Claimed, place: Place) -> list[dict[str, Any]]:
@@ -237,7 +249,7 @@ class Worker:
 
     async def _failed(self, turn: Claimed, error: Exception) -> None:
         """Puts a turn off; the third time it is set aside, and said so."""
-        # An error that is not ours may quote the message it failed on: its text stays in the log of this machine.
+        # An error that is not ours may quote the message it failed on.
         sentence = type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")
         try:
             if not await self.store.fail(turn, sentence, 2.0 ** (turn.failures + 1)):
@@ -245,6 +257,7 @@ class Worker:
         except RelayError as lost:
             log.warning("failure not recorded", error=str(lost))
             return
+        metrics.SET_ASIDE.add()
         await self._tell_trouble(turn, APOLOGY, f"was set aside after failing three times: {sentence}")
 
     async def _tell_trouble(self, turn: Claimed, line: str, what: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from relay import metrics
 from relay.clients.heard import Heard
 from relay.errors import (
     ContextTooLong,
@@ -90,16 +91,30 @@ class Claude:
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         """See `ports.Model.reply`."""
+        try:
+            step = await self._reply(request, on_text)
+        except ModelError as error:
+            metrics.ERRORS.add("model", type(error).__name__)
+            if isinstance(error, StreamCut):
+                metrics.tokens(request.model, error.usage)
+            raise
+        metrics.tokens(request.model, step.usage)
+        return step
+
+    async def _reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         client = await self.warm()
         from anthropic import AnthropicError
 
         heard = Heard(on_text, usage=request.used)
+        first_token = metrics.first("model_first_token")
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(self._timeout) as silence, await _stream(client, request) as stream:
                 async for event in stream:
                     silence.reschedule(now() + self._timeout)
                     heard.take(event)
+                    if heard.blocks:
+                        first_token()
         except (AnthropicError, ValueError, LookupError, OSError) as error:
             raise _translate(error, heard) from None
         except Exception as error:

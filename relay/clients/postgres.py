@@ -9,7 +9,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from relay.clients.sqlstates import is_refused, is_transient
+from relay.clients.sqlstates import is_refused, is_transient, without_values
 from relay.errors import AccessRefused, DatabaseError, DatabaseUnavailable, DataRefused, SchemaError, TurnLost
 
 # What libpq says when no connection comes about, and what that means.
@@ -112,5 +112,5 @@ def _translate(error: Exception) -> DatabaseError:
     if not state or is_transient(state):
         return DatabaseUnavailable(f"The database cannot be used right now ({message}).")
     if is_refused(state):
-        return DataRefused(f"The database cannot hold a value: {message} ({state}).")
+        return DataRefused(f"The database cannot hold a value: {without_values(state, message)} ({state}).")
     return DatabaseError(f"The database refused a call: {message} ({state}).")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from relay.clients.sqlstates import is_refused, is_transient
+from relay.clients.sqlstates import is_refused, is_transient, without_values
 from relay.clients.supabase_keys import KEY_HELP, check_key
 from relay.errors import (
     AccessRefused,
@@ -124,7 +124,7 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
     if code.startswith(("PGRST0", "PGRST3")) or is_transient(code):
         return DatabaseUnavailable(f"Supabase cannot be used right now ({message or code}).")
     if is_refused(code) or code == "PGRST102":
-        return DataRefused(f"Supabase cannot hold a value: {message} ({code}).")
+        return DataRefused(f"Supabase cannot hold a value: {without_values(code, message)} ({code}).")
     if not code:
         return AccessRefused(
             f"What answers at SUPABASE_URL is no Supabase project (HTTP {status}). "

@@ -21,6 +21,7 @@ from telegram.error import (
     TimedOut,
 )
 
+from relay import metrics
 from relay.clients.transport import UNREADABLE, AiohttpRequest
 from relay.errors import (
     ChatGone,
@@ -87,7 +88,9 @@ class Telegram(Bot):
         try:
             return await self._post(method, given)
         except TelegramError as error:
-            raise _translate(error) from None
+            translated = _translate(error)
+            metrics.ERRORS.add("telegram", type(translated).__name__)
+            raise translated from None
         except KeyError:  # a success that holds no result
             raise DeliveryUncertain() from None
 

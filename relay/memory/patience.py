@@ -8,6 +8,7 @@ from typing import Any
 
 import structlog
 
+from relay import metrics
 from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError
 from relay.ports import Database
 
@@ -34,6 +35,7 @@ class Patient:
                 return await self._database.call(function, **arguments)
             except (DatabaseUnavailable, SchemaError) as error:
                 log.warning("waiting for the database", function=function, error=str(error))
+                metrics.RETRIES.add("database", type(error).__name__)
             await asyncio.sleep(pause)
             pause = min(LONGEST_PAUSE, pause * 2)
             await self.repair()

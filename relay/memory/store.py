@@ -16,6 +16,7 @@ from relay.memory.calls.search import SearchCalls
 from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
 from relay.memory.calls.spend import SpendCalls
+from relay.memory.calls.status import StatusCalls
 from relay.memory.calls.summary import SummaryCalls
 from relay.memory.calls.topic import TopicCalls
 from relay.memory.calls.turn import TurnCalls
@@ -39,6 +40,7 @@ class Store(
     SessionCalls,
     SoulCalls,
     SpendCalls,
+    StatusCalls,
     SummaryCalls,
     TopicCalls,
     WatchCalls,

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 import structlog
 from aiohttp import web
 
-from relay.errors import DatabaseError, SettingsError
+from relay.errors import DatabaseError
+from relay.web.listener import Listener
 
 log = structlog.get_logger()
 
@@ -21,6 +22,7 @@ HEADER = "X-Telegram-Bot-Api-Secret-Token"
 MOST_BYTES = 2**20
 BODY_SECONDS = 10.0
 """How long a body may take to come."""
+STOP_SECONDS = 5.0
 MOST_AT_ONCE = 100
 """So many updates are taken at a time; Telegram brings the others again a moment later."""
 Json = dict[str, Any]
@@ -44,19 +46,11 @@ class Webhook:
         """
         application = web.Application(client_max_size=MOST_BYTES)
         application.router.add_route("*", "/{path:.*}", self._answer)
-        runner = web.AppRunner(application, access_log=None, lingering_time=1.0, shutdown_timeout=5.0)
-        await runner.setup()
+        listener = Listener(application, host, port, "RELAY_WEBHOOK")
         try:
-            try:
-                await web.TCPSite(runner, host, port).start()
-            except OSError as error:
-                raise SettingsError(
-                    f"The webhook cannot listen on {host}, port {port} ({error.strerror}). "
-                    "Change RELAY_WEBHOOK_HOST or RELAY_WEBHOOK_PORT."
-                ) from None
-            yield runner.addresses[0][1]
+            yield await listener.start()
         finally:
-            await runner.cleanup()
+            await listener.stop(STOP_SECONDS)
 
     async def _answer(self, request: web.Request) -> web.Response:
         if request.path not in self._paths:

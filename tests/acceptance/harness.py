@@ -9,8 +9,10 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.leaks import search_files
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
+from tests.standins.telegram.values import TEST_TOKEN
 
 OWNER, FRIEND, STRANGER = 1001, 1002, 6666
 
@@ -53,7 +55,14 @@ class RelayProcess:
         if self.process.returncode is None:
             self.process.send_signal(number)
         async with asyncio.timeout(40):
-            return await self.process.wait()
+            code = await self.process.wait()
+        self.search()
+        return code
+
+    def search(self) -> None:
+        """No secret is in what it and its database wrote."""
+        for folder in (self.log.parent, Path(self.environment.get("RELAY_DATA_DIR", self.log.parent))):
+            search_files(folder, self.environment)
 
     def output(self) -> str:
         return self.log.read_text("utf-8", "replace")
@@ -65,7 +74,7 @@ def environment(tg: TelegramStandIn, model: AnthropicStandIn, data_dir: Path, **
     ours = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "PYTHONDONTWRITEBYTECODE")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return inherited | {
-        "TELEGRAM_BOT_TOKEN": "12345:TEST",
+        "TELEGRAM_BOT_TOKEN": TEST_TOKEN,
         "TELEGRAM_API_URL": tg.url,
         "ANTHROPIC_API_KEY": "sk-ant-test",
         "ANTHROPIC_BASE_URL": model.url,

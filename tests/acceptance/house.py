@@ -19,10 +19,11 @@ from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.standins.anthropic import AnthropicStandIn, Recorded
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn
 from tests.standins.telegram.faults import Fault
+from tests.standins.telegram.values import TEST_TOKEN
 
 GUESTS = range(2001, 2200)
 WORD = re.compile(r"\bq\d+\b")
-SECRETS = ("12345:TEST", "sk-ant-test")
+SECRETS = (TEST_TOKEN, "sk-ant-test")
 
 
 def echo(request: Recorded) -> str:

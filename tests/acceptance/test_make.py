@@ -49,7 +49,9 @@ class Made(RelayProcess):
         if self.process.returncode is None:
             os.killpg(self.process.pid, number)
         async with asyncio.timeout(40):
-            return await self.process.wait()
+            code = await self.process.wait()
+        self.search()
+        return code
 
 
 @pytest.fixture(scope="module")

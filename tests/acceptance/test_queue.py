@@ -93,7 +93,7 @@ async def test_a_second_sigterm_ends_it_at_once_and_loses_nothing(house: House) 
     assert process.returncode is None, "it waits for the answer"
     process.send_signal(signal.SIGTERM)
     async with asyncio.timeout(3):
-        await process.wait()
+        assert await process.wait() == -signal.SIGTERM
     house.quiet()
     await house.again()
     await house.answered(chat, word)

@@ -14,6 +14,7 @@ import pytest
 from relay import migrate
 from tests.acceptance.home import named, open_home
 from tests.acceptance.house import House
+from tests.leaks import searched
 from tests.standins.supabase import SupabaseProject
 
 
@@ -53,7 +54,7 @@ async def relay(folder: Path, *words: str, **settings: str) -> tuple[int, str]:
     )  # fmt: skip
     async with asyncio.timeout(60):
         output, _ = await process.communicate()
-    return process.returncode or 0, output.decode()
+    return process.returncode or 0, searched(output.decode(), settings)
 
 
 # Settings that are wrong: exit code 2

@@ -10,6 +10,7 @@ import pytest
 
 from tests.acceptance.harness import OWNER
 from tests.acceptance.town import SESSION, Town
+from tests.leaks import searched
 from tests.standins.anthropic import Reply
 
 pytestmark = SESSION
@@ -18,8 +19,9 @@ pytestmark = SESSION
 class Terminal:
     """A `relay …` with its standard input and output."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, settings: dict[str, str]) -> None:
         self.process = process
+        self.settings = settings
         self.seen = ""
 
     async def until(self, text: str, seconds: float = 25) -> str:
@@ -44,7 +46,7 @@ class Terminal:
         assert self.process.stdout is not None
         async with asyncio.timeout(25):
             self.seen += (await self.process.stdout.read()).decode()
-            return await self.process.wait(), self.seen
+            return await self.process.wait(), searched(self.seen, self.settings)
 
 
 async def start(settings: dict[str, str], folder: Path, *words: str) -> Terminal:
@@ -59,7 +61,8 @@ async def start(settings: dict[str, str], folder: Path, *words: str) -> Terminal
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-        )
+        ),
+        settings,
     )
 
 

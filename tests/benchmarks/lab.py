@@ -17,6 +17,7 @@ from typing import Any
 import aiohttp
 
 from tests.benchmarks.crowd import FIRST_USER
+from tests.standins.telegram.values import TEST_TOKEN
 
 ROOT = Path(__file__).parents[2]
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -114,7 +115,7 @@ class Lab:
 def between(tg: Child, model: Child) -> dict[str, str]:
     """The environment of a bot between two stand-ins."""
     return {
-        "TELEGRAM_BOT_TOKEN": "12345:TEST",
+        "TELEGRAM_BOT_TOKEN": TEST_TOKEN,
         "TELEGRAM_API_URL": tg.url,
         "ANTHROPIC_API_KEY": "sk-ant-test",
         "ANTHROPIC_BASE_URL": model.url,

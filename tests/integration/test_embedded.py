@@ -239,6 +239,19 @@ async def test_a_killed_user_leaves_a_server_that_the_next_one_joins_and_stops(d
     assert not _alive(pid)
 
 
+async def test_a_user_that_was_killed_does_not_keep_the_last_one_from_stopping_it(data_dir: Path) -> None:
+    ours = EmbeddedPostgres(data_dir)
+    await ours.start()
+    pid = _postmaster(data_dir)
+    theirs = _another_process(data_dir)
+    _first_line(theirs)
+    theirs.kill()
+    theirs.communicate()
+    assert _alive(pid)
+    await ours.stop()
+    assert not _alive(pid)
+
+
 @pytest.mark.parametrize("victim", ["postmaster", "all"])
 async def test_starting_again_brings_a_killed_server_back_with_all_that_was_committed(
     data_dir: Path, victim: str

@@ -28,6 +28,7 @@ from relay.memory.transfer import MoveDiffers, MoveRefused, Transfer
 from relay.move import in_use, place, target_settings
 from relay.settings import Settings
 from tests.integration.conftest import TEMPLATE, Server, memory_directory
+from tests.leaks import searched
 from tests.standins.supabase import SupabaseProject
 
 ROOT = Path(relay.__file__).parents[1]
@@ -423,7 +424,7 @@ class Shell:
     def run(self, *arguments: str, **more: str) -> tuple[int, str]:
         process = self.start(*arguments, **more)
         output = process.communicate(timeout=90)[0]
-        return process.returncode, output
+        return process.returncode, searched(output, self.environment | more)
 
 
 @pytest.fixture

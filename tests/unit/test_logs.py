@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
+import warnings
 from collections.abc import Iterator
 
 import pytest
 import structlog
 
+from relay.errors import DatabaseError
 from relay.logs import configure
 
 SECRET = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
@@ -18,8 +21,10 @@ SECRET = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
 def restored() -> Iterator[None]:
     """The logging of the test run, as it was."""
     root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
+    handlers, level, hook = list(root.handlers), root.level, sys.excepthook
     yield
+    sys.excepthook = hook
+    logging.captureWarnings(False)
     structlog.reset_defaults()
     root.handlers[:] = handlers
     root.setLevel(level)
@@ -35,14 +40,14 @@ def test_no_secret_gets_out(capsys: pytest.CaptureFixture[str], form: str) -> No
     structlog.get_logger().info(f"url {SECRET}", address=f"https://x/bot{SECRET}/getMe")
     logging.getLogger("some.library").warning("failed: %s", SECRET)
     try:
-        raise ValueError(f"bad {SECRET}")
-    except ValueError:
+        raise RuntimeError(f"bad {SECRET}")
+    except RuntimeError:
         structlog.get_logger().exception("broke")
         logging.getLogger("some.library").exception("broke too")
     written = "\n".join(lines(capsys))
     assert SECRET not in written
     assert written.count("[secret]") >= 4
-    assert "ValueError" in written
+    assert "RuntimeError" in written
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
@@ -83,3 +88,87 @@ def test_short_values_are_no_secrets(capsys: pytest.CaptureFixture[str]) -> None
     configure("INFO", "json", ["", "a"])
     structlog.get_logger().info("banana")
     assert "banana" in lines(capsys)[0]
+
+
+SAID = "the marmalade is behind the clock"
+
+
+def broken(said: str) -> None:
+    """Fails as code does that cannot make sense of what somebody said."""
+    try:
+        int(said)
+    except ValueError as error:
+        raise KeyError(said) from error
+
+
+def logged(said: str) -> None:
+    """What is in reach of a traceback."""
+    held = {"text": said}
+    try:
+        broken(held["text"])
+    except KeyError:
+        structlog.get_logger().exception("turn failed")
+        logging.getLogger("some.library").exception("broke too")
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+@pytest.mark.parametrize("level", ["INFO", "DEBUG"])
+def test_what_errors_quote_of_a_message_is_logged_at_debug_only(
+    capsys: pytest.CaptureFixture[str], form: str, level: str
+) -> None:
+    configure(level, form, [])
+    logged(SAID)
+    written = "\n".join(lines(capsys))
+    assert written.count("KeyError") == written.count("raise KeyError(said)") * 2 == 4
+    assert written.count("ValueError: ") == 2, "the cause is there"
+    assert ("marmalade" in written) == (level == "DEBUG")
+    assert ("its text is logged at DEBUG" in written) == (level == "INFO")
+
+
+def test_our_own_sentences_are_always_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "json", [])
+    try:
+        raise DatabaseError("The database is full.")
+    except DatabaseError:
+        structlog.get_logger().exception("broke")
+    assert json.loads(lines(capsys)[0])["exception"].endswith("relay.errors.DatabaseError: The database is full.")
+
+
+def test_errors_in_a_group_are_told_too(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "json", [])
+    try:
+        raise ExceptionGroup("two", [OSError("no disk"), ValueError(SAID)])
+    except ExceptionGroup:
+        structlog.get_logger().exception("broke")
+    (line,) = lines(capsys)
+    assert "OSError: no disk" in line
+    assert "marmalade" not in line
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_what_nobody_caught_is_a_line_too_and_so_is_a_warning(capsys: pytest.CaptureFixture[str], form: str) -> None:
+    configure("INFO", form, [SECRET])
+    try:
+        raise ValueError(SECRET)
+    except ValueError as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        logging.captureWarnings(True)
+        warnings.warn(f"this is old {SECRET}", stacklevel=1)
+    written = lines(capsys)
+    assert SECRET not in "\n".join(written)
+    assert "this is old" in "\n".join(written)
+    if form == "json":
+        crash, warned = (json.loads(line) for line in written)
+        assert (crash["level"], warned["level"]) == ("critical", "warning")
+        assert "ValueError" in crash["exception"]
+
+
+def test_a_line_is_one_line_whatever_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("DEBUG", "json", [])
+    structlog.get_logger().debug("heard", text="one\ntwo\r\n\u2028\ud83d end", what=object())
+    logging.getLogger("some.library").warning("three\nfour")
+    first, second = (json.loads(line) for line in lines(capsys))
+    assert first["text"].startswith("one\ntwo")
+    assert second["event"] == "three\nfour"

@@ -13,9 +13,7 @@ from relay.errors import FileTooLarge, MessengerError, MessengerRefused, Messeng
 from relay.terminal import Terminal
 from relay.testing import FakeMessenger
 from tests.standins.telegram import TelegramStandIn, Upload
-from tests.standins.telegram.values import StoredFile
-
-TOKEN = "12345:TEST"
+from tests.standins.telegram.values import TEST_TOKEN, StoredFile
 
 
 @pytest.fixture
@@ -28,12 +26,12 @@ async def tg() -> AsyncIterator[TelegramStandIn]:
 async def client(tg: TelegramStandIn, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Telegram]:
     """A client of it. Whatever happens, the token is not logged."""
     caplog.set_level(logging.DEBUG)
-    client = Telegram(TOKEN, tg.url)
+    client = Telegram(TEST_TOKEN, tg.url)
     await client.open()
     yield client
     await client.close_pools()
     lines = [line for line in caplog.text.splitlines() if "Set Bot API" not in line]
-    assert TOKEN not in "\n".join(lines)
+    assert TEST_TOKEN not in "\n".join(lines)
 
 
 def kept(tg: TelegramStandIn, content: bytes, path: str = "", **more: object) -> StoredFile:

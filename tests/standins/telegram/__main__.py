@@ -7,6 +7,7 @@ import asyncio
 import signal
 
 from tests.standins.telegram.server import TelegramStandIn
+from tests.standins.telegram.values import TEST_TOKEN
 
 
 async def serve(token: str, port: int, latency: float) -> None:
@@ -24,7 +25,7 @@ def main() -> None:
     """Read the command line and serve."""
     parser = argparse.ArgumentParser(description="A Telegram Bot API on loopback.")
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--token", default="12345:TEST")
+    parser.add_argument("--token", default=TEST_TOKEN)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds added to every request")
     options = parser.parse_args()
     asyncio.run(serve(options.token, options.port, options.latency))

@@ -8,7 +8,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-TEST_TOKEN = "12345:TEST"
+TEST_TOKEN = "12345:AAF_stand-in_7nQxW0vTgKe2LrYbZ9mPsD4"
 
 
 class ApiError(Exception):

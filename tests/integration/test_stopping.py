@@ -1,0 +1,61 @@
+"""A worker that is told to stop: it takes nothing more up, and what it cannot end in time is somebody else's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from relay.bot.worker import Worker
+from relay.models import ModelRequest, Step
+from tests.integration.conftest import Server
+from tests.integration.house import ADA
+from tests.integration.inside import Inside, Json, inside
+
+
+def answers(request: ModelRequest) -> list[Json]:
+    """One answer to everything."""
+    return [{"type": "text", "text": "Here I am."}]
+
+
+@pytest.fixture
+async def relay(embedded: Server) -> AsyncIterator[Inside]:
+    async with inside(embedded, answers, frozenset(), frozenset([ADA])) as opened:
+        yield opened
+
+
+async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
+    relay: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, begun = relay.worker.engine, asyncio.Event()
+
+    async def endless(request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        on_text("Here")
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(engine.model, "reply", endless)
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    await relay.tg.say(chat, ADA, "are you there?")
+    async with asyncio.timeout(20):
+        await begun.wait()
+        await relay.worker.close(0.05)
+    assert await relay.sql("select status, lease_owner, failures from turn") == [("working", None, 0)]
+    begun.clear()
+    await relay.tg.say(chat, ADA, "and now?")
+    await relay.tg.say(chat, ADA, "/help")
+    await relay.tg.wait_for(lambda: not relay.tg.pending_updates)
+    assert not relay.worker.running
+    assert not begun.is_set(), "it takes up nothing more"
+    monkeypatch.undo()
+    await relay.store.release()
+    follower = Worker(engine, relay.wire, relay.worker.bot, relay.worker.groups, 16, relay.worker._house, lambda: None)
+    working = asyncio.create_task(follower.run())
+    await relay.tg.wait_for(lambda: len([m for m in relay.tg.messages(chat) if m.from_bot]) >= 3)
+    await relay.settled()
+    said = [message.text for message in relay.tg.messages(chat) if message.from_bot]
+    assert said.count("Here I am.") == 2, "each of the two questions once"
+    assert len(said) == 3
+    working.cancel()

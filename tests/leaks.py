@@ -1,0 +1,41 @@
+"""The secrets that tests use, and the search for them in whatever was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+NAMED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY", "SUPABASE_SERVICE_ROLE_KEY", "RELAY_WEBHOOK_SECRET")
+
+used: set[str] = set()
+"""Every secret that a process of this test run was given."""
+
+
+def secrets_in(environment: Mapping[str, str]) -> set[str]:
+    """The secrets among a process's settings: each as a whole, and the part of it that is secret."""
+    whole = {environment.get(name, "") for name in NAMED}
+    address = urlsplit(environment.get("DATABASE_URL", ""))
+    password = address.password or ""
+    parts = {environment.get("TELEGRAM_BOT_TOKEN", "").partition(":")[2], password, unquote(password)}
+    return {secret for secret in whole | parts if len(secret) >= 10 and secret != address.username}
+
+
+def found(written: str) -> list[str]:
+    """The secrets of this test run that a text holds, shortened, and where."""
+    places = {secret: written.find(secret) for secret in used}
+    return [f"{secret[:4]}… after {written[max(0, at - 80) : at]!r}" for secret, at in places.items() if at >= 0]
+
+
+def searched(written: str, environment: Mapping[str, str]) -> str:
+    """What a process wrote, which must hold none of the secrets that it or any before it was given."""
+    used.update(secrets_in(environment))
+    leaked = found(written)
+    assert not leaked, f"a secret was written: {leaked}"
+    return written
+
+
+def search_files(folder: Path, environment: Mapping[str, str]) -> None:
+    """The same for the logs in a folder."""
+    for path in folder.glob("*.log*"):
+        searched(path.read_text("utf-8", "replace"), environment)
