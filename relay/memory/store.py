@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
+from relay.memory.calls.duty import DutyCalls
 from relay.memory.calls.edit import EditCalls
 from relay.memory.calls.facts import FactCalls
 from relay.memory.calls.people import PeopleCalls
@@ -24,6 +25,7 @@ class Store(
     TurnCalls,
     DeliveryCalls,
     ChoiceCalls,
+    DutyCalls,
     EditCalls,
     FactCalls,
     PeopleCalls,
