@@ -132,6 +132,36 @@ def move(
 
 
 @cli.command()
+def backup(
+    to: Annotated[
+        Path | None, typer.Option(help="A folder, or a file that ends in .relaybackup (otherwise RELAY_BACKUP_DIR).")
+    ] = None,
+) -> None:
+    """Write everything into one file, also while the bot runs."""
+    settings = _ready(quiet=True)
+    from relay import backup as backing
+
+    async def work() -> None:
+        await backing.backup(settings, to)
+
+    _run(work())
+
+
+@cli.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `relay backup` wrote.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="What the database holds may go; it is backed up.")
+    ] = False,
+) -> None:
+    """Put a backup into the database of the settings, while no bot runs."""
+    settings = _ready(quiet=True)
+    from relay import backup as backing
+
+    _run(backing.restore(settings, file, replace))
+
+
+@cli.command()
 def version() -> None:
     """Show Relay's version."""
     from relay import app

@@ -25,8 +25,9 @@ from relay.clients.embedded import EmbeddedPostgres
 from relay.clients.postgres import Postgres
 from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, SettingsError
 from relay.memory.transfer import MoveDiffers, MoveRefused, Transfer
-from relay.move import in_use, place, target_settings
+from relay.move import target_settings
 from relay.settings import Settings
+from relay.storage import in_use, place
 from tests.integration.conftest import TEMPLATE, Server, memory_directory
 from tests.standins.supabase import SupabaseProject
 
