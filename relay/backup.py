@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from rich.console import Console
 from relay import migrate
 from relay.app import version
 from relay.archive.backup import Backup, BackupRefused, Made
-from relay.archive.nightly import named
+from relay.archive.nightly import fresh
 from relay.archive.restore import Restore, Restored, RestoreRefused, check, resting
 from relay.errors import SchemaError
 from relay.memory.transfer import Watcher
@@ -25,11 +24,6 @@ from relay.storage import Storage, direct, in_use, is_embedded, made_ready, plac
 ENDING = ".relaybackup"
 
 Json = dict[str, Any]
-
-
-def folder_of(settings: Settings) -> Path:
-    """Where backups are kept."""
-    return settings.backup_dir or settings.data_dir / "backups"
 
 
 def maker(opened: Storage, watcher: Watcher) -> Backup:
@@ -60,10 +54,10 @@ async def backup(settings: Settings, to: Path | None = None) -> Made:
 
 
 def _path(settings: Settings, to: Path | None) -> Path:
-    folder = folder_of(settings) if to is None else to
+    folder = settings.backups if to is None else to
     if to is not None and not to.is_dir() and to.suffix == ENDING:
         return to.expanduser().resolve()
-    return folder.expanduser().resolve() / named(datetime.now(UTC))
+    return fresh(folder.expanduser().resolve())
 
 
 def _report(console: Console, made: Made) -> None:

@@ -40,18 +40,18 @@ class Bar:
 
 
 class Lines:
-    """The same in lines, where there is no terminal: one for each table, and now and then one between."""
+    """The same in lines, where there is no terminal: one for each table that is copied, and now and then one."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._next = time.monotonic() + LINE_SECONDS
-        self._done: set[tuple[str, str]] = set()
+        self._copied: set[str] = set()
 
     def at(self, step: str, table: str, rows: int, of: int) -> None:
-        done = step != "Comparing" and rows == of > 0 and (step, table) not in self._done
-        if done or time.monotonic() > self._next:
+        copied = step == "Copying" and rows == of > 0 and table not in self._copied
+        if copied or time.monotonic() > self._next:
             self._next = time.monotonic() + LINE_SECONDS
-            self._done |= {(step, table)} if done else set()
+            self._copied |= {table} if copied else set()
             self._console.print(f"{step} {table}: {rows:,} of {of:,} rows")
 
     def say(self, sentence: str) -> None:

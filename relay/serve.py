@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from relay.app import Relay, make_model, make_worker, opened
+from relay import migrate
+from relay.app import Relay, make_model, make_worker, opened, version
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -127,17 +128,22 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
 
 def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     """What is done beside answering."""
+    from relay.archive.backup import Backup
+    from relay.archive.nightly import Quiet, nightly
     from relay.jobs import Summariser, summarise_due, tidy
     from relay.scheduler import Job
     from relay.titles import Titler, title_due
 
-    small_model = relay.settings.small_model
+    settings, small_model = relay.settings, relay.settings.small_model
     summariser = Summariser(relay.memory, model, small_model)
     titler = Titler(relay.memory, model, small_model, telegram, bot.id)
+    backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
+    kept = Job("backup", lambda: nightly(backup, relay.memory, settings.backups, settings.backup_days), at=(3, 30))
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
         Job("tidy", lambda: tidy(relay.memory), at=(3, 10)),
+        *([kept] if settings.backup_days else []),
     ]
 
 

@@ -126,6 +126,11 @@ class Settings(BaseSettings):
         return int(self.telegram_bot_token.split(":")[0] or 0)
 
     @property
+    def backups(self) -> Path:
+        """The folder of the backups."""
+        return self.backup_dir or self.data_dir / "backups"
+
+    @property
     def allowed(self) -> frozenset[int]:
         """Everybody the bot answers. Empty means nobody."""
         return self.admins | self.users

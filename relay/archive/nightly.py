@@ -40,6 +40,14 @@ def named(at: datetime) -> str:
     return f"relay-{at.astimezone(UTC):%Y%m%d-%H%M%S}.relaybackup"
 
 
+def fresh(folder: Path) -> Path:
+    """Where a backup that is made now goes in a folder: two within a second get different names."""
+    at = datetime.now(UTC)
+    while (folder / named(at)).exists():
+        at += timedelta(seconds=1)
+    return folder / named(at)
+
+
 async def nightly(backup: Backup, store: Store, folder: Path, days: int) -> Made | None:
     """Makes the night's backup and removes those that are older than so many days; None when another process did.
 
@@ -48,7 +56,7 @@ async def nightly(backup: Backup, store: Store, folder: Path, days: int) -> Made
     if not await store.take_duty(DUTY, LEASE_SECONDS, REST_SECONDS):
         return None
     async with _held(store) as held:
-        made = await backup.make(folder / named(datetime.now(UTC)))
+        made = await backup.make(fresh(folder))
         held.done = True
     removed = await in_thread(remove_old, folder, days, datetime.now(UTC))
     log.info("backed up", file=str(made.path), rows=sum(made.rows.values()), bytes=made.bytes, removed=len(removed))
