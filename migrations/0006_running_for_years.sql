@@ -45,3 +45,6 @@ create table relay.incident (
     over_told_at timestamptz
 );
 create unique index incident_open on relay.incident (kind) where over_at is null;
+
+-- All memories of a space in the order in which they were made, for exports and imports.
+create index memory_made on relay.memory (space_id, created_at, id);

@@ -6,6 +6,7 @@ from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.duty import DutyCalls
 from relay.memory.calls.edit import EditCalls
+from relay.memory.calls.export import ExportCalls
 from relay.memory.calls.facts import FactCalls
 from relay.memory.calls.people import PeopleCalls
 from relay.memory.calls.persona import PersonaCalls
@@ -27,6 +28,7 @@ class Store(
     ChoiceCalls,
     DutyCalls,
     EditCalls,
+    ExportCalls,
     FactCalls,
     PeopleCalls,
     PersonaCalls,
