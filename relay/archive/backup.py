@@ -80,7 +80,7 @@ class Backup:
                 "A `relay move` or `relay restore` into this database was begun and not finished, so it does not hold "
                 "everything. Finish that first."
             )
-        last = {table: str(next(iter(columns.values())) or 0) for table, columns in state["numbers"].items() if columns}
+        last = {table["name"]: table["last"] or "0" for table in state["tables"] if state["numbers"].get(table["name"])}
         return Header(
             id=str(uuid.uuid4()),
             relay=self.relay,

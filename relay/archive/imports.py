@@ -91,7 +91,8 @@ class Import:
     _space_id: int = 0
     _ids: dict[str, dict[int, int]] = field(default_factory=dict)
     """For each kind of row, the ids here by those in the file; of messages only those that are cited."""
-    _taken: list[int] = field(default_factory=list)
+    _taken: dict[int, str] = field(default_factory=dict)
+    """The memories of the moment that came last: those made in one moment may come in several batches."""
 
     async def run(self) -> Space:
         """Adds what is not there yet; returns the space. May be run again after a break.
@@ -135,10 +136,12 @@ class Import:
 
     async def _give(self, batch: list[Json]) -> None:
         kind = batch[0]["type"]
-        more = {"taken": self._taken} if kind == "memory" else {}
+        more = {"taken": list(self._taken)} if kind == "memory" else {}
         rows = [self._moved(self._linked(row)) for row in batch]
         done = await self.store.import_rows(PARTS[kind], self._space_id, rows, **more)
-        self._taken = done["ids"]
+        if kind == "memory":
+            made = {new: row["created_at"] for row, new in zip(batch, done["ids"], strict=True)}
+            self._taken = {id: at for id, at in (self._taken | made).items() if at == batch[-1]["created_at"]}
         self.added[PARTS[kind]] += done["added"]
         self.seen[PARTS[kind]] += len(batch)
         self.told(PARTS[kind], self.seen[PARTS[kind]])

@@ -24,16 +24,22 @@ import pytest
 
 from relay import backup as commands
 from relay import migrate
+from relay.app import Relay
 from relay.archive.backup import Backup, BackupRefused
 from relay.archive.backup_file import BackupDamaged
 from relay.archive.nightly import Quiet, named, nightly, remove_old
 from relay.archive.private import FileRefused
 from relay.archive.restore import Checked, Restore, Restored, RestoreDiffers, RestoreRefused, check
+from relay.bot.updates import Bot
 from relay.clients.postgres import Postgres
 from relay.clients.supabase import Supabase
+from relay.memory.patience import Patient
 from relay.memory.store import Store
 from relay.ports import Database
+from relay.scheduler import Job
+from relay.serve import jobs
 from relay.settings import Settings
+from relay.testing import FakeMessenger, OfflineModel
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import ADA, House, message
 from tests.integration.sides import ROWS, STAYS, Looking, Side
@@ -460,3 +466,21 @@ async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
     (saved,) = settings.backups.iterdir()
     await commands.restore(settings, saved, replace=True)
     assert side.sql("select text from message") == [("second",)]
+
+
+async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any, tmp_path: Path) -> None:
+    side = await make()
+
+    def job(days: int) -> list[Job]:
+        settings = settings_of(side, tmp_path).model_copy(update={"backup_days": days})
+        store = Store(side.port, str(uuid.uuid4()))
+        relay = Relay(settings, side.port, Patient(side.port), store, "a worker", "a test")
+        messenger: Any = FakeMessenger()
+        return [job for job in jobs(relay, OfflineModel(), messenger, Bot(1, "relay")) if job.name == "backup"]
+
+    assert job(0) == []
+    (nightly_one,) = job(7)
+    assert nightly_one.at == (3, 30)
+    await nightly_one.run()
+    (file,) = files_in(tmp_path / "data" / "backups")
+    await check(file, SCHEMA, Looking())
