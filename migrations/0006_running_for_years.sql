@@ -93,3 +93,6 @@ create table relay.budget_warning (
     user_id bigint primary key,
     told_at timestamptz not null
 );
+
+-- All memories of a space in the order in which they were made, for exports and imports.
+create index memory_made on relay.memory (space_id, created_at, id);

@@ -87,9 +87,7 @@ async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]
             if await made_ready(stored, settings, wait):
                 log.info("database migrated", version=migrate.load().version)
             if (await migrate.present(stored.database)).get("moving"):
-                raise SchemaError(
-                    "`relay move` into this database was interrupted: run it again, it goes on from there."
-                )
+                raise SchemaError("A `relay move` or `relay restore` into this database was interrupted: run it again.")
             patient = Patient(stored.database, stored.repair)
             yield Relay(
                 settings, stored.database, patient, Store(patient, instance.name), instance.name, stored.label, budget

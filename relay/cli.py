@@ -214,6 +214,64 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object
 
 
 @cli.command()
+def backup(
+    to: Annotated[
+        Path | None, typer.Option(help="A folder, or a file that ends in .relaybackup (otherwise RELAY_BACKUP_DIR).")
+    ] = None,
+) -> None:
+    """Write everything into one file, also while the bot runs."""
+    settings = _ready(quiet=True)
+    from relay import backup as backing
+
+    async def work() -> None:
+        await backing.backup(settings, to)
+
+    _run(work())
+
+
+@cli.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `relay backup` wrote.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="What the database holds may go; it is backed up.")
+    ] = False,
+) -> None:
+    """Put a backup into the database of the settings, while no bot runs."""
+    settings = _ready(quiet=True)
+    from relay import backup as backing
+
+    _run(backing.restore(settings, file, replace))
+
+
+@cli.command()
+def export(
+    user: Annotated[int | None, typer.Option(help="Whose memory (otherwise the admin's): a Telegram user id.")] = None,
+    chat: Annotated[int | None, typer.Option(help="Or that of a group: its chat id.")] = None,
+    to: Annotated[Path, typer.Option(help="The folder to write into.")] = Path(),
+) -> None:
+    """Write what one person or group has said and what is known, to read and to import again."""
+    settings = _ready(quiet=True)
+    from relay import export as exporting
+
+    async def work() -> None:
+        await exporting.export(settings, user, chat, to)
+
+    _run(work())
+
+
+@cli.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="What `relay export` or /export wrote: .jsonl or .zip.")],
+    user: Annotated[int | None, typer.Option(help="Whose memory it becomes (otherwise whose it was).")] = None,
+) -> None:
+    """Add an export to the database of the settings, each row once."""
+    settings = _ready(quiet=True)
+    from relay import export as exporting
+
+    _run(exporting.take_in(settings, file, user))
+
+
+@cli.command()
 def version() -> None:
     """Show Relay's version."""
     from relay import app

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import fasteners
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from relay import migrate
 from relay.errors import SchemaError, SettingsError
-from relay.memory.transfer import Compared, MoveRefused, Transfer, Watcher
+from relay.memory.transfer import Compared, MoveRefused, Transfer
+from relay.progress import plain, watching
 from relay.settings import Settings, named
-from relay.storage import made_ready, storage
+from relay.storage import in_use, is_embedded, made_ready, place, storage
 
 KEY = "SUPABASE_SERVICE_ROLE_KEY"
-LINE_SECONDS = 5.0
-"""How often a line tells where a long table is, without a terminal."""
 
 
 async def move(
@@ -33,19 +28,19 @@ async def move(
     target = target_settings(settings, to, key_env, data_dir)
     if place(settings) == place(target):
         raise SettingsError(f"The data is there already: {place(target)}.")
-    if _is_embedded(settings) and not (settings.data_dir / "postgres").exists():
+    if is_embedded(settings) and not (settings.data_dir / "postgres").exists():
         raise MoveRefused(f"There is nothing to move: no database under {settings.data_dir}.")
-    for folder in {settings.data_dir, *([target.data_dir] if _is_embedded(target) else [])}:
+    for folder in {settings.data_dir, *([target.data_dir] if is_embedded(target) else [])}:
         if in_use(folder):
             raise MoveRefused(f"A Relay is running on {folder}. Stop it first, and keep it stopped.")
-    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    console = plain()
     console.print(f"From {place(settings)}\n  to {place(target)}")
     began = time.monotonic()
     async with storage(settings) as here, storage(target) as there:
         if not migrate.check(await migrate.present(here.database), migrate.load()):
             raise SchemaError("The source's schema is not this Relay's. Run `relay db migrate` first.")
         await made_ready(there, target, wait=False)
-        with _watching(console) as watcher:
+        with watching(console) as watcher:
             compared = await Transfer(here.database, there.database, watcher).run(replace)
     _report(console, compared, time.monotonic() - began)
     console.print(_advice(settings, target, key_env))
@@ -76,78 +71,6 @@ def target_settings(settings: Settings, to: str, key_env: str, data_dir: Path | 
     return settings.model_copy(update=nowhere | {"supabase_url": to.rstrip("/"), "supabase_service_role_key": key})
 
 
-def place(settings: Settings) -> str:
-    """Where the settings keep the data, in words and without secrets."""
-    if settings.supabase_url:
-        return f"Supabase, {settings.supabase_url}"
-    if settings.database_url:
-        parts = urlsplit(settings.database_url)
-        return f"Postgres, {parts.netloc.rpartition('@')[2] or 'local'}{parts.path}"
-    return f"embedded, under {settings.data_dir.expanduser().resolve()}"
-
-
-def in_use(data_dir: Path) -> bool:
-    """Whether a Relay that runs holds one of a data directory's instance names."""
-    for path in (data_dir / "instances").glob("*.lock"):
-        lock = fasteners.InterProcessLock(path)
-        if not lock.acquire(blocking=False):
-            return True
-        lock.release()
-    return False
-
-
-def _is_embedded(settings: Settings) -> bool:
-    return not settings.supabase_url and not settings.database_url
-
-
-class Bar:
-    """A progress bar."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._tasks: dict[tuple[str, str], TaskID] = {}
-
-    def at(self, step: str, table: str, rows: int, of: int) -> None:
-        key = (step, table)
-        if key not in self._tasks:
-            for task in self._tasks.values():
-                self._progress.update(task, visible=False)
-            self._tasks[key] = self._progress.add_task(f"{step} {table}", total=of)
-        self._progress.update(self._tasks[key], completed=rows, total=of)
-
-    def say(self, sentence: str) -> None:
-        self._progress.console.print(sentence)
-
-
-class Lines:
-    """The same in lines, where there is no terminal: one for each table, and now and then one between."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._next = time.monotonic() + LINE_SECONDS
-        self._copied: set[str] = set()
-
-    def at(self, step: str, table: str, rows: int, of: int) -> None:
-        copied = step == "Copying" and rows == of > 0 and table not in self._copied
-        if copied or time.monotonic() > self._next:
-            self._next = time.monotonic() + LINE_SECONDS
-            self._copied |= {table} if copied else set()
-            self._console.print(f"{step} {table}: {rows:,} of {of:,} rows")
-
-    def say(self, sentence: str) -> None:
-        self._console.print(sentence)
-
-
-@contextlib.contextmanager
-def _watching(console: Console) -> Iterator[Watcher]:
-    if not console.is_terminal:
-        yield Lines(console)
-        return
-    columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        yield Bar(progress)
-
-
 def _report(console: Console, compared: list[Compared], seconds: float) -> None:
     for table in compared:
         console.print(f"  {table.table:<16}{table.rows:>12,} rows, the same on both sides")
@@ -170,7 +93,7 @@ def _advice(settings: Settings, target: Settings, key_env: str) -> str:
             lines += [f"DATABASE_URL={_masked(target.database_url)}"]
         elif settings.database_url:
             lines += ["DATABASE_URL="]
-        if _is_embedded(target) and target.data_dir != settings.data_dir:
+        if is_embedded(target) and target.data_dir != settings.data_dir:
             lines += [f"RELAY_DATA_DIR={target.data_dir}"]
     said = "\n".join(f"  {line}" for line in lines)
     return f"To use it, put this into .env, and start the bot there and nowhere else:\n{said}"

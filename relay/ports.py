@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, runtime_checkable
 
 from relay.models import ModelRequest, Step
 
@@ -17,6 +18,15 @@ class Database(Protocol):
         Raises `DatabaseUnavailable` when the call may be repeated, `TurnLost` when a fencing number is stale,
         `SchemaError` when there is no such function, `DatabaseError` otherwise.
         """
+        ...
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """A database that can be read as it is at one moment, while others write."""
+
+    def snapshot(self) -> AbstractAsyncContextManager[Database]:
+        """A port for reading whose calls all see the same moment, until it is closed."""
         ...
 
 

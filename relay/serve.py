@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
+from relay import migrate
 from relay.app import Relay, make_model, make_worker, opened, version
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
@@ -182,17 +183,27 @@ async def _listen(settings: Settings, intake: Intake, registration: Registration
 
 def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     """What is done beside answering."""
+    from relay.archive.backup import Backup
+    from relay.archive.nightly import Quiet, nightly
     from relay.jobs import Summariser, alone, summarise_due, tidy
     from relay.scheduler import Job
     from relay.titles import Titler, title_due
 
-    small_model = relay.settings.small_model
+    settings, small_model = relay.settings, relay.settings.small_model
     summariser = Summariser(relay.memory, model, small_model, budget=relay.budget)
     titler = Titler(relay.memory, model, small_model, telegram, bot.id, relay.budget)
+    backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
+
+    def once(name: str, work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
+        """What one of several processes does a day."""
+        return lambda: alone(relay.memory, name, work, DAILY_SECONDS)
+
+    back_up = once("backup", lambda: nightly(backup, settings.backups, settings.backup_days))
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
-        Job("tidy", lambda: alone(relay.memory, "tidy", lambda: tidy(relay.memory), DAILY_SECONDS), at=(3, 10)),
+        Job("tidy", once("tidy", lambda: tidy(relay.memory)), at=(3, 10)),
+        *([Job("backup", back_up, at=(3, 30))] if settings.backup_days else []),
     ]
 
 
@@ -215,7 +226,7 @@ def watching(
         messenger=telegram,
         bot_id=bot.id,
         budget=relay.budget,
-        folders=[settings.data_dir, settings.backup_dir or settings.data_dir / "backups"],
+        folders=[settings.data_dir, settings.backups],
         silence=silence,
         outcomes=scheduler.outcomes,
     )

@@ -165,6 +165,11 @@ class Settings(BaseSettings):
         return self.webhook_secret or base64.urlsafe_b64encode(made).decode().rstrip("=")
 
     @property
+    def backups(self) -> Path:
+        """The folder of the backups."""
+        return self.backup_dir or self.data_dir / "backups"
+
+    @property
     def allowed(self) -> frozenset[int]:
         """Everybody the bot answers. Empty means nobody."""
         return self.admins | self.users

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
+import fasteners
 import structlog
 
 from relay import migrate
@@ -92,6 +95,31 @@ async def _embedded(settings: Settings) -> AsyncIterator[Storage]:
             await database.close()
     finally:
         await server.stop()
+
+
+def is_embedded(settings: Settings) -> bool:
+    """Whether the settings name no database but the one that Relay brings along."""
+    return not settings.supabase_url and not settings.database_url
+
+
+def place(settings: Settings) -> str:
+    """Where the settings keep the data, in words and without secrets."""
+    if settings.supabase_url:
+        return f"Supabase, {settings.supabase_url}"
+    if settings.database_url:
+        parts = urlsplit(settings.database_url)
+        return f"Postgres, {parts.netloc.rpartition('@')[2] or 'local'}{parts.path}"
+    return f"embedded, under {settings.data_dir.expanduser().resolve()}"
+
+
+def in_use(data_dir: Path) -> bool:
+    """Whether a Relay that runs holds one of a data directory's instance names."""
+    for path in (data_dir / "instances").glob("*.lock"):
+        lock = fasteners.InterProcessLock(path)
+        if not lock.acquire(blocking=False):
+            return True
+        lock.release()
+    return False
 
 
 def direct(settings: Settings) -> Settings:

@@ -119,6 +119,21 @@ begin
     return size;
 end $$;
 
+-- The last number that a table's rows have as their identity; null when they have none, or there are no rows. Unlike the
+-- last that was given, it is of the same moment as all else that a call sees.
+create or replace function relay.move_last(p_table text) returns text
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    numbered text := (select attname from pg_attribute
+        where attrelid = format('relay.%I', p_table)::regclass and attidentity <> '' and not attisdropped);
+    last text;
+begin
+    if numbered is not null then
+        execute format('select max(%I)::text from relay.%I', numbered, p_table) into last;
+    end if;
+    return last;
+end $$;
+
 -- Whether nobody has used this database yet: it has no rows but the soul that Relay starts with.
 create or replace function relay.move_unused() returns boolean
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -148,7 +163,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What a move must know of either side: {id, leased, leased_seconds, numbers,
--- tables: [{name, columns, size}] in the order of moving, moves: [{source_id, state, …}]}.
+-- tables: [{name, size, last, names, columns (with their types)}] in the order of moving,
+-- moves: [{source_id, state, …}]}.
 create or replace function public.relay_move_state() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with lease as (
@@ -159,14 +175,18 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where status = 'due' and lease_until between now() and now() + interval '1 day'
         union all
         select lease_until from title_due
-        where status = 'due' and lease_until between now() and now() + interval '1 day')
+        where status = 'due' and lease_until between now() and now() + interval '1 day'
+        union all
+        select lease_until from duty where lease_until between now() and now() + interval '15 minutes')
     select jsonb_build_object(
         'id', (select id from identity),
         'leased', (select count(*) from lease),
         'leased_seconds', (select ceil(extract(epoch from max(until) - now())) from lease),
         'numbers', relay.move_numbers(),
-        'tables', (select jsonb_agg(jsonb_build_object('name', t.name, 'size', relay.move_size(t.name), 'columns',
-            (select jsonb_agg(c.name || ' ' || c.type order by c.place) from relay.move_columns(t.name) c))
+        'tables', (select jsonb_agg(jsonb_build_object('name', t.name, 'size', relay.move_size(t.name),
+            'last', relay.move_last(t.name),
+            'names', (select jsonb_agg(c.name order by c.place) from relay.move_columns(t.name) c),
+            'columns', (select jsonb_agg(c.name || ' ' || c.type order by c.place) from relay.move_columns(t.name) c))
             order by t.place) from relay.move_tables() t),
         'moves', (select coalesce(jsonb_agg(to_jsonb(m) order by m.began_at), '[]') from move m))
 $$;

@@ -69,7 +69,7 @@ def data_directory(settings: Settings) -> Finding:
 
 def backups(settings: Settings) -> Path:
     """Where the nightly backups go."""
-    return settings.backup_dir or settings.data_dir / "backups"
+    return settings.backups
 
 
 def short(path: Path) -> str:

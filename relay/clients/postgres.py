@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import psycopg
@@ -37,9 +39,10 @@ class Postgres:
         self.server = 0
         """The server's version as libpq tells it (180001 is 18.1), once open."""
         options = {"prepare_threshold": None} if pooled else {}
+        self._options: dict[str, Any] = {"connect_timeout": 5, "application_name": "relay", **options}
         self._pool = AsyncConnectionPool(
             url,
-            kwargs={"autocommit": True, "connect_timeout": 5, "application_name": "relay", **options},
+            kwargs={"autocommit": True, **self._options},
             min_size=1,
             max_size=most,
             timeout=timeout,
@@ -64,15 +67,25 @@ class Postgres:
 
     async def call(self, function: str, **arguments: Any) -> Any:
         """See `ports.Database.call`."""
-        names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
-        values = {name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in arguments.items()}
         try:
             async with asyncio.timeout(self._timeout * 2), self._pool.connection() as connection:
-                cursor = await connection.execute(f"select public.relay_{function}({names})".encode(), values)
-                row = await cursor.fetchone()
+                return await _called(connection, function, arguments)
         except (psycopg.Error, PoolTimeout, TimeoutError) as error:
             raise _translate(error) from None
-        return row[0] if row else None
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """See `ports.Snapshots`: one transaction that only reads, on a connection of its own."""
+        try:
+            connection = await psycopg.AsyncConnection.connect(self._url, **self._options)
+        except psycopg.Error as error:
+            raise _translate(error) from None
+        try:
+            await connection.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+            await connection.set_read_only(True)
+            yield Snapshot(connection, self._timeout * 2)
+        finally:
+            await connection.close()
 
     async def run(self, script: str) -> None:
         """Executes a script in a transaction of its own (for migrations)."""
@@ -81,6 +94,30 @@ class Postgres:
                 await connection.execute(script.encode())
         except psycopg.Error as error:
             raise _translate(error) from None
+
+
+class Snapshot:
+    """The `Database` port of one moment, for reading. A call that fails ends it."""
+
+    def __init__(self, connection: psycopg.AsyncConnection[Any], timeout: float) -> None:
+        self._connection = connection
+        self._timeout = timeout
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        """See `ports.Database.call`; the transaction begins with the first one."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await _called(self._connection, function, arguments)
+        except (psycopg.Error, TimeoutError) as error:
+            raise _translate(error) from None
+
+
+async def _called(connection: psycopg.AsyncConnection[Any], function: str, arguments: dict[str, Any]) -> Any:
+    names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
+    values = {name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in arguments.items()}
+    cursor = await connection.execute(f"select public.relay_{function}({names})".encode(), values)
+    row = await cursor.fetchone()
+    return row[0] if row else None
 
 
 def _not_connected(error: Exception) -> DatabaseError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -47,3 +48,22 @@ class Patient:
                 await self._repair()
             except DatabaseError as error:
                 log.warning("the database could not be started", error=str(error))
+
+
+async def until_reached(
+    database: Database, function: str, arguments: dict[str, Any], say: Callable[[str], None], seconds: float, hint: str
+) -> Any:
+    """Calls a function that may be repeated, and again for some seconds while the database cannot be reached.
+
+    `say` is told why it waits. Raises `DatabaseUnavailable` with the hint when the time is over.
+    """
+    deadline, pause = time.monotonic() + seconds, 0.2
+    while True:
+        try:
+            return await database.call(function, **arguments)
+        except DatabaseUnavailable as error:
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable(f"{error} {hint}") from error
+            say(f"Waiting: {error}")
+        await asyncio.sleep(pause)
+        pause = min(10.0, pause * 2)

@@ -7,6 +7,7 @@ from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.duty import DutyCalls
 from relay.memory.calls.edit import EditCalls
 from relay.memory.calls.examine import ExamineCalls
+from relay.memory.calls.export import ExportCalls
 from relay.memory.calls.facts import FactCalls
 from relay.memory.calls.people import PeopleCalls
 from relay.memory.calls.persona import PersonaCalls
@@ -32,6 +33,7 @@ class Store(
     DutyCalls,
     EditCalls,
     ExamineCalls,
+    ExportCalls,
     FactCalls,
     PeopleCalls,
     PersonaCalls,

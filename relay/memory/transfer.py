@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from relay.errors import DatabaseUnavailable, RelayError, SchemaError
+from relay.errors import RelayError, SchemaError
+from relay.memory.patience import until_reached
 from relay.ports import Database
 
 MOST_ROWS = 2_000
@@ -32,7 +33,7 @@ class Watcher(Protocol):
     """Whoever looks on."""
 
     def at(self, step: str, table: str, rows: int, of: int) -> None:
-        """`step` (Copying, Comparing) has come to `rows` of about `of` rows of a table."""
+        """`step` (Copying, Reading, Checking, Storing, Comparing) has come to `rows` of about `of` rows of a table."""
         ...
 
     def say(self, sentence: str) -> None:
@@ -169,19 +170,9 @@ class Transfer:
                 return rows, total
 
     async def _call(self, side: Database, function: str, **arguments: Any) -> Any:
-        """Calls, and again for a while when the database cannot be reached: each of these calls may be repeated."""
-        deadline, pause = time.monotonic() + PATIENCE, 0.2
-        while True:
-            try:
-                return await side.call(function, **arguments)
-            except DatabaseUnavailable as error:
-                if time.monotonic() > deadline:
-                    raise DatabaseUnavailable(
-                        f"{error} What was copied stays there: run the same command again, and it goes on."
-                    ) from error
-                self.watcher.say(f"Waiting: {error}")
-            await asyncio.sleep(pause)
-            pause = min(10.0, pause * 2)
+        """Calls, and again for a while when the database cannot be reached."""
+        hint = "What was copied stays there: run the same command again, and it goes on."
+        return await until_reached(side, function, arguments, self.watcher.say, PATIENCE, hint)
 
 
 def _occupied(here: Json, there: Json) -> str:

@@ -2,6 +2,7 @@
 
 from relay.verbs import (
     decisions,
+    export,
     memories,
     memory,
     persona,
@@ -22,6 +23,7 @@ __all__ = [
     "BUTTONS",
     "VERBS",
     "decisions",
+    "export",
     "memories",
     "memory",
     "persona",

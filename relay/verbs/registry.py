@@ -126,7 +126,7 @@ class Verb:
 VERBS: dict[str, Verb] = {}
 SECTIONS = {
     "Talking": ("new", "stop", "retry", "search", "summary", "sessions"),
-    "What I remember": ("memory", "remember", "forget", "why"),
+    "What I remember": ("memory", "remember", "forget", "why", "export"),
     "You and me": ("settings", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),
     "Who I am": ("soul", "persona"),

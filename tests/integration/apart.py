@@ -3,8 +3,10 @@ shows to people or to the model."""
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,8 +34,11 @@ def words_of(*things: Any) -> set[str]:
 
 
 def opened(thing: Any) -> Any:
-    """What is not JSON: a file, as its name and content."""
+    """What is not JSON: a file, as its name and content, or what is in it."""
     assert isinstance(thing, File)
+    if thing.name.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(thing.content)) as archive:
+            return [thing.name, *(archive.read(name).decode("utf-8", "replace") for name in archive.namelist())]
     return [thing.name, thing.content.decode("utf-8", "replace")]
 
 

@@ -1,6 +1,6 @@
 """`relay move` between real databases: nothing gets lost, a killed one goes on, nothing of anybody's is overwritten."""
 
-# ruff: noqa: ASYNC220, S608  (these tests have the event loop to themselves, and table names come from the catalogue)
+# ruff: noqa: ASYNC220  (these tests have the event loop to themselves, and table names come from the catalogue)
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,32 +25,16 @@ from relay.clients.embedded import EmbeddedPostgres
 from relay.clients.postgres import Postgres
 from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, SettingsError
 from relay.memory.transfer import MoveDiffers, MoveRefused, Transfer
-from relay.move import in_use, place, target_settings
+from relay.move import target_settings
 from relay.settings import Settings
+from relay.storage import in_use, place
 from tests.integration.conftest import TEMPLATE, Server, memory_directory
+from tests.integration.sides import ROWS, STAYS, Looking, Side
 from tests.leaks import searched
 from tests.standins.supabase import SupabaseProject
 
 ROOT = Path(relay.__file__).parents[1]
-ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
-STAYS = ("migration", "function_file", "identity", "move")
 Json = dict[str, Any]
-
-
-@dataclass
-class Looking:
-    """A watcher that keeps what it is told; `then` runs at each step."""
-
-    said: list[str] = field(default_factory=list)
-    steps: list[tuple[str, str, int, int]] = field(default_factory=list)
-    then: Callable[[str, str, int], None] = lambda *_: None
-
-    def at(self, step: str, table: str, rows: int, of: int) -> None:
-        self.steps.append((step, table, rows, of))
-        self.then(step, table, rows)
-
-    def say(self, sentence: str) -> None:
-        self.said.append(sentence)
 
 
 class Lossy:
@@ -69,42 +53,6 @@ class Lossy:
         if self.calls % 5 == 3:
             raise DatabaseUnavailable
         return answer
-
-
-@dataclass(frozen=True)
-class Side:
-    """A migrated database of its own identity."""
-
-    port: Postgres
-    url: str
-
-    def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute("set search_path = relay, public, extensions")
-            cursor = connection.execute(statement.encode(), values or None)
-            return cursor.fetchall() if cursor.description else []
-
-    def tables(self) -> list[str]:
-        return [
-            name
-            for (name,) in self.sql(
-                "select quote_ident(relname) from pg_class where relnamespace = 'relay'::regnamespace "
-                "and relkind in ('r', 'p') order by 1"
-            )
-        ]
-
-    def dump(self, *without: str) -> dict[str, list[str]]:
-        """Every row of every table as Postgres writes it, generated columns too, and where the sequences are."""
-        rows = {
-            name: [row for (row,) in self.sql(f"select t::text from {name} t order by 1")]
-            for name in self.tables()
-            if name not in without
-        }
-        numbers = self.sql(
-            "select sequencename || ' ' || coalesce(last_value, 0) from pg_sequences "
-            "where schemaname = 'relay' order by 1"
-        )
-        return rows | {"sequences": [line for (line,) in numbers]}
 
 
 @pytest.fixture(scope="module")

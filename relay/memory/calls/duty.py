@@ -6,17 +6,19 @@ from relay.memory.calls.base import Calls
 
 
 class DutyCalls(Calls):
-    """Duties, held under leases."""
+    """Leases of what only one process does."""
 
     async def take_duty(self, name: str, lease_seconds: int, rest_seconds: int = 0) -> bool:
-        """Takes a duty, or prolongs it. Returns whether it is this process's now: not while another has it, nor within
-        `rest_seconds` after it was done."""
+        """Takes a duty, or renews it; whether this process has it now.
+
+        It is not given to anybody within `rest_seconds` after it was done to its end.
+        """
         return bool(
             await self._call(
                 "take_duty", name=name, worker=self._worker, lease_seconds=lease_seconds, rest_seconds=rest_seconds
             )
         )
 
-    async def end_duty(self, name: str, done: bool) -> None:
-        """Gives a duty back. `done`: it was done to its end."""
-        await self._call("end_duty", name=name, worker=self._worker, done=done)
+    async def end_duty(self, name: str, done: bool) -> bool:
+        """Gives a duty back, `done` to its end or not; whether this process still had it."""
+        return bool(await self._call("end_duty", name=name, worker=self._worker, done=done))

@@ -1,0 +1,122 @@
+-- What a space holds, as lines of an export, page by page. Each page ends after p_most rows or half a megabyte.
+
+-- A page of lines that were found in order, each with its key: {rows, last, end}.
+create or replace function relay.export_page(p_lines jsonb[], p_keys jsonb[], p_most integer, p_last jsonb)
+returns jsonb
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    rows jsonb[] := '{}';
+    bytes bigint := 0;
+    seen integer := 0;
+begin
+    while seen < coalesce(cardinality(p_lines), 0) and bytes < 524288 loop
+        seen := seen + 1;
+        rows := rows || p_lines[seen];
+        bytes := bytes + octet_length(p_lines[seen]::text);
+        p_last := p_keys[seen];
+    end loop;
+    return jsonb_build_object('rows', to_jsonb(rows), 'last', p_last,
+        'end', seen = coalesce(cardinality(p_lines), 0) and seen < p_most);
+end $$;
+
+-- A space: its threads with the names of their topics, its own choices, what is said about its chat, its personas there,
+-- and which database this is. Null when nobody has said anything there.
+create or replace function public.relay_export_space(p_space jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with own as (select *, coalesce(owner_id, chat_id) as home from space where id = relay.find_space(p_space))
+    select jsonb_build_object(
+        'source', (select id from identity),
+        'threads', (select coalesce(jsonb_agg(jsonb_build_object('type', 'thread', 'id', t.id, 'chat_id', t.chat_id,
+                'topic_id', t.topic_id, 'created_at', t.created_at, 'topic', (
+                    select name from topic n where n.chat_id = t.chat_id and n.topic_id = t.topic_id limit 1))
+                order by t.id), '[]')
+            from thread t where t.space_id = own.id),
+        'personas', (select coalesce(jsonb_agg(jsonb_build_object('type', 'persona', 'chat_id', p.chat_id,
+                'topic_id', p.topic_id, 'text', p.text, 'author_id', p.author_id, 'author', p.author,
+                'created_at', p.created_at) order by p.id), '[]')
+            from persona p where p.chat_id = own.home),
+        'places', (select coalesce(jsonb_agg(jsonb_build_object('type', 'place', 'chat_id', p.chat_id,
+                'topic_id', p.topic_id, 'answers', p.answers, 'set_by', p.set_by, 'set_at', p.set_at)
+                order by p.topic_id), '[]')
+            from place p where own.kind = 'group' and p.chat_id = own.home),
+        'choices', (select c.choices from choice c where own.kind = 'private' and c.user_id = own.home))
+    from own
+$$;
+
+-- A page of a space's memories in the order in which they were made, after a key.
+create or replace function public.relay_export_memories(p_space jsonb, p_after jsonb, p_most integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select * from memory
+        where space_id = relay.find_space(p_space) and (created_at, id)
+            > (coalesce(p_after ->> 0, '-infinity')::timestamptz, coalesce((p_after ->> 1)::bigint, 0))
+        order by created_at, id limit p_most),
+    line as (
+        select m.created_at, m.id, jsonb_build_object('type', 'memory', 'id', m.id, 'kind', m.kind,
+            'subject_id', m.subject_id, 'subject', m.subject, 'content', m.content, 'category', m.category,
+            'tags', to_jsonb(m.tags), 'importance', m.importance, 'pinned', m.pinned, 'status', m.status,
+            'tainted', m.tainted, 'thread', m.thread_id, 'session', m.session_id, 'source', m.source_message_id,
+            'made_by', m.derivation -> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at, 'changes', (
+                select coalesce(jsonb_agg(jsonb_build_object('action', c.action, 'status', c.status,
+                    'user_id', c.user_id, 'before', c.before -> 'content', 'created_at', c.created_at,
+                    'decided_at', c.decided_at) order by c.id), '[]')
+                from memory_change c where c.memory_id = m.id)) as line
+        from page m)
+    select relay.export_page(array_agg(line order by created_at, id),
+        array_agg(jsonb_build_array(created_at, id) order by created_at, id), p_most, p_after)
+    from line
+$$;
+
+-- A page of a thread's sessions after an id.
+create or replace function public.relay_export_sessions(
+    p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select * from session
+        where thread_id = p_thread_id and space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
+        order by id limit p_most)
+    select relay.export_page(array_agg(jsonb_build_object('type', 'session', 'id', s.id, 'thread', s.thread_id,
+            'title', s.title, 'titled_by', s.titled_by, 'started_at', s.started_at, 'ended_at', s.ended_at)
+            order by s.id),
+        array_agg(jsonb_build_array(s.id) order by s.id), p_most, p_after)
+    from page s
+$$;
+
+-- A page of a thread's messages after an id, each with what it said before it was edited.
+create or replace function public.relay_export_messages(
+    p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select * from message
+        where thread_id = p_thread_id and space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
+        order by id limit p_most)
+    select relay.export_page(array_agg(jsonb_build_object('type', 'message', 'id', m.id, 'thread', m.thread_id,
+            'session', m.session_id, 'role', m.role, 'user_id', m.user_id, 'name', m.name, 'text', m.text,
+            'blocks', m.blocks, 'status', m.status, 'untrusted', m.untrusted, 'tainted', m.tainted,
+            'created_at', m.created_at, 'versions', (
+                select coalesce(jsonb_agg(jsonb_build_object('text', v.text, 'blocks', v.blocks,
+                    'untrusted', v.untrusted, 'replaced_at', v.replaced_at) order by v.id), '[]')
+                from message_version v where v.message_id = m.id)) order by m.id),
+        array_agg(jsonb_build_array(m.id) order by m.id), p_most, p_after)
+    from page m
+$$;
+
+-- A page of a thread's summaries after an id.
+create or replace function public.relay_export_summaries(
+    p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select s.* from summary s join thread t on t.id = s.thread_id and t.space_id = relay.find_space(p_space)
+        where s.thread_id = p_thread_id and s.id > coalesce((p_after ->> 0)::bigint, 0)
+        order by s.id limit p_most)
+    select relay.export_page(array_agg(jsonb_build_object('type', 'summary', 'id', s.id, 'thread', s.thread_id,
+            'session', s.session_id, 'previous', s.previous_id, 'text', s.text, 'from_message', s.from_message_id,
+            'through_message', s.through_message_id, 'message_count', s.message_count, 'model', s.model,
+            'settings', s.settings, 'tainted', s.tainted, 'author_id', s.author_id, 'created_at', s.created_at)
+            order by s.id),
+        array_agg(jsonb_build_array(s.id) order by s.id), p_most, p_after)
+    from page s
+$$;

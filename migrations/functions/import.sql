@@ -1,0 +1,208 @@
+-- Takes an export into a space. A row that is there already, by what does not change about it (where and when it was
+-- said, by whom), is left as it is: so an import may be repeated. Each function answers with the ids of the rows it was
+-- given, in their order: {ids, added}.
+
+-- The space and its threads, and what is said about its chat where nothing was said yet: {space_id, ids}.
+create or replace function public.relay_import_space(p_space jsonb, p_rows jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own bigint := relay.ensure_space(p_space);
+    one jsonb;
+    thread_of bigint;
+    ids bigint[] := '{}';
+begin
+    for one in select jsonb_array_elements(p_rows -> 'threads') loop
+        insert into thread (space_id, chat_id, topic_id, last_at, created_at)
+        values (own, (one ->> 'chat_id')::bigint, (one ->> 'topic_id')::bigint, (one ->> 'created_at')::timestamptz,
+            (one ->> 'created_at')::timestamptz)
+        on conflict do nothing;
+        select id into thread_of from thread
+        where space_id = own and chat_id = (one ->> 'chat_id')::bigint and topic_id = (one ->> 'topic_id')::bigint;
+        ids := ids || thread_of;
+    end loop;
+    insert into persona (chat_id, topic_id, text, author_id, author, created_at)
+    select p.chat_id, p.topic_id, p.text, p.author_id, p.author, p.created_at
+    from jsonb_to_recordset(p_rows -> 'personas') as p (
+        chat_id bigint, topic_id bigint, text text, author_id bigint, author text, created_at timestamptz)
+    where not exists (select from persona o where o.chat_id = p.chat_id and o.topic_id = p.topic_id)
+    order by p.created_at;
+    insert into place (chat_id, topic_id, answers, set_by, set_at)
+    select chat_id, topic_id, answers, set_by, set_at from jsonb_to_recordset(p_rows -> 'places') as p (
+        chat_id bigint, topic_id bigint, answers text, set_by bigint, set_at timestamptz)
+    on conflict do nothing;
+    insert into choice (user_id, choices)
+    select (p_space ->> 'owner_id')::bigint, p_rows -> 'choices' where jsonb_typeof(p_rows -> 'choices') = 'object'
+    on conflict do nothing;
+    return jsonb_build_object('space_id', own, 'ids', to_jsonb(ids));
+end $$;
+
+-- Sessions: known by their thread and when they began.
+create or replace function public.relay_import_sessions(p_space_id bigint, p_rows jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    found_id bigint;
+    ids bigint[] := '{}';
+    added integer := 0;
+begin
+    for one in select * from jsonb_to_recordset(p_rows) as r (
+        thread bigint, title text, titled_by text, started_at timestamptz, ended_at timestamptz)
+    loop
+        select id into found_id from session where thread_id = one.thread and started_at = one.started_at limit 1;
+        if found_id is null then
+            insert into session (thread_id, space_id, title, titled_by, started_at, ended_at)
+            values (one.thread, p_space_id, one.title, one.titled_by, one.started_at, one.ended_at)
+            returning id into found_id;
+            added := added + 1;
+        end if;
+        ids := ids || found_id;
+    end loop;
+    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+end $$;
+
+-- Messages: known by their session, who spoke (a person or the assistant), and when.
+create or replace function public.relay_import_messages(p_space_id bigint, p_rows jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    found_id bigint;
+    ids bigint[] := '{}';
+    written bigint[] := '{}';
+    added integer := 0;
+begin
+    for one in select * from jsonb_to_recordset(p_rows) as r (
+        thread bigint, session bigint, role text, user_id bigint, name text, text text, blocks jsonb, status text,
+        untrusted boolean, tainted boolean, created_at timestamptz, versions jsonb)
+    loop
+        select id into found_id from message
+        where session_id = one.session and role = one.role and created_at = one.created_at limit 1;
+        if found_id is null then
+            insert into message (space_id, thread_id, session_id, role, user_id, name, text, blocks, status, untrusted,
+                tainted, created_at)
+            values (p_space_id, one.thread, one.session, one.role, one.user_id, one.name, one.text, one.blocks,
+                one.status, one.untrusted, one.tainted, one.created_at)
+            returning id into found_id;
+            insert into message_version (message_id, text, blocks, untrusted, replaced_at)
+            select found_id, v.text, v.blocks, v.untrusted, v.replaced_at
+            from jsonb_to_recordset(one.versions) as v (
+                text text, blocks jsonb, untrusted boolean, replaced_at timestamptz)
+            order by v.replaced_at;
+            added := added + 1;
+            written := written || one.thread;
+        end if;
+        ids := ids || found_id;
+    end loop;
+    perform relay.turn_page(t) from (select distinct unnest(written) as t) threads;
+    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+end $$;
+
+-- Summaries: known by their thread and when they were made.
+create or replace function public.relay_import_summaries(p_space_id bigint, p_rows jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    found_id bigint;
+    ids bigint[] := '{}';
+    added integer := 0;
+begin
+    for one in select * from jsonb_to_recordset(p_rows) as r (
+        thread bigint, session bigint, previous bigint, text text, from_message bigint, through_message bigint,
+        message_count integer, model text, settings jsonb, tainted boolean, author_id bigint, created_at timestamptz)
+    loop
+        select id into found_id from summary where thread_id = one.thread and created_at = one.created_at limit 1;
+        if found_id is null then
+            insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,
+                message_count, model, settings, tainted, author_id, created_at)
+            select one.thread, one.session, one.previous, one.text, one.from_message, one.through_message,
+                one.message_count, one.model, one.settings, one.tainted, one.author_id, one.created_at
+            from thread where id = one.thread and space_id = p_space_id
+            on conflict do nothing
+            returning id into found_id;
+            added := added + (found_id is not null)::integer;
+        end if;
+        ids := ids || found_id;
+    end loop;
+    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+end $$;
+
+-- Memories with their changes: known by when they were made. Of several made in one moment, that with the same words is
+-- meant, else the first that is none of p_taken (those that were given just before).
+create or replace function public.relay_import_memories(p_space_id bigint, p_rows jsonb, p_taken jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    found_id bigint;
+    taken bigint[] := array(select jsonb_array_elements_text(p_taken)::bigint);
+    ids bigint[] := '{}';
+    added integer := 0;
+begin
+    for one in select * from jsonb_to_recordset(p_rows) as r (
+        kind text, subject_id bigint, subject text, content text, category text, tags text[], importance smallint,
+        pinned boolean, status text, tainted boolean, thread bigint, session bigint, source bigint, made_by text,
+        created_at timestamptz, updated_at timestamptz, changes jsonb)
+    loop
+        select id into found_id from memory
+        where space_id = p_space_id and created_at = one.created_at and kind = one.kind and id <> all (taken)
+        order by (content = one.content) desc, id limit 1;
+        if found_id is null then
+            insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status,
+                tainted, thread_id, session_id, source_message_id, derivation, created_at, updated_at)
+            values (p_space_id, one.kind, one.subject_id, one.subject, one.content, one.category, one.tags,
+                one.importance, one.pinned, one.status, one.tainted, one.thread, one.session, one.source,
+                jsonb_build_object('name', coalesce(one.made_by, 'tag'), 'version', 1), one.created_at, one.updated_at)
+            returning id into found_id;
+            insert into memory_change (space_id, memory_id, user_id, action, status, before, created_at, decided_at)
+            select p_space_id, found_id, c.user_id, c.action, c.status,
+                case when c.before is not null then jsonb_build_object('content', c.before) end, c.created_at,
+                c.decided_at
+            from jsonb_to_recordset(one.changes) as c (
+                user_id bigint, action text, status text, before text, created_at timestamptz, decided_at timestamptz)
+            order by c.created_at;
+            added := added + 1;
+        end if;
+        taken := taken || found_id;
+        ids := ids || found_id;
+    end loop;
+    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+end $$;
+
+-- Ends an import: threads in which nothing was said before go on with their last session. Others are told already, by
+-- relay.turn_page.
+create or replace function public.relay_import_finish(p_space_id bigint) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread;
+    last session;
+    first_message bigint;
+begin
+    for own in
+        select * from thread where space_id = p_space_id and session_id is null and context_from = 0 for update
+    loop
+        select s.* into last from session s where s.thread_id = own.id
+            and exists (select from message m where m.session_id = s.id)
+        order by s.started_at desc, s.id desc limit 1;
+        continue when last.id is null;
+        select min(id) into first_message from message where session_id = last.id;
+        update thread set session_id = last.id, context_from = first_message, window_from = first_message,
+            exchange_count = (select count(*) from message
+                where thread_id = own.id and role = 'assistant' and status <> 'replaced'),
+            last_at = (select max(created_at) from message where session_id = last.id),
+            summary_id = (select id from summary
+                where thread_id = own.id and through_message_id >= first_message
+                order by through_message_id desc, id desc limit 1)
+        where id = own.id;
+    end loop;
+    return to_jsonb(true);
+end $$;
+
+-- Something old was added to a thread in which people speak already: the next message there begins a new session, so
+-- that it does not pass for the newest. One in which nothing was said before waits for the import's end.
+create or replace function relay.turn_page(p_thread_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    with own as (
+        select * from thread where id = p_thread_id and (session_id is not null or context_from > 0) for update),
+    ended as (
+        update session s set ended_at = now() from own where s.id = own.session_id and s.ended_at is null)
+    update thread t set session_id = null, summary_id = null, context_from = last.id + 1, window_from = last.id + 1
+    from own, (select max(id) as id from message where thread_id = p_thread_id) last where t.id = own.id
+$$;

@@ -1,0 +1,138 @@
+"""Writes everything that a database holds into one file, while others go on writing into it."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from relay.archive.backup_file import BackupWriter, Header
+from relay.archive.private import in_thread, written
+from relay.errors import DatabaseUnavailable, RelayError
+from relay.memory.patience import until_reached
+from relay.memory.transfer import Watcher
+from relay.ports import Database, Snapshots
+
+MOST_ROWS = 2_000
+PAGE_BYTES = 524_288
+PATIENCE = 120.0
+"""Seconds to try again while a database without snapshots cannot be reached."""
+
+Json = dict[str, Any]
+
+
+class BackupRefused(RelayError):
+    """A backup cannot be made as things are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A backup that was made."""
+
+    path: Path
+    header: Header
+    rows: dict[str, int]
+    bytes: int
+
+
+@dataclass(slots=True)
+class Backup:
+    """Makes backups of one database. `relay`, `schema` and `storage` are what they say of where they come from."""
+
+    database: Database
+    watcher: Watcher
+    relay: str
+    schema: int
+    storage: str
+    _side: Database = field(init=False)
+    _snapshot: bool = False
+
+    async def make(self, path: Path) -> Made:
+        """Makes one, of mode 600; until it is complete there is no file of that name.
+
+        With a snapshot (Postgres itself) it shows one moment, whatever is written meanwhile. Without one (over REST)
+        the last id of every table is noted first, in one call, and all rows up to these are read: what was there when
+        it began is in it, as it was then or has become meanwhile; what is added later is not. A row that was changed
+        meanwhile to refer to something later is left out when the backup is restored, with what refers to it.
+        Raises `BackupRefused`, `FileRefused` and what the database raises.
+        """
+        async with AsyncExitStack() as stack:
+            self._snapshot = isinstance(self.database, Snapshots)
+            self._side = self.database
+            if isinstance(self.database, Snapshots):
+                self._side = await stack.enter_async_context(self.database.snapshot())
+            header = self._header(await self._call("move_state"))
+            with written(path) as file:
+                writer = await in_thread(BackupWriter, file, header)
+                for table in header.tables:
+                    await self._table(writer, header, table)
+                rows = await in_thread(writer.finish)
+                size = file.tell()
+        return Made(path, header, rows, size)
+
+    def _header(self, state: Json) -> Header:
+        if any(move["state"] != "done" for move in state["moves"]):
+            raise BackupRefused(
+                "A `relay move` or `relay restore` into this database was begun and not finished, so it does not hold "
+                "everything. Finish that first."
+            )
+        last = {table["name"]: table["last"] or "0" for table in state["tables"] if state["numbers"].get(table["name"])}
+        return Header(
+            id=str(uuid.uuid4()),
+            relay=self.relay,
+            schema=self.schema,
+            storage=self.storage,
+            made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            up_to=None if self._snapshot else last,
+            tables=state["tables"],
+            numbers=state["numbers"],
+        )
+
+    async def _table(self, writer: BackupWriter, header: Header, table: Json) -> None:
+        """Writes a table, reading the next page while one is written."""
+        name, rows, after = table["name"], 0, None
+        bound = _bound(header, table)
+        writer.begin(name)
+        coming = asyncio.create_task(self._page(name, after))
+        try:
+            while True:
+                self.watcher.at("Reading", name, rows, max(rows, table["size"]))
+                page = await coming
+                within = [row for row in page["rows"] if bound is None or int(row[bound[0]]) <= bound[1]]
+                if not within:
+                    break
+                if not page["end"]:
+                    coming = asyncio.create_task(self._page(name, page["last"]))
+                await in_thread(writer.rows, within)
+                rows += len(within)
+                if page["end"]:
+                    break
+        finally:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
+        self.watcher.at("Reading", name, rows, rows)
+
+    async def _page(self, table: str, after: list[str] | None) -> Json:
+        page: Json = await self._call("move_page", table=table, after=after, most_rows=MOST_ROWS, most_bytes=PAGE_BYTES)
+        return page
+
+    async def _call(self, function: str, **arguments: Any) -> Any:
+        hint = "No backup was made: run the same command again."
+        if not self._snapshot:
+            return await until_reached(self._side, function, arguments, self.watcher.say, PATIENCE, hint)
+        try:
+            return await self._side.call(function, **arguments)
+        except DatabaseUnavailable as error:
+            raise DatabaseUnavailable(f"{error} {hint}") from error
+
+
+def _bound(header: Header, table: Json) -> tuple[int, int] | None:
+    """Without a snapshot, of a table with numbers: where a row has its own, and the last one that is read."""
+    columns = header.numbers.get(table["name"])
+    if header.up_to is None or not columns:
+        return None
+    return table["names"].index(next(iter(columns))), int(header.up_to[table["name"]])

@@ -1,0 +1,77 @@
+"""A space as lines: the header, then everything that it holds, each row after those that it refers to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+
+from relay.memory.redact import redacted
+from relay.memory.store import Store
+from relay.models import Space
+
+SCHEMA = "relay-export/1"
+PARTS = ("sessions", "messages", "summaries")
+
+Json = dict[str, Any]
+
+
+async def pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[Json]]:
+    """All that a space holds, in pages of rows; nothing when nobody has ever said anything there.
+
+    The header; the choices, personas and rules of its chat; its memories in the order in which they were made; then
+    each thread with its sessions, messages and summaries; how many rows that were, so that a part is not taken for the
+    whole. Content blocks go without keys, tokens and card numbers.
+    """
+    rows = 0
+    async for page in _pages(store, space, relay):
+        rows += len(page)
+        yield page
+    if rows:
+        yield [{"type": "end", "rows": rows}]
+
+
+async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[Json]]:
+    found = await store.export_space(space)
+    if found is None:
+        return
+    header = {
+        "schema": SCHEMA,
+        "relay": relay,
+        "exported_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "source": found["source"],
+        "space": space.as_json(),
+    }
+    choices = [{"type": "choices", "choices": found["choices"]}] if found["choices"] else []
+    yield [header, *choices, *found["personas"], *found["places"]]
+    after, end = None, False
+    while not end:
+        page = await store.export_memories(space, after)
+        yield page["rows"]
+        after, end = page["last"], page["end"]
+    for thread in found["threads"]:
+        yield [thread]
+        for part in PARTS:
+            after, end = None, False
+            while not end:
+                page = await store.export_thread(part, space, thread["id"], after)
+                yield [_without_secrets(row) for row in page["rows"]]
+                after, end = page["last"], page["end"]
+
+
+def line(row: Json) -> bytes:
+    """A row as a line of the file."""
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _without_secrets(row: Json) -> Json:
+    if row["type"] != "message":
+        return row
+    versions = [version | {"blocks": _clean(version["blocks"])} for version in row["versions"]]
+    return row | {"blocks": _clean(row["blocks"]), "versions": versions}
+
+
+def _clean(blocks: Any) -> Any:
+    cleaned = redacted(blocks)
+    return blocks if cleaned is None else cleaned

@@ -1,0 +1,215 @@
+"""Takes an export into a space, beside what is there; again and again, it adds each row once."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from relay.archive.export import SCHEMA
+from relay.errors import RelayError
+from relay.memory.store import Store
+from relay.models import Space
+
+LINES = "relay-export.jsonl"
+ROWS, BYTES = 200, 400_000
+"""How much is given to the database at once, at most (or one row)."""
+PARTS = {"session": "sessions", "message": "messages", "summary": "summaries", "memory": "memories"}
+
+Json = dict[str, Any]
+
+
+class ImportRefused(RelayError):
+    """An export cannot be taken in as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An export that was read as a whole."""
+
+    path: Path
+    space: Space
+    setting: Json
+    """What `relay_import_space` takes: threads, personas, places, choices."""
+    cited: frozenset[int]
+    """The messages that something else refers to."""
+
+
+def check(path: Path) -> Checked:
+    """Reads a whole export (`relay-export.jsonl`, or the archive that the chat sends); changes nothing.
+
+    Raises `ImportRefused` when it is none, or not whole.
+    """
+    rows = _rows(path)
+    header = _header(path, next(rows, {}))
+    setting: Json = {"thread": [], "persona": [], "place": [], "choices": []}
+    known: dict[str, set[int]] = {"thread": set(), "session": set()}
+    cited: set[int] = set()
+    last, seen = Json(), 0
+    try:
+        for row in rows:
+            seen, last = seen + 1, row
+            if row["type"] in setting:
+                setting[row["type"]].append(row)
+            if row["type"] in known:
+                known[row["type"]].add(row["id"])
+            if row["type"] in ("session", "message", "summary") and row["thread"] not in known["thread"]:
+                raise _broken(path)
+            if row["type"] in ("message", "summary") and row["session"] not in known["session"]:
+                raise _broken(path)
+            cited |= {row[name] for name in ("source", "from_message", "through_message") if row.get(name) is not None}
+    except (KeyError, TypeError):
+        raise _broken(path) from None
+    if last.get("type") != "end" or last.get("rows") != seen:
+        raise _broken(path)
+    given = {
+        "threads": setting["thread"],
+        "personas": setting["persona"],
+        "places": setting["place"],
+        "choices": setting["choices"][0]["choices"] if setting["choices"] else None,
+    }
+    return Checked(path, Space(**header["space"]), given, frozenset(cited))
+
+
+@dataclass(slots=True)
+class Import:
+    """One export on its way into a space."""
+
+    store: Store
+    export: Checked
+    user_id: int | None = None
+    """Whose memory it becomes, when not that of the person from whom it is."""
+    told: Callable[[str, int], None] = lambda part, seen: None
+    """Hears now and then how many rows of a part were seen."""
+    added: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
+    _space_id: int = 0
+    _ids: dict[str, dict[int, int]] = field(default_factory=dict)
+    """For each kind of row, the ids here by those in the file; of messages only those that are cited."""
+    _taken: dict[int, str] = field(default_factory=dict)
+    """The memories of the moment that came last: those made in one moment may come in several batches."""
+
+    async def run(self) -> Space:
+        """Adds what is not there yet; returns the space. May be run again after a break.
+
+        Raises `ImportRefused` when a group's memory would become a person's.
+        """
+        space = self.export.space
+        if self.user_id is not None:
+            if space.kind != "private":
+                raise ImportRefused("That is the memory of a group, which goes to the group: leave --user out.")
+            space = Space("private", owner_id=self.user_id)
+        rows = {
+            name: [self._moved(row) for row in rows] if isinstance(rows, list) else rows
+            for name, rows in self.export.setting.items()
+        }
+        made = await self.store.import_space(space, rows)
+        self._space_id = made["space_id"]
+        self._ids = {kind: {} for kind in PARTS}
+        self._ids["thread"] = {row["id"]: new for row, new in zip(rows["threads"], made["ids"], strict=True)}
+        await self._pass(("session", "message", "summary"))
+        await self._pass(("memory",))
+        await self.store.import_finish(self._space_id)
+        return space
+
+    async def _pass(self, kinds: tuple[str, ...]) -> None:
+        """Gives the rows of these kinds to the database, in the order of the file."""
+        batch, size = list[Json](), 0
+        for row in _rows(self.export.path):
+            if row.get("type") not in kinds:
+                continue
+            length = len(json.dumps(row, ensure_ascii=False))
+            # A summary may build on the one just before it, whose id must be known.
+            full = len(batch) == ROWS or size + length > BYTES or row["type"] == "summary"
+            if batch and (full or batch[0]["type"] != row["type"]):
+                await self._give(batch)
+                batch, size = [], 0
+            batch.append(row)
+            size += length
+        if batch:
+            await self._give(batch)
+
+    async def _give(self, batch: list[Json]) -> None:
+        kind = batch[0]["type"]
+        more = {"taken": list(self._taken)} if kind == "memory" else {}
+        rows = [self._moved(self._linked(row)) for row in batch]
+        done = await self.store.import_rows(PARTS[kind], self._space_id, rows, **more)
+        if kind == "memory":
+            made = {new: row["created_at"] for row, new in zip(batch, done["ids"], strict=True)}
+            self._taken = {id: at for id, at in (self._taken | made).items() if at == batch[-1]["created_at"]}
+        self.added[PARTS[kind]] += done["added"]
+        self.seen[PARTS[kind]] += len(batch)
+        self.told(PARTS[kind], self.seen[PARTS[kind]])
+        for row, new in zip(batch, done["ids"], strict=True):
+            if new is not None and (kind != "message" or row["id"] in self.export.cited):
+                self._ids[kind][row["id"]] = new
+
+    def _linked(self, row: Json) -> Json:
+        """A row that refers to rows here; what it refers to and is not in the file, it refers to no more."""
+        kinds = {
+            "thread": "thread",
+            "session": "session",
+            "source": "message",
+            "previous": "summary",
+            "from_message": "message",
+            "through_message": "message",
+        }
+        there = {name: self._ids[kind].get(row[name]) for name, kind in kinds.items() if name in row}
+        if row["type"] == "summary":  # it tells by numbers from where to where it goes, whether these are there or not
+            there = {name: 0 if new is None and name != "previous" else new for name, new in there.items()}
+        return row | there
+
+    def _moved(self, row: Json) -> Json:
+        """A row of one person as another's."""
+        old = self.export.space.owner_id
+        if self.user_id is None or old is None:
+            return row
+        owned = ("user_id", "subject_id", "author_id", "chat_id")
+        row = row | {name: self.user_id for name in owned if row.get(name) == old}
+        if "changes" in row:
+            row["changes"] = [self._moved(change) for change in row["changes"]]
+        return row
+
+
+def _header(path: Path, row: Json) -> Json:
+    schema = str(row.get("schema") or "")
+    if not schema.startswith("relay-export/"):
+        raise ImportRefused(f"{path} is not an export of Relay.")
+    if schema != SCHEMA:
+        raise ImportRefused(f"{path} was made by a newer Relay ({row.get('relay')}). Upgrade this one first.")
+    if not isinstance(row.get("space"), dict):
+        raise _broken(path)
+    return row
+
+
+def _rows(path: Path) -> Iterator[Json]:
+    """The rows of an export, the header first."""
+    first = True
+    try:
+        with _opened(path) as file:
+            for line in file:
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise _broken(path)
+                first = False
+                yield row
+    except (ValueError, zipfile.BadZipFile, KeyError):
+        raise ImportRefused(f"{path} is not an export of Relay.") if first else _broken(path) from None
+    except OSError as error:
+        raise ImportRefused(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _opened(path: Path) -> BinaryIO | io.BufferedReader:
+    """The file's lines; of an archive, those of the file in it."""
+    if path.suffix.lower() == ".zip":
+        return zipfile.ZipFile(path).open(LINES)  # type: ignore[return-value]
+    return path.open("rb")
+
+
+def _broken(path: Path) -> ImportRefused:
+    return ImportRefused(f"{path} is cut off or was altered: it does not hold all that it held. Nothing was changed.")

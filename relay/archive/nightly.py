@@ -1,0 +1,67 @@
+"""The folder of the nightly backups: what they are called, and which may go."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import structlog
+
+from relay.archive.backup import Backup, Made
+from relay.archive.private import FileRefused, in_thread
+
+log = structlog.get_logger()
+
+NAME = re.compile(r"relay-(\d{8}-\d{6})\.relaybackup")
+PARTIAL = re.compile(rf"\.{NAME.pattern}\.partial")
+
+
+class Quiet:
+    """A watcher for when nobody looks: what is worth a line is logged."""
+
+    def at(self, step: str, table: str, rows: int, of: int) -> None:
+        pass
+
+    def say(self, sentence: str) -> None:
+        log.info("the nightly backup waits", why=sentence)
+
+
+def named(at: datetime) -> str:
+    """What a backup of this moment is called."""
+    return f"relay-{at.astimezone(UTC):%Y%m%d-%H%M%S}.relaybackup"
+
+
+def fresh(folder: Path) -> Path:
+    """Where a backup that is made now goes in a folder: two within a second get different names."""
+    at = datetime.now(UTC)
+    while (folder / named(at)).exists():
+        at += timedelta(seconds=1)
+    return folder / named(at)
+
+
+async def nightly(backup: Backup, folder: Path, days: int) -> Made:
+    """Makes the night's backup and removes those that are older than so many days.
+
+    Raises what `Backup.make` raises; then nothing is removed.
+    """
+    made = await backup.make(fresh(folder))
+    removed = await in_thread(remove_old, folder, days, datetime.now(UTC))
+    log.info("backed up", file=str(made.path), rows=sum(made.rows.values()), bytes=made.bytes, removed=len(removed))
+    return made
+
+
+def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
+    """Removes the backups of a folder that are older than so many days by their names, but never the newest; and what
+    was left of some that a kill broke off. Raises `FileRefused`."""
+    before = named(now - timedelta(days=days))
+    kept = sorted(path for path in folder.iterdir() if NAME.fullmatch(path.name))
+    old = [path for path in kept[:-1] if path.name < before]
+    yesterday = f".{named(now - timedelta(days=1))}"
+    old += [path for path in folder.iterdir() if PARTIAL.fullmatch(path.name) and path.name < yesterday]
+    try:
+        for path in old:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileRefused(f"An old backup in {folder} cannot be removed: {error.strerror or error}.") from None
+    return old

@@ -1,0 +1,133 @@
+"""A space as a text that people read (Markdown): what is known by whom it is about, then every conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+from typing import Any
+
+MEDIA = {"image": "picture", "document": "document"}
+STATES = {"forgotten": "Forgotten", "discarded": "Undone", "pending": "Waiting for your word"}
+
+Json = dict[str, Any]
+
+
+class Readable:
+    """Makes the text as the rows of an export come."""
+
+    def __init__(self, title: str, zone: tzinfo) -> None:
+        self._title = title
+        self._zone = zone
+        self._memories: list[Json] = []
+        self._told = False
+        self._sessions: dict[int, Json] = {}
+        self._session = 0
+
+    def add(self, rows: list[Json]) -> str:
+        """What comes into the text with these rows."""
+        return "".join(text for row in rows for text in self._row(row))
+
+    def end(self) -> str:
+        """What is left to say."""
+        return "".join(self._known())
+
+    def _row(self, row: Json) -> Iterator[str]:
+        match row.get("type"):
+            case None:
+                yield f"# {self._title}\n\nExported on {self._moment(row['exported_at'])}.\n"
+            case "persona" if row["text"]:
+                yield f"\nWho I am in this chat besides (by {row['author']}): {row['text']}\n"
+            case "memory":
+                self._memories.append(row)
+            case "thread":
+                yield from self._known()
+                yield f"\n## {_place(row)}\n"
+                self._sessions, self._session = {}, 0
+            case "session":
+                self._sessions[row["id"]] = row
+            case "message":
+                yield from self._message(row)
+            case "summary":
+                by = " (corrected by hand)" if row["author_id"] else ""
+                yield f"\n**Summary of {self._moment(row['created_at'])}{by}:** {row['text']}\n"
+
+    def _known(self) -> Iterator[str]:
+        """What is known, once, before the conversations."""
+        if self._told:
+            return
+        self._told = True
+        yield "\n## What I know\n"
+        for state in ("active", *STATES):
+            rows = [row for row in self._memories if row["status"] == state]
+            if rows and state in STATES:
+                yield f"\n### {STATES[state]}\n"
+            for about in dict.fromkeys(map(_about, rows)):
+                yield f"\n{'####' if state in STATES else '###'} {about}\n\n"
+                for row in rows:
+                    if _about(row) == about:
+                        yield self._fact(row)
+        if not self._memories:
+            yield "\nNothing.\n"
+        self._memories = []
+
+    def _fact(self, row: Json) -> str:
+        pinned = "📌 " if row["pinned"] else ""
+        tags = f" [{', '.join(map(str, row['tags']))}]" if row["tags"] else ""
+        text = f"- {pinned}{_inline(row['content'])}{tags} ({self._day(row['created_at'])})\n"
+        for change in row["changes"]:
+            if change["before"] and change["action"] == "refresh" and change["before"] != row["content"]:
+                text += f"  - until {self._day(change['created_at'])}: {_inline(change['before'])}\n"
+        return text
+
+    def _message(self, row: Json) -> Iterator[str]:
+        if row["status"] == "replaced":
+            return
+        if row["session"] != self._session:
+            self._session = row["session"]
+            session = self._sessions.get(row["session"], {})
+            title = f" – {_inline(session['title'])}" if session.get("title") else ""
+            yield f"\n### {self._moment(session.get('started_at') or row['created_at'])}{title}\n"
+        who = "Relay" if row["role"] == "assistant" else _inline(row["name"] or "You")
+        yield f"\n**{who}** ({self._moment(row['created_at'])}): {row['text']}\n"
+        for kind in _media(row["blocks"]):
+            yield f"[{kind}]\n"
+        for version in row["versions"]:
+            yield f"(until {self._moment(version['replaced_at'])} it said: {_inline(version['text'])})\n"
+
+    def _moment(self, at: str) -> str:
+        return self._time(at, "%Y-%m-%d %H:%M")
+
+    def _day(self, at: str) -> str:
+        return self._time(at, "%Y-%m-%d")
+
+    def _time(self, at: str, form: str) -> str:
+        try:
+            return format(datetime.fromisoformat(at).astimezone(self._zone), form)
+        except (ValueError, OverflowError):
+            return at
+
+
+def _about(row: Json) -> str:
+    """The heading under which a memory stands."""
+    if row["kind"] == "fact":
+        return f"About {_inline(row['subject'])}" if row["subject"] else "Facts"
+    return f"Learnings: {row['category']}" if row["category"] else "Learnings"
+
+
+def _place(row: Json) -> str:
+    where = "Private chat" if row["chat_id"] > 0 else "Terminal" if row["chat_id"] == 0 else "Group"
+    topic = f", topic {row['topic'] or row['topic_id']}" if row["topic_id"] else ""
+    return where + topic
+
+
+def _media(blocks: Any) -> Iterator[str]:
+    """What of a message is no text, in words: the blocks of a person, or the steps of an answer."""
+    for block in blocks if isinstance(blocks, list) else []:
+        if isinstance(block, dict):
+            if block.get("type") in MEDIA:
+                yield MEDIA[block["type"]]
+            yield from _media(block.get("content"))
+
+
+def _inline(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,192 @@
+"""Puts a backup into a database: checked as a whole first, compared at the end, never half."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from relay.archive.backup_file import Header, Sum, checked, read_header, rows
+from relay.archive.private import in_thread
+from relay.errors import RelayError
+from relay.memory.patience import until_reached
+from relay.memory.transfer import DIGEST_ROWS, FIRST_BYTES, LEAST_BYTES, MOST_BYTES, MOST_ROWS, Watcher
+from relay.ports import Database
+
+PATIENCE = 120.0
+"""Seconds to try again while the database cannot be reached."""
+HINT = "The database is not complete now: run the same command again, it begins anew."
+
+Json = dict[str, Any]
+Row = list[str | None]
+
+
+class RestoreRefused(RelayError):
+    """A backup cannot be restored as things are."""
+
+
+class RestoreDiffers(RelayError):
+    """What was restored is not what the backup holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A table that was restored. `left_out`: rows that refer to something that the backup does not hold."""
+
+    table: str
+    rows: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A backup that was read as a whole: what it says of itself, and what its tables hold."""
+
+    path: Path
+    header: Header
+    sums: dict[str, Sum]
+
+
+async def check(path: Path, schema: int, watcher: Watcher) -> Checked:
+    """Reads a whole file. Raises `BackupDamaged`, or `RestoreRefused` when its schema is newer than `schema`."""
+    header = await in_thread(read_header, path)
+    if header.schema > schema:
+        raise RestoreRefused(
+            f"{path} is of a newer Relay (schema {header.schema}, this one knows {schema}). Upgrade Relay first."
+        )
+    sizes = {table["name"]: table["size"] for table in header.tables}
+
+    def told(table: str, seen: int) -> None:
+        watcher.at("Checking", table, seen, max(seen, sizes.get(table, 0)))
+
+    return Checked(path, header, await in_thread(checked, path, told))
+
+
+async def resting(database: Database) -> Json:
+    """What a database says of itself. Raises `RestoreRefused` when a Relay is at work on it."""
+    state: Json = await database.call("move_state")
+    if state["leased"]:
+        raise RestoreRefused(
+            "A Relay is at work on this database. Stop it, and run this again. (If it was killed, wait "
+            f"{state['leased_seconds']} s: then what it held is free.)"
+        )
+    return state
+
+
+@dataclass(slots=True)
+class Restore:
+    """Restores one backup into a database whose schema is this Relay's."""
+
+    database: Database
+    watcher: Watcher
+    backup: Checked
+    set_aside: int = 0
+    """How many messages were under way when the backup was made, too long ago to go on with them."""
+    _columns: dict[str, list[str]] = field(default_factory=dict)
+    """The columns of the database's tables, by name."""
+    _bytes: int = FIRST_BYTES
+
+    async def run(self, replace: bool) -> list[Restored]:
+        """Restores. One that was broken off begins anew. `replace`: what is there may go.
+
+        A table or column that the backup does not know stays empty or gets its default. Raises `RestoreRefused`,
+        `RestoreDiffers` and what the database raises; after either of the latter no Relay starts on the database until
+        it was restored.
+        """
+        state = await resting(self.database)
+        self._columns = {table["name"]: table["names"] for table in state["tables"]}
+        if not await self._call("restore_begin", file=self.backup.header.id, replace=replace):
+            raise RestoreRefused("The database already holds data. Nothing was changed. If it may go, say --replace.")
+        left_out = await self._store()
+        done = [await self._compare(table, left_out.get(table["name"], 0)) for table in self._known()]
+        self.set_aside = int(
+            await self._call(
+                "restore_finish",
+                file=self.backup.header.id,
+                numbers=self.backup.header.numbers,
+                made_at=self.backup.header.made_at,
+            )
+            or 0
+        )
+        return done
+
+    def _known(self) -> list[Json]:
+        """The backup's tables that the database has too."""
+        return [table for table in self.backup.header.tables if table["name"] in self._columns]
+
+    async def _store(self) -> dict[str, int]:
+        """Stores all rows; how many of each table were left out."""
+        stored, left_out = dict[str, int](), dict[str, int]()
+        tables = {table["name"]: table for table in self._known()}
+        pages = self._pages()
+        while page := await in_thread(next, pages, None):
+            name, lines = page
+            if name not in tables:
+                continue
+            table, at = tables[name], stored.get(name, 0)
+            self.watcher.at("Storing", name, at, max(at, table["size"]))
+            began = time.monotonic()
+            there = await self._call(
+                "restore_rows",
+                file=self.backup.header.id,
+                table=name,
+                at=at,
+                columns=table["names"],
+                rows=[json.loads(line) for line in lines],
+            )
+            self._suit(time.monotonic() - began)
+            stored[name], left_out[name] = int(there["rows"]), int(there["left_out"])
+        for name, seen in stored.items():
+            self.watcher.at("Storing", name, seen, seen)
+        return left_out
+
+    def _pages(self) -> Iterator[tuple[str, list[bytes]]]:
+        """The file's rows in pages of a table, as large as the database takes them well."""
+        for table, group in groupby(rows(self.backup.path), lambda one: one[0]):
+            page, size = list[bytes](), 0
+            for _, line in group:
+                if page and (size + len(line) > self._bytes or len(page) == MOST_ROWS):
+                    yield table, page
+                    page, size = [], 0
+                page.append(line)
+                size += len(line)
+            yield table, page
+
+    def _suit(self, seconds: float) -> None:
+        """Makes the next pages smaller when storing one took long, larger when it took little."""
+        if seconds > 0.7:
+            self._bytes = max(LEAST_BYTES, self._bytes // 2)
+        elif seconds < 0.2:
+            self._bytes = min(MOST_BYTES, self._bytes * 2)
+
+    async def _compare(self, table: Json, left_out: int) -> Restored:
+        """Compares a table with the file: rows, and their checksums where all rows and columns are there."""
+        name, expected = table["name"], self.backup.sums[table["name"]]
+        found = await self._digest(name, expected.rows)
+        whole = not left_out and table["names"] == self._columns[name]
+        if found.rows != expected.rows - left_out or (whole and found.sum != expected.sum):
+            raise RestoreDiffers(
+                f"The table {name} is not what the backup holds: did something else write to the database? Run the "
+                "same command again; until then no Relay starts here."
+            )
+        if left_out and self.backup.header.up_to is None:
+            raise RestoreDiffers(
+                f"{left_out} rows of the table {name} could not be restored: what they refer to is missing."
+            )
+        return Restored(name, found.rows, left_out)
+
+    async def _digest(self, table: str, of: int) -> Sum:
+        total, after = Sum(), None
+        while True:
+            page = await self._call("move_digest", table=table, after=after, most_rows=DIGEST_ROWS)
+            total.rows, total.sum, after = total.rows + page["rows"], total.sum + int(page["sum"]), page["last"]
+            self.watcher.at("Comparing", table, total.rows, max(of, total.rows))
+            if page["end"]:
+                return total
+
+    async def _call(self, function: str, **arguments: Any) -> Any:
+        return await until_reached(self.database, function, arguments, self.watcher.say, PATIENCE, HINT)

@@ -1,0 +1,70 @@
+"""Databases of their own identity, full of odd rows or empty, that can be compared row by row."""
+
+# ruff: noqa: S608  (table names come from the catalogue)
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from relay.clients.postgres import Postgres
+
+ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
+STAYS = ("migration", "function_file", "identity", "move")
+"""Tables that say which database this is."""
+
+
+@dataclass
+class Looking:
+    """A watcher that keeps what it is told; `then` runs at each step."""
+
+    said: list[str] = field(default_factory=list)
+    steps: list[tuple[str, str, int, int]] = field(default_factory=list)
+    then: Callable[[str, str, int], None] = lambda *_: None
+
+    def at(self, step: str, table: str, rows: int, of: int) -> None:
+        self.steps.append((step, table, rows, of))
+        self.then(step, table, rows)
+
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A migrated database of its own identity."""
+
+    port: Postgres
+    url: str
+
+    def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("set search_path = relay, public, extensions")
+            cursor = connection.execute(statement.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def tables(self) -> list[str]:
+        return [
+            name
+            for (name,) in self.sql(
+                "select quote_ident(relname) from pg_class where relnamespace = 'relay'::regnamespace "
+                "and relkind in ('r', 'p') order by 1"
+            )
+        ]
+
+    def dump(self, *without: str) -> dict[str, list[str]]:
+        """Every row of every table as Postgres writes it, generated columns too, and where the sequences are."""
+        rows = {
+            name: [row for (row,) in self.sql(f"select t::text from {name} t order by 1")]
+            for name in self.tables()
+            if name not in without
+        }
+        numbers = self.sql(
+            "select sequencename || ' ' || coalesce(last_value, 0) from pg_sequences "
+            "where schemaname = 'relay' order by 1"
+        )
+        return rows | {"sequences": [line for (line,) in numbers]}

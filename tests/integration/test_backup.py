@@ -1,0 +1,491 @@
+"""Backups of real databases: they hold everything as it was at one moment, and come back row by row or not at all."""
+
+# ruff: noqa: ASYNC220  (these tests have the event loop to themselves)
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+import os
+import stat
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from relay import backup as commands
+from relay import migrate
+from relay.app import Relay
+from relay.archive.backup import Backup, BackupRefused
+from relay.archive.backup_file import BackupDamaged
+from relay.archive.nightly import Quiet, named, nightly, remove_old
+from relay.archive.private import FileRefused
+from relay.archive.restore import Checked, Restore, Restored, RestoreDiffers, RestoreRefused, check
+from relay.bot.updates import Bot
+from relay.budget import UNLIMITED
+from relay.clients.postgres import Postgres
+from relay.clients.supabase import Supabase
+from relay.jobs import alone
+from relay.memory.patience import Patient
+from relay.memory.store import Store
+from relay.ports import Database
+from relay.scheduler import Job
+from relay.serve import DAILY_SECONDS, jobs
+from relay.settings import Settings
+from relay.testing import FakeMessenger, OfflineModel
+from tests.integration.conftest import TEMPLATE, Server
+from tests.integration.house import ADA, House, message
+from tests.integration.sides import ROWS, STAYS, Looking, Side
+from tests.standins.supabase import SupabaseServer
+
+SCHEMA = migrate.load().version
+AT_REST = """
+update turn set status = 'done', lease_owner = null, lease_until = null where status in ('working', 'answered');
+update inbox set status = 'done' where status = 'pending';
+update lane set open_turn_id = null, due_at = null;
+update duty set lease_owner = null, lease_until = null;
+"""
+"""What a restore would change of the odd rows: nothing is under way any more."""
+MORE = """
+with s as (insert into space (kind, owner_id) values ('private', %s) returning id),
+t as (insert into thread (space_id, chat_id) select id, %s from s returning id, space_id),
+e as (insert into session (thread_id, space_id) select id, space_id from t returning id, thread_id, space_id)
+insert into message (space_id, thread_id, session_id, role, text, blocks)
+select space_id, thread_id, id, 'user', repeat('words ', 50), '[]' from e
+"""
+"""All or nothing: one of each, each of which refers to the one before."""
+
+
+class Rest:
+    """A database as it is seen over REST: without snapshots."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        return await self._database.call(function, **arguments)
+
+
+@pytest.fixture(scope="module")
+def full(embedded: Server) -> Iterator[str]:
+    """A template with odd rows in every table."""
+    name = embedded.create(TEMPLATE)
+    Side(Postgres(embedded.url(name)), embedded.url(name)).sql(ROWS + AT_REST)
+    yield name
+    embedded.drop(name)
+
+
+@pytest.fixture
+async def make(embedded: Server) -> AsyncIterator[Callable[..., Awaitable[Side]]]:
+    """Makes databases."""
+    made: list[tuple[str, Postgres]] = []
+
+    async def one(template: str = TEMPLATE) -> Side:
+        name = embedded.create(template)
+        client = Postgres(embedded.url(name))
+        made.append((name, client))
+        await client.open()
+        return Side(client, embedded.url(name))
+
+    yield one
+    for name, client in made:
+        await client.close()
+        embedded.drop(name)
+
+
+def backup_of(database: Database, watcher: Any = None, schema: int = SCHEMA) -> Backup:
+    return Backup(database, watcher or Looking(), "1.2.3", schema, "a test")
+
+
+async def restored(
+    path: Path, into: Database, replacing: bool = False, watcher: Any = None, **header: Any
+) -> list[Restored]:
+    """Checks and restores a file; `header`: what it says of itself instead."""
+    found = await check(path, SCHEMA, watcher or Looking())
+    found = Checked(path, replace(found.header, **header), found.sums)
+    return await Restore(into, watcher or Looking(), found).run(replacing)
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+def with_rows(done: list[Restored]) -> dict[str, int]:
+    return {table.table: table.rows for table in done}
+
+
+async def test_everything_comes_back_row_by_row(make: Any, full: str, tmp_path: Path) -> None:
+    source, target = await make(full), await make()
+    filled = source.dump(*STAYS)
+    assert all(filled.values()), "moving.sql leaves a table empty"
+    made = await backup_of(source.port).make(tmp_path / "all.relaybackup")
+    assert made.header.complete.startswith("everything as it was at")
+    done = await restored(made.path, target.port)
+    assert target.dump(*STAYS) == filled
+    numbers = {name: len(rows) for name, rows in filled.items() if name != "sequences"}
+    assert with_rows(done) == made.rows == numbers
+    source.sql("update message set text = 'changed' where id = 1")
+    source.sql("delete from memory_change")
+    with pytest.raises(RestoreRefused, match="already holds data"):
+        await restored(made.path, source.port)
+    assert source.dump(*STAYS) != filled
+    await restored(made.path, source.port, replacing=True)
+    assert source.dump(*STAYS) == filled
+
+
+@contextlib.asynccontextmanager
+async def writing(side: Side) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """Somebody writes all the time; what is given waits for the next write to be done."""
+    number, stop = 10**9, asyncio.Event()
+    wrote = asyncio.Condition()
+
+    async def work() -> None:
+        nonlocal number
+        async with await psycopg.AsyncConnection.connect(side.url, autocommit=True) as connection:
+            await connection.execute("set search_path = relay")
+            while not stop.is_set():
+                number += 1
+                await connection.execute(MORE.encode(), (number, number))
+                async with wrote:
+                    wrote.notify_all()
+
+    async def another() -> None:
+        async with wrote:
+            await wrote.wait()
+
+    task = asyncio.create_task(work())
+    try:
+        await another()
+        yield another
+    finally:
+        stop.set()
+        await task
+
+
+@pytest.mark.parametrize("snapshot", [True, False])
+async def test_a_backup_made_while_others_write_holds_together(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: bool
+) -> None:
+    monkeypatch.setattr("relay.archive.backup.MOST_ROWS", 7)
+    source, target = await make(), await make()
+    for number in range(100):
+        source.sql(MORE, number, number)
+    async with writing(source) as another:
+
+        class Slow(Looking):
+            async def call(self, function: str, **arguments: Any) -> Any:
+                await another()
+                return await source.port.call(function, **arguments)
+
+        port = source.port if snapshot else Slow()
+        made = await backup_of(port).make(tmp_path / "some.relaybackup")
+        await another()
+        await another()
+    numbers = {made.rows[name] for name in ("space", "thread", "session", "message")}
+    assert len(numbers) == 1, "it shows no one moment"
+    assert numbers.pop() >= 100
+    done = await restored(made.path, target.port)
+    assert with_rows(done) == made.rows
+    assert not any(table.left_out for table in done)
+    assert len(source.sql("select id from message")) > made.rows["message"]
+
+
+async def test_without_a_snapshot_it_is_complete_up_to_a_message_and_says_so(make: Any, tmp_path: Path) -> None:
+    source, target = await make(), await make()
+    for number in range(5):
+        source.sql(MORE, number, number)
+    source.sql(
+        "insert into turn (kind, bot_id, thread_id, status) values ('message', 1, 2, 'done'), ('message', 1, 3, 'done')"
+    )
+    source.sql("insert into inbox (bot_id, update_id, turn_id, status) values (1, 1, 1, 'done'), (1, 2, 2, 'done')")
+
+    def then(step: str, table: str, rows: int) -> None:
+        if (step, table) == ("Reading", "turn") and rows == 0:  # the threads are read already
+            source.sql(MORE, 77, 77)
+            source.sql("update turn set thread_id = 6 where id = 1")
+
+    made = await backup_of(Rest(source.port), Looking(then=then)).make(tmp_path / "up-to.relaybackup")
+    assert made.header.complete == "complete up to message 5"
+    done = await restored(made.path, target.port)
+    assert {table.table: table.left_out for table in done if table.left_out} == {"turn": 1, "inbox": 1}
+    assert target.sql("select id from message order by id") == [(1,), (2,), (3,), (4,), (5,)]
+    assert target.sql("select id from turn") == [(2,)]
+    assert target.sql("insert into message (space_id, thread_id, session_id, role, text, blocks) "
+                      "values (1, 1, 1, 'user', '', '[]') returning id") == [(6,)]  # fmt: skip
+
+
+async def test_it_comes_back_over_rest_too(supabase: SupabaseServer, make: Any, tmp_path: Path) -> None:
+    source, name = await make(), supabase.create(TEMPLATE)
+    for number in range(30):
+        source.sql(MORE, 2**53 + number, -number)
+    project = Side(source.port, supabase.url(name))
+    project.sql("insert into identity default values on conflict do nothing")
+    client = Supabase(supabase.project.url, supabase.project.service_key)
+    await client.open()
+    try:
+        made = await backup_of(source.port).make(tmp_path / "there.relaybackup")
+        await restored(made.path, client)
+        assert project.dump(*STAYS) == source.dump(*STAYS)
+        again = await backup_of(client).make(tmp_path / "back.relaybackup")
+        assert again.header.complete == "complete up to message 30"
+        await restored(again.path, source.port, replacing=True)
+        assert source.dump(*STAYS) == project.dump(*STAYS)
+    finally:
+        await client.close()
+
+
+async def test_a_file_that_is_cut_off_or_altered_is_refused_before_anything_changes(make: Any, tmp_path: Path) -> None:
+    source = await make()
+    for number in range(50):
+        source.sql(MORE, number, number)
+    before = source.dump()
+    made = await backup_of(source.port).make(tmp_path / "good.relaybackup")
+    whole = made.path.read_bytes()
+    text = gzip.decompress(whole)
+    bad = tmp_path / "bad.relaybackup"
+    lines = text.splitlines(keepends=True)
+    damaged = {
+        **{f"cut at {at}": whole[:at] for at in range(10, len(whole), len(whole) // 40)},
+        **{f"bit at {at}": whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :] for at in range(10, len(whole), 211)},
+        "a row less": gzip.compress(b"".join(line for at, line in enumerate(lines) if at != 30)),
+        "another word": gzip.compress(text.replace(b"words words", b"words swords", 1)),
+        "another sum": gzip.compress(text.replace(b'"message": [50', b'"message": [49', 1)),
+        "whole lines less": gzip.compress(b"".join(lines[:-1])),
+        "more behind it": gzip.compress(text + lines[-1]),
+        "garbage behind it": whole + b"garbage",
+        "something else": b"hello",
+        "nothing": b"",
+    }
+    for what, content in damaged.items():
+        bad.write_bytes(content)
+        with pytest.raises(BackupDamaged, match=r"cut off or was altered|is not a backup"):
+            print(what, await check(bad, SCHEMA, Looking()))
+        with pytest.raises(BackupDamaged):
+            await commands.restore(settings_of(source, tmp_path), bad, replace=True)
+    assert source.dump() == before
+    header = json.loads(lines[0])
+    bad.write_bytes(gzip.compress(json.dumps(header | {"version": 2}).encode() + b"\n"))
+    with pytest.raises(BackupDamaged, match="made by a newer Relay"):
+        await check(bad, SCHEMA, Looking())
+    with pytest.raises(RestoreRefused, match="of a newer Relay"):
+        await check(made.path, SCHEMA - 1, Looking())
+
+
+async def test_nobody_else_may_read_it_and_there_is_no_half_of_it(make: Any, tmp_path: Path) -> None:
+    source, folder = await make(), tmp_path / "backups"
+    source.sql(MORE, 1, 1)
+    seen: list[int] = []
+
+    def then(step: str, table: str, rows: int) -> None:
+        (file,) = folder.iterdir()
+        assert file.name == ".one.relaybackup.partial"
+        seen.append(stat.S_IMODE(file.stat().st_mode))
+        if table == "message":
+            raise KeyError
+
+    before = os.umask(0)
+    try:
+        with pytest.raises(KeyError):
+            await backup_of(source.port, Looking(then=then)).make(folder / "one.relaybackup")
+        assert set(seen) == {0o600}
+        assert list(folder.iterdir()) == []
+        made = await backup_of(source.port).make(folder / "one.relaybackup")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(made.path.stat().st_mode) == 0o600
+    with pytest.raises(FileRefused, match="already"):
+        await backup_of(source.port).make(made.path)
+    with pytest.raises(FileRefused, match="cannot be written"):
+        await backup_of(source.port).make(made.path / "below a file.relaybackup")
+
+
+async def test_a_restore_that_is_broken_off_begins_anew_and_nothing_starts_meanwhile(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.archive.restore.MOST_ROWS", 7)
+    source, target = await make(), await make()
+    for number in range(30):
+        source.sql(MORE, number, number)
+    made = await backup_of(source.port).make(tmp_path / "all.relaybackup")
+
+    def then(step: str, table: str, rows: int) -> None:
+        if (step, table) == ("Storing", "message") and rows > 10:
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await restored(made.path, target.port, watcher=Looking(then=then))
+    assert (await migrate.present(target.port))["moving"]
+    with pytest.raises(BackupRefused, match="not finished"):
+        await backup_of(target.port).make(tmp_path / "half.relaybackup")
+    await restored(made.path, target.port)
+    assert not (await migrate.present(target.port))["moving"]
+    assert target.dump(*STAYS) == source.dump(*STAYS)
+
+
+async def test_what_something_else_writes_meanwhile_is_noticed(make: Any, tmp_path: Path) -> None:
+    source, target = await make(), await make()
+    source.sql(MORE, 1, 1)
+    made = await backup_of(source.port).make(tmp_path / "one.relaybackup")
+
+    def then(step: str, table: str, rows: int) -> None:
+        if (step, table) == ("Comparing", "soul"):
+            target.sql("update message set text = 'meddled'")
+
+    with pytest.raises(RestoreDiffers, match="message"):
+        await restored(made.path, target.port, watcher=Looking(then=then))
+
+
+async def test_a_backup_of_an_older_schema_gets_the_defaults(make: Any, tmp_path: Path) -> None:
+    source, target = await make(), await make()
+    source.sql(MORE, 1, 1)
+    source.sql("insert into turn (kind, bot_id) values ('message', 1)")
+    source.sql("alter table message drop column tainted")
+    source.sql("alter table turn add column gone_since text default 'x'")
+    source.sql("drop table incident")
+    made = await backup_of(source.port, schema=SCHEMA - 1).make(tmp_path / "old.relaybackup")
+    done = await restored(made.path, target.port)
+    assert not any(table.left_out for table in done)
+    assert target.sql("select id, tainted, left(text, 5) from message") == [(1, False, "words")]
+    assert target.sql("select count(*) from turn, soul") == [(1,)]
+
+
+@pytest.mark.parametrize(("hours", "goes_on"), [(0, True), (2, False)])
+async def test_what_was_under_way_goes_on_only_when_the_backup_is_young(
+    make: Any, tmp_path: Path, hours: int, goes_on: bool
+) -> None:
+    source, target = await make(), await make()
+    store = Store(source.port, str(uuid.uuid4()))
+    await House(store).turn(ADA, "What is the answer?")
+    await House(store).say(message(ADA, "And then?"))
+    made = await backup_of(source.port).make(tmp_path / "open.relaybackup")
+    at = (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
+    found = await check(made.path, SCHEMA, Looking())
+    work = Restore(target.port, Looking(), Checked(made.path, replace(found.header, made_at=at), found.sums))
+    await work.run(replace=False)
+    other = House(Store(target.port, str(uuid.uuid4())))
+    turns = [turn.updates[0]["message"]["text"] for turn in await other.claim()]
+    assert turns == (["What is the answer?"] if goes_on else [])
+    assert work.set_aside == (0 if goes_on else 2)
+    (later,) = await other.say(message(ADA, "Later")) or [None]
+    assert (later is None) is goes_on, "its lane is stuck, or does not wait for what goes on"
+
+
+# Every night
+
+
+def test_old_backups_go_but_never_the_newest_and_nothing_else(tmp_path: Path) -> None:
+    now = datetime(2026, 5, 20, 3, 30, tzinfo=UTC)
+    mine = [named(now - timedelta(days=days)) for days in (9, 8, 7, 1)]
+    others = ["relay-2020.relaybackup", "relay-20200101-000000.relaybackup.txt", "notes.txt"]
+    partial = [f".{named(now - timedelta(hours=hours))}.partial" for hours in (1, 30)]
+    for name in [*mine, *others, *partial]:
+        (tmp_path / name).touch()
+    removed = remove_old(tmp_path, 7, now)
+    assert {path.name for path in removed} == {*mine[:2], partial[1]}
+    assert {path.name for path in tmp_path.iterdir()} == {*mine[2:], *others, partial[0]}
+    remove_old(tmp_path, 7, now + timedelta(days=400))
+    assert {path.name for path in tmp_path.iterdir()} == {mine[3], *others}
+
+
+async def test_of_several_processes_one_makes_the_nights_backup(make: Any, tmp_path: Path) -> None:
+    side = await make()
+    stores = [Store(side.port, str(uuid.uuid4())) for _ in range(3)]
+
+    async def night() -> int:
+        made = len(files_in(tmp_path))
+        backup = backup_of(side.port, Quiet())
+        nights = [alone(store, "backup", lambda: nightly(backup, tmp_path, 7), DAILY_SECONDS) for store in stores]
+        await asyncio.gather(*nights)
+        return len(files_in(tmp_path)) - made
+
+    assert await night() == 1
+    (file,) = files_in(tmp_path)
+    await check(file, SCHEMA, Looking())
+    assert await night() == 0
+    side.sql("update duty set done_at = done_at - interval '1 day'")
+    file.rename(tmp_path / "relay-20200101-000000.relaybackup")
+    assert await night() == 0, "a new one, and the old one gone"
+    assert files_in(tmp_path)[0].name > "relay-2025"
+
+
+async def test_a_night_without_success_leaves_no_file_removes_none_and_may_be_repeated(
+    make: Any, tmp_path: Path
+) -> None:
+    side, old = await make(), tmp_path / "relay-20200101-000000.relaybackup"
+    old.touch()
+    side.sql("insert into move (source_id, state) values (gen_random_uuid(), 'copying')")
+    store = Store(side.port, str(uuid.uuid4()))
+    for _ in range(2):
+        with pytest.raises(BackupRefused):
+            await alone(store, "backup", lambda: nightly(backup_of(side.port), tmp_path, 7), DAILY_SECONDS)
+    assert files_in(tmp_path) == [old]
+
+
+# The commands
+
+
+def settings_of(side: Side, folder: Path) -> Settings:
+    return Settings(DATABASE_URL=side.url, RELAY_DATA_DIR=folder / "data", SUPABASE_URL="")
+
+
+async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
+    make: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    side = await make()
+    side.sql(MORE, 1, 1)
+    settings = settings_of(side, tmp_path)
+    made = await commands.backup(settings, tmp_path)
+    assert made.path.parent == tmp_path
+    side.sql("update message set text = 'second'")
+    script = (
+        "import sys; from pathlib import Path; from relay.clients.instance import Instance; "
+        f"held = Instance(Path({str(settings.data_dir)!r})); print('held', flush=True); sys.stdin.readline()"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout
+    assert holder.stdout.readline() == b"held\n"
+    with pytest.raises(RestoreRefused, match="is running"):
+        await commands.restore(settings, made.path, replace=True)
+    holder.kill()
+    holder.communicate()
+    side.sql(
+        "insert into duty (name, lease_owner, lease_until) values ('poll', gen_random_uuid(), now() + interval '20 s')"
+    )
+    with pytest.raises(RestoreRefused, match="at work on this database"):
+        await commands.restore(settings, made.path, replace=True)
+    side.sql("delete from duty")
+    await commands.restore(settings, made.path, replace=True)
+    told = capsys.readouterr().out
+    assert "about 1 messages" in told
+    assert side.sql("select left(text, 5) from message") == [("words",)]
+    (saved,) = settings.backups.iterdir()
+    await commands.restore(settings, saved, replace=True)
+    assert side.sql("select text from message") == [("second",)]
+
+
+async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any, tmp_path: Path) -> None:
+    side = await make()
+
+    def job(days: int) -> list[Job]:
+        settings = settings_of(side, tmp_path).model_copy(update={"backup_days": days})
+        store = Store(side.port, str(uuid.uuid4()))
+        relay = Relay(settings, side.port, Patient(side.port), store, "a worker", "a test", UNLIMITED)
+        messenger: Any = FakeMessenger()
+        return [job for job in jobs(relay, OfflineModel(), messenger, Bot(1, "relay")) if job.name == "backup"]
+
+    assert job(0) == []
+    (nightly_one,) = job(7)
+    assert nightly_one.at == (3, 30)
+    await nightly_one.run()
+    (file,) = files_in(tmp_path / "data" / "backups")
+    await check(file, SCHEMA, Looking())

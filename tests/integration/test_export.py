@@ -1,0 +1,332 @@
+"""What one person or group has, as files: whole, theirs alone, and back into any database once."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import uuid
+import zipfile
+from collections.abc import AsyncIterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay import export as commands
+from relay.archive.export import line, pages
+from relay.archive.imports import LINES, Import, ImportRefused, check
+from relay.archive.readable import Readable
+from relay.clients.postgres import Postgres
+from relay.memory.store import Store
+from relay.models import ModelRequest, Space
+from relay.settings import Settings
+from relay.verbs import export as verb
+from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
+from tests.integration.house import ADA, BEN, EVE, GROUP, House, fact, forget, group, incoming_of, private, reply
+from tests.integration.inside import Inside, Json, inside
+from tests.integration.sides import Side
+from tests.standins.telegram.values import Chat, User
+
+KEY = "sk-" + "ant4Secret5Key6" * 2
+SHOWN = """
+select jsonb_build_array(t.chat_id, t.topic_id, t.exchange_count, m.role, m.text, m.blocks, m.status, m.created_at,
+    s.started_at, s.ended_at, s.title, v.text, v.replaced_at)::text
+from message m join thread t on t.id = m.thread_id join session s on s.id = m.session_id
+left join message_version v on v.message_id = m.id order by m.created_at, m.role desc, v.id
+""", """
+select jsonb_build_array(m.kind, m.subject, m.subject_id, m.content, m.status, m.pinned, m.importance, m.created_at,
+    m.updated_at, c.action, c.status, c.before ->> 'content', c.created_at, s.text)::text
+from memory m join memory_change c on c.memory_id = m.id left join message s on s.id = m.source_message_id
+order by m.created_at, m.content, c.id
+""", """
+select jsonb_build_array(s.text, s.created_at, f.text, t.text, p.text, s.author_id)::text from summary s
+join message f on f.id = s.from_message_id join message t on t.id = s.through_message_id
+left join summary p on p.id = s.previous_id order by s.created_at
+"""  # fmt: skip
+"""What people see of it, without ids."""
+
+
+async def lived(house: House, sql: Sql) -> None:
+    """Ada's life with it: two topics, sessions, edits, facts in every state, summaries; and others beside her."""
+    await house.teach(ADA, "Ada likes tea", "Ada has a parrot", "Ada sings")
+    await house.exchange(ADA, "Forget the parrot", actions=[forget("Ada has a parrot")])
+    await house.exchange(ADA, f"My key is {KEY}", topic_id=5, actions=[fact(ADA, "waits for a tap")], tainted=True)
+    await house.store.new_session(private(ADA), ADA, 0, "Second")
+    for number in range(6):
+        await house.exchange(ADA, f"Line {number}", f"Answer {number}")
+    await sql("update memory set content = 'Ada sings loudly' where content = 'Ada sings'")
+    await sql("insert into message_version (message_id, text, blocks, untrusted) "
+              "select id, 'Lime 1', blocks, false from message where text = 'Line 1'")  # fmt: skip
+    for begin, end in ((0, 2), (2, 4)):
+        await sql(
+            "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"
+            " message_count, model, settings, tainted) select f.thread_id, f.session_id, (select max(id) from summary),"
+            " f.text || ' in short', f.id, t.id, 4, 'small', '{}', false from message f, message t"
+            " where f.text = %s and t.text = %s",
+            f"Line {begin}",
+            f"Answer {end}",
+        )
+    await sql('insert into choice values (%s, \'{"zone": "Europe/Berlin"}\')', ADA)
+    await sql("insert into persona (chat_id, text, author_id, author) values (%s, 'You teach.', %s, 'Ada'),"
+              " (%s, 'of the group', %s, 'Ben')", ADA, ADA, GROUP, BEN)  # fmt: skip
+    await house.teach(BEN, "Ben's own fact")
+    await house.teach(BEN, "the group's fact", chat_id=GROUP)
+
+
+async def written(store: Store, space: Space, folder: Path, name: str = "e") -> Path:
+    path = folder / f"{name}.jsonl"
+    with path.open("wb") as file:
+        async for page in pages(store, space, "1.2.3"):
+            file.writelines(map(line, page))
+    return path
+
+
+async def seen(sql: Any, *parts: str) -> list[list[tuple[Any, ...]]]:
+    return [[tuple(row) for row in await sql(part)] for part in parts or SHOWN]
+
+
+@pytest.fixture
+async def other(embedded: Server) -> AsyncIterator[tuple[Store, Any]]:
+    """Another database: a store, and its SQL."""
+    name = embedded.create(TEMPLATE)
+    client = Postgres(embedded.url(name))
+    await client.open()
+    side = Side(client, embedded.url(name))
+
+    async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return side.sql(statement, *values)
+
+    yield Store(client, str(uuid.uuid4())), sql
+    await client.close()
+    embedded.drop(name)
+
+
+async def test_all_of_one_person_and_nothing_of_others_goes_out_and_in_again_once(
+    opened: Opened, house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+) -> None:
+    await lived(house, sql)
+    path = await written(house.store, private(ADA), tmp_path)
+    text = path.read_text("utf-8")
+    for absent in ("Ben's own", "the group's", "of the group", "of the Relay starts"):
+        assert absent not in text
+    assert f'"text":"My key is {KEY}"' in text
+    assert f'"blocks":[{{"text":"My key is {KEY}' not in text
+
+    await sql("delete from memory_change where space_id <> (select id from space where owner_id = %s)", ADA)
+    await sql("delete from memory where space_id <> (select id from space where owner_id = %s)", ADA)
+    await sql("delete from message where space_id <> (select id from space where owner_id = %s)", ADA)
+    await sql("update message set blocks = replace(blocks::text, %s, '[redacted]')::jsonb", KEY)
+    store, look = other
+    work = Import(store, check(path))
+    assert await work.run() == private(ADA)
+    assert work.added == work.seen
+    assert await seen(look) == await seen(sql)
+    assert await look("select choices ->> 'zone', text from choice, persona") == [("Europe/Berlin", "You teach.")]
+    everything = await look("select (select count(*) from message), (select max(id) from summary_due), "
+                            "(select max(id) from turn), (select max(session_id) from title_due)")  # fmt: skip
+    assert everything[0][1:] == (None, None, None), "something would ask a model"
+
+    again = Import(store, check(path))
+    await again.run()
+    assert not +again.added
+    assert await seen(look) == await seen(sql)
+    # What is corrected here stays so, and what is new there comes.
+    await look("update memory set content = 'Ada likes coffee' where content = 'Ada likes tea'")
+    await house.exchange(ADA, "One more", topic_id=5)
+    more = Import(store, check(await written(house.store, private(ADA), tmp_path, "second")))
+    await more.run()
+    assert +more.added == {"messages": 2}
+    assert await look("select content from memory where content like 'Ada likes%%'") == [("Ada likes coffee",)]
+    # The thread goes on with its last session; that to which something old was added begins anew.
+    for topic, recent in ((0, ["Line 5", "Answer 5"]), (5, [])):
+        turn = await House(store).turn(ADA, "Hello again", topic_id=topic)
+        context = await store.begin(incoming_of(turn, "Hello again", private(ADA)), "model-1")
+        assert [message["text"] for message in context.recent][-2:] == recent
+        await store.finish(incoming_of(turn, "Hello again", private(ADA)), reply("Hi"))
+        await House(store).close(turn)
+
+
+async def test_it_becomes_another_persons_when_they_say_so(
+    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+) -> None:
+    await lived(house, sql)
+    store, look = other
+    export = check(await written(house.store, private(ADA), tmp_path))
+    assert await Import(store, export, EVE).run() == private(EVE)
+    assert await look("select distinct chat_id, user_id, subject_id from thread, message, memory") == [(EVE, EVE, EVE)]
+    assert await look("select owner_id from space") == [(EVE,)]
+    assert await look(f"select count(*) from memory_change where user_id = {ADA}") == [(0,)]  # noqa: S608
+    of_group = check(await written(house.store, group(), tmp_path, "group"))
+    with pytest.raises(ImportRefused, match="a group"):
+        await Import(store, of_group, EVE).run()
+    await Import(store, of_group).run()
+    assert await look(
+        "select content, author from memory join space s on s.id = space_id join persona p on p.chat_id = s.chat_id"
+    ) == [("the group's fact", "Ben")]
+
+
+async def test_many_of_one_moment_come_once_in_any_pages(
+    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.memory.calls.export.PAGE", 2)
+    monkeypatch.setattr("relay.archive.imports.ROWS", 2)
+    await house.teach(ADA, "cobalt blue", "violin at noon", "a harbour", "meadows grow", "lantern")
+    path = await written(house.store, private(ADA), tmp_path)
+    store, look = other
+    for added in (5, 0):
+        work = Import(store, check(path))
+        await work.run()
+        assert work.added["memories"] == added
+        await look("update memory set content = 'edited ' || id where content like 'violin%%'")
+
+
+async def test_what_is_no_whole_export_is_refused(house: House, sql: Sql, tmp_path: Path) -> None:
+    await lived(house, sql)
+    lines = (await written(house.store, private(ADA), tmp_path)).read_bytes().splitlines(keepends=True)
+    header = json.loads(lines[0])
+    bad = tmp_path / "bad.jsonl"
+    thread = next(at for at, one in enumerate(lines) if b'"type":"thread"' in one)
+    for content, why in (
+        (b"", "not an export"),
+        (b"\xff\x00", "not an export"),
+        (b'{"schema": "other"}\n', "not an export"),
+        (line(header | {"schema": "relay-export/2"}), "newer Relay"),
+        (b"".join(lines[:-1]), "cut off"),
+        (b"".join(lines)[:-30], "cut off"),
+        (b"".join(lines[:3] + lines[4:]), "cut off"),
+        (b"".join(lines[:thread] + lines[thread + 1 :]), "cut off"),
+    ):
+        bad.write_bytes(content)
+        with pytest.raises(ImportRefused, match=why):
+            check(bad)
+    with pytest.raises(ImportRefused, match="cannot be read"):
+        check(tmp_path / "none.jsonl")
+    (tmp_path / "bad.zip").write_bytes(b"PK no zip")
+    with pytest.raises(ImportRefused, match="not an export"):
+        check(tmp_path / "bad.zip")
+
+
+async def test_the_text_reads_well(house: House, sql: Sql) -> None:
+    await lived(house, sql)
+    await sql('update message set blocks = blocks || \'[{"type": "image", "file_id": "x"}]\' where text = \'Line 3\'')
+    readable = Readable("What Relay remembers of Ada", UTC)
+    text = "".join([readable.add(page) async for page in pages(house.store, private(ADA), "1")]) + readable.end()
+    for part in (
+        "# What Relay remembers of Ada\n",
+        "## What I know\n\n### About Ada\n\n- Ada likes tea (20",
+        "### Forgotten\n\n#### About Ada\n\n- Ada has a parrot (20",
+        "### Waiting for your word\n\n#### About Ada\n\n- waits for a tap",
+        "## Private chat\n",
+        "## Private chat, topic 5\n",
+        " – Second\n\n**Ada** (20",
+        "): Line 3\n[picture]\n\n**Relay** (20",
+        "it said: Lime 1)",
+        ":** Line 2 in short",
+    ):
+        assert part in text, part
+    assert text.index("Ada likes tea") < text.index("## Private chat") < text.index("Line 0") < text.index("Answer 5")
+
+
+async def test_the_commands_write_two_files_for_nobody_else_and_read_them(
+    opened: Opened, house: House, embedded: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if opened.server is not embedded:
+        pytest.skip("one backend is enough")
+    await house.teach(ADA, "Ada likes tea")
+    await house.teach(BEN, "the group's fact", chat_id=GROUP)
+    settings = Settings(DATABASE_URL=embedded.url(opened.name), RELAY_DATA_DIR=tmp_path / "data", RELAY_ADMINS=str(ADA))
+    for user_id, chat_id, name in ((None, None, f"relay-export-{ADA}"), (None, GROUP, f"relay-export-group-{-GROUP}")):
+        paths = await commands.export(settings, user_id, chat_id, tmp_path / "out")
+        assert [path.name for path in paths] == [f"{name}.jsonl", f"{name}.md"]
+        assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
+        await commands.take_in(settings, paths[0], None)
+    told = capsys.readouterr().out
+    assert told.count("nothing added; 4 rows were there already.") == 2
+    with pytest.raises(commands.NothingToExport):
+        await commands.export(settings, EVE, None, tmp_path / "out")
+    assert len(list((tmp_path / "out").iterdir())) == 4
+
+
+# In the chat
+
+
+def speechless(request: ModelRequest) -> list[Json]:
+    raise AssertionError("no model is asked")
+
+
+@pytest.fixture
+async def relay(embedded: Server) -> AsyncIterator[Inside]:
+    async with inside(embedded, speechless, frozenset([EVE]), frozenset([ADA, BEN])) as running:
+        yield running
+
+
+async def told(relay: Inside, chat: Chat, user: User, text: str) -> None:
+    await relay.tg.say(chat, user, text)
+    await relay.settled()
+
+
+def said_in(relay: Inside, chat: Chat) -> list[str]:
+    return [message.text for message in relay.tg.messages(chat) if message.from_bot]
+
+
+def sent_in(relay: Inside, chat: Chat) -> list[bytes]:
+    """The files that a chat was sent."""
+    documents = [message.raw["document"] for message in relay.tg.messages(chat) if "document" in message.raw]
+    return [relay.tg.files[document["file_id"]].upload.data for document in documents]
+
+
+def archives(relay: Inside, chat: Chat) -> list[dict[str, str]]:
+    """What is in the archives that a chat was sent."""
+    found = []
+    for content in sent_in(relay, chat):
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            found.append({name: packed.read(name).decode() for name in packed.namelist()})
+    return found
+
+
+async def test_export_sends_ones_own_in_private_and_a_groups_to_its_members_alone(
+    relay: Inside, tmp_path: Path
+) -> None:
+    ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
+    dm, room = relay.tg.dm(ada), relay.tg.group(GROUP, "Tent_club", [ada, ben])
+    await told(relay, dm, ada, "/remember my piano is q00001az")
+    await told(relay, relay.tg.dm(ben), ben, "/remember my tent is q00002az")
+    await told(relay, room, ben, "/remember@relay_test_bot our garden is q00003az")
+    await told(relay, dm, ada, "/export")
+    await told(relay, room, ada, "/export@relay_test_bot")
+    assert archives(relay, room) == []
+    assert [message.text for message in relay.tg.messages(room) if message.from_bot][-1].endswith(
+        "in our private chat."
+    )
+    own, shared = archives(relay, dm)
+    for name, content in own.items():
+        assert [word in content for word in ("q00001az", "q00002az", "q00003az")] == [True, False, False], name
+    for name, content in shared.items():
+        assert [word in content for word in ("q00001az", "q00002az", "q00003az")] == [False, False, True], name
+    assert "in “Tent_club”" in "\n".join(said_in(relay, dm))
+    assert await relay.sql("select 1 from delivery where request #> '{file,content}' is not null") == []
+    (tmp_path / "sent.zip").write_bytes(sent_in(relay, dm)[0])
+    again = Import(relay.store, check(tmp_path / "sent.zip"))
+    await again.run()
+    assert again.seen == {"memories": 1}
+    assert not +again.added
+    assert {*own} == {LINES, verb.TEXT}
+
+
+async def test_too_much_for_the_chat_and_nothing_at_all_are_said(
+    relay: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = relay.tg.user(ADA, "Ada")
+    dm = relay.tg.dm(ada)
+    await told(relay, dm, ada, "/export")
+    await told(relay, dm, ada, "/remember I like tea")
+    for limit in ("MOST_BYTES", "MOST_TEXT"):
+        with monkeypatch.context() as patch:
+            patch.setattr(verb, limit, 100)
+            await told(relay, dm, ada, "/export")
+    assert archives(relay, dm) == []
+    said = said_in(relay, dm)
+    assert said[0] == "There is nothing to export yet."
+    assert ["relay export in the shell" in text for text in said[2:]] == [True, True]
