@@ -123,6 +123,7 @@ def make_worker(
         model=settings.model,
         small_model=settings.small_model,
         storage=relay.storage,
+        web_search=settings.web_search,
     )
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search)
     return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary)

@@ -83,6 +83,8 @@ class Claimed:
     """Whose memory its group was lent."""
     choices: Choices = Choices()
     """Its user's own."""
+    role: str | None = None
+    """What the database says that its user is: admin, user, asking, refused or blocked."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Claimed:
@@ -99,6 +101,7 @@ class Claimed:
             answers=row.get("answers"),
             linked_to=row.get("linked_to"),
             choices=Choices.from_json(row.get("choices") or {}),
+            role=row.get("role"),
         )
 
 

@@ -33,6 +33,7 @@ class House:
     model: str
     small_model: str
     storage: str
+    web_search: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ SECTIONS = {
     "You and me": ("settings", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),
     "Who I am": ("soul", "persona"),
+    "Who may use me": ("users", "invite", "revoke"),
 }
 """The verbs as people find them in /help and in Telegram's menu."""
 BUTTONS: dict[str, Press] = {}
