@@ -17,7 +17,7 @@ from relay.verbs.people import invite_link
 
 log = structlog.get_logger()
 
-OPEN_ME = "Nobody runs this bot yet: whoever opens this link first, and presses Start, becomes its owner."
+OPEN_ME = "Nobody runs this bot yet: whoever opens this link first becomes its owner."
 
 
 async def offer(store: Store, people: People, bot: Bot) -> bool:

@@ -25,6 +25,7 @@ WORDS = {"a": "user", "d": "refused", "b": "blocked"}
 """What a button says about somebody who asks."""
 SAID = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
 USAGE = "Say whom: /revoke and their id (/users lists them) or @name, or reply with /revoke to something they said."
+LISTED_IDS = 30
 GONE = "This button does nothing any more."
 
 
@@ -141,8 +142,8 @@ def decider(call: Call) -> str:
 
 def who(row: Json) -> str:
     """A person as admins see them (Markdown): names are theirs to choose, the id is not."""
-    username = f"@{row['username']}, " if row.get("username") else ""
-    return f"{literal(row['name'])} ({literal(username)}id {row['user_id']})"
+    username = f"{literal('@' + row['username'])}, " if row.get("username") else ""
+    return f"{literal(row['name'])} ({username}id {row['user_id']})"
 
 
 def deciding(row: Json, kind: str, named: bool = False) -> list[Json]:
@@ -200,12 +201,9 @@ async def listed(call: Call) -> tuple[str, list[list[Json]]]:
 def let_in(call: Call, people: list[Json]) -> list[str]:
     """Those who may use the bot: whom the settings name first."""
     settings = call.house.people
-    lines = []
-    for user_id in sorted(settings.named, key=lambda one: (one not in settings.named_admins, one)):
-        you = ", you" if user_id == call.user_id else ""
-        runs = ", runs me" if user_id in settings.named_admins else ""
-        line = "RELAY_ADMINS" if user_id in settings.named_admins else "RELAY_USERS"
-        lines.append(f"id {user_id}{you}{runs} – named in {literal(line)}")
+    lines = [f"{ids(settings.named_admins)} – run me, as RELAY\\_ADMINS says"] if settings.named_admins else []
+    if others := settings.named - settings.named_admins:
+        lines.append(f"{ids(others)} – as RELAY\\_USERS says")
     for row in people:
         if row["role"] not in ("admin", "user") or row["user_id"] in settings.named_admins:
             continue
@@ -213,6 +211,12 @@ def let_in(call: Call, people: list[Json]) -> list[str]:
         by = f"let in by {literal(row['decided_by_name'])}" if row["decided_by_name"] else "claimed me"
         lines.append(f"{who(row)}{runs} – {by}, {day(row['decided_at'], call.zone)}")
     return lines or ["nobody yet"]
+
+
+def ids(users: frozenset[int]) -> str:
+    """People of whom only the ids are known."""
+    first, more = sorted(users)[:LISTED_IDS], len(users) - LISTED_IDS
+    return ", ".join(str(one) for one in first) + (f" and {counted(more, 'other')}" if more > 0 else "")
 
 
 def invitation(call: Call, row: Json) -> str:

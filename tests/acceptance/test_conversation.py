@@ -91,7 +91,7 @@ async def test_strangers_get_nothing_and_leave_no_trace(town: Town) -> None:
     alone, group = town.tg.dm(stranger), town.group(ada, stranger)
     asked, sent = town.model.counts["requests"], len(town.tg.calls("sendMessage"))
     for chat in (alone, group):
-        for text in ("hello xyzzystranger", "/start xyzzystranger", f"@{town.tg.bot.username} xyzzystranger"):
+        for text in ("hello xyzzystranger", "/help xyzzystranger", f"@{town.tg.bot.username} xyzzystranger"):
             await town.tg.say(chat, stranger, text)
         await town.tg.say(chat, stranger, "xyzzystranger caption", photo=True)
     known = await town.ask(dm, ada, "a traceable hello from somebody known")
