@@ -307,4 +307,4 @@ async def test_with_nobody_configured_it_answers_nobody(world: World) -> None:
     await world.tg.wait_for(lambda: not world.tg.pending_updates)
     await asyncio.sleep(0.3)
     assert len(world.tg.messages(world.dm)) == 3
-    assert "RELAY_ADMINS" in world.relay.output()
+    assert "becomes its owner" in world.relay.output()

@@ -243,7 +243,10 @@ async def test_what_is_taken_back_is_taken_back_at_once_and_for_good(house: Hous
         await house.tg.wait_for(lambda: all(query in house.tg.answers for query in presses))
         await house.tg.wait_for(lambda: not house.tg.pending_updates)
         assert not house.sql("select from relay.signal")
-    await house.until("select not exists (select from relay.turn where status in ('working', 'answered'))")
+    await house.until(
+        "select not exists (select from relay.turn where status in ('working', 'answered'))"
+        " and not exists (select from relay.inbox where status = 'pending')"
+    )
     assert house.times(cem, "q72") == 0
     assert len(house.said(cem)) <= before + 1, "an answer that was being written may still come"
     assert "q72" not in "".join(request.text for request in house.model.requests)
