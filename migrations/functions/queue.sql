@@ -250,6 +250,10 @@ begin
     where turn_id = p_turn_id and status not in ('sent', 'failed');
     -- What a file held is not kept: an export lying here would outlive what it was made of.
     update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
+    -- Nor is the link of an invitation: whoever has it gets in.
+    update delivery set sending_text = null, request = jsonb_set(request, '{text}', to_jsonb(
+        regexp_replace(request ->> 'text', '(\?start=)[A-Za-z0-9_-]{22}', '\1…', 'g')))
+    where turn_id = p_turn_id and request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}';
     -- Locked first, so that the next statement sees what an intake that held the lane has stored.
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;
