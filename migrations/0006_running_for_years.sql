@@ -1,23 +1,30 @@
 -- What it takes to run for years: who may use it, which process does what, what it cost, and what was wrong.
 
 -- Who may use Relay, besides those whom its settings name. asking: pressed Start and waits for an admin's word; refused:
--- an admin said no, or took back what they had said; blocked: and nothing more is heard of them. decided_by: who said so;
--- null: the claim link did.
+-- an admin said no, or took back what they had said; blocked: and nothing more is heard of them. name and username are
+-- theirs when they came, bot_id is the bot to which they did. decided_by: who said so; null: the claim link did.
 create table relay.person (
     user_id bigint primary key,
+    bot_id bigint not null,
     name text not null,
+    username text,
     role text not null check (role in ('admin', 'user', 'asking', 'refused', 'blocked')),
     decided_by bigint,
+    decided_by_name text,
     asked_at timestamptz not null default now(),
     decided_at timestamptz
 );
 
 -- Links that let somebody in, once: who claims Relay becomes an admin, who is invited a user. What the link carries is
--- not here, only its SHA-256 in hexadecimal.
+-- not here, only its SHA-256 in hexadecimal. for_whom: whom the inviter thought of. guesses: of a claim link, how often
+-- who opened a wrong one, {user id: times}.
 create table relay.invite (
     hash text primary key,
     role text not null check (role in ('admin', 'user')),
     made_by bigint,
+    made_by_name text,
+    for_whom text not null default '',
+    guesses jsonb not null default '{}',
     expires_at timestamptz not null,
     used_by bigint,
     used_at timestamptz,

@@ -139,6 +139,7 @@ def make_worker(
         small_model=settings.small_model,
         storage=relay.storage,
         budget=budget,
+        web_search=settings.web_search,
     )
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget)
     return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary)

@@ -85,6 +85,8 @@ class Claimed:
     """Its user's own."""
     waited: float = 0.0
     """Seconds since its first update arrived."""
+    role: str | None = None
+    """What the database says that its user is: admin, user, asking, refused or blocked."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Claimed:
@@ -102,6 +104,7 @@ class Claimed:
             linked_to=row.get("linked_to"),
             choices=Choices.from_json(row.get("choices") or {}),
             waited=row.get("waited") or 0.0,
+            role=row.get("role"),
         )
 
 

@@ -62,11 +62,6 @@ async def run(settings: Settings) -> None:
     """Runs the bot until SIGTERM or SIGINT; a second one ends at once."""
     stopping = asyncio.Event()
     _on_signals(stopping)
-    if not settings.allowed:
-        log.warning(
-            "nobody is configured: set RELAY_ADMINS to your Telegram user id (@userinfobot tells it); "
-            "until then the bot answers nobody"
-        )
     async with contextlib.AsyncExitStack() as stack:
         opening = asyncio.create_task(stack.enter_async_context(opened(settings, wait=True)), name="open")
         meeting = asyncio.create_task(_meet(settings, stack), name="meet")
@@ -109,7 +104,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
 
     settings = relay.settings
     model = make_model(settings)
-    people = People(settings.admins, settings.users)
+    people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.memory)
     scheduler = Scheduler(jobs(relay, model, telegram, bot))
     worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon)
@@ -129,6 +124,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     if settings.web:
         running.append(asyncio.create_task(_show(relay, bot, silence, worker), name="web"))
     settling = asyncio.create_task(_settle(model, telegram, scheduler, people), name="settle")
+    claiming = asyncio.create_task(_claim(relay, people, bot), name="claim")
     ended = asyncio.create_task(stopping.wait(), name="stopping")
     try:
         await asyncio.wait({*running, ended}, return_when=asyncio.FIRST_COMPLETED)
@@ -139,12 +135,13 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         log.info("relay is stopping")
         running[0].cancel()
         settling.cancel()
+        claiming.cancel()
         scheduler.stop()
         await worker.close(DRAIN_SECONDS)
         ended.cancel()
         for task in running:
             task.cancel()
-        await asyncio.gather(*running, settling, ended, return_exceptions=True)
+        await asyncio.gather(*running, settling, claiming, ended, return_exceptions=True)
         close = getattr(model, "close", None)
         if close is not None:
             await close()
@@ -231,6 +228,16 @@ def watching(
         outcomes=scheduler.outcomes,
     )
     return Job("sentinel", sentinel.look, minutes=1)
+
+
+async def _claim(relay: Relay, people: People, bot: Bot) -> None:
+    """Offers the bot to whoever comes first, while nobody runs it."""
+    if people.admins:
+        return
+    from relay.bot import claim
+
+    if await claim.offer(relay.memory, people, bot):
+        await claim.expire(relay.memory, people)
 
 
 async def _settle(model: Model, telegram: Telegram, scheduler: Scheduler, people: People) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from relay.app import make_model, make_worker, opened
 from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
+from relay.checks.live import telegram_knows
 from relay.errors import MessengerError
 from relay.jobs import Summariser, summarise_due
 from relay.memory.people import People
@@ -28,9 +29,10 @@ PRESS = "Which button? A number, or an empty line to end: "
 
 
 class Terminal:
-    """The `Messenger` port on standard output."""
+    """The `Messenger` port on standard output. `settings`: who the bot is at Telegram, which is asked then."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._last_id = time.time_ns() // 1_000_000
         self._printed = ""
         self.buttons: list[tuple[str, str, int]] = []
@@ -63,6 +65,8 @@ class Terminal:
             self._offer(parameters.get("reply_markup"), parameters["message_id"])
         elif method == "answerCallbackQuery" and parameters.get("text"):
             print(f"({parameters['text']})")
+        elif method == "getMe" and self._settings.telegram_bot_token:
+            return await telegram_knows(self._settings.telegram_bot_token, self._settings.telegram_api_url)
         return 2 if method == "getChatMemberCount" else True
 
     async def fetch(self, file_id: str, most: int) -> bytes:
@@ -156,7 +160,7 @@ class Desk:
 @contextlib.asynccontextmanager
 async def _desk(settings: Settings, offline: bool = False, writes: bool = False) -> AsyncIterator[Desk]:
     """The terminal's desk. `writes`: it makes the summaries and titles that are due."""
-    terminal = Terminal()
+    terminal = Terminal(settings)
     async with opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
         summariser = Summariser(relay.memory, model, settings.small_model, budget=relay.budget)
@@ -165,6 +169,7 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
         everybody = People(settings.admins)
         await everybody.refresh(relay.memory)
         owner = min(everybody.admins, default=1)
+        people = People(settings.admins, settings.users, settings.pairing, desk=owner)
 
         def write_soon() -> None:
             """What is due is written now; what a stand-in says is nobody's summary."""
@@ -172,7 +177,7 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
                 jobs.add(asyncio.create_task(summarise_due(summariser)))
                 jobs.add(asyncio.create_task(title_due(titler)))
 
-        worker = make_worker(relay, model, terminal, ME, People(frozenset({owner})), write_soon)
+        worker = make_worker(relay, model, terminal, ME, people, write_soon)
         try:
             yield Desk(owner, terminal, worker, relay.memory)
         finally:

@@ -1,7 +1,244 @@
--- Who may use Relay, besides those whom its settings name.
+-- Who may use Relay, besides those whom its settings name. Whatever changes that holds one lock, so that of several
+-- people, and of several processes, one is first.
 
 create or replace function public.relay_people() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('user_id', user_id, 'role', role, 'name', name) order by user_id), '[]')
     from person where role in ('admin', 'user')
 $$;
+
+-- The lock.
+create or replace function relay.lock_people() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select pg_advisory_xact_lock(hashtext('relay.person'))
+$$;
+
+-- Somebody's new standing, p_person: {user_id, bot_id, name, username, role, decided_by, decided_by_name}.
+create or replace function relay.put_person(p_person jsonb) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into person (user_id, bot_id, name, username, role, decided_by, decided_by_name, decided_at)
+    select one.user_id, one.bot_id, one.name, one.username, one.role, one.decided_by, one.decided_by_name,
+        case when one.role <> 'asking' then now() end
+    from jsonb_to_record(p_person) as one (
+        user_id bigint, bot_id bigint, name text, username text, role text, decided_by bigint, decided_by_name text)
+    on conflict (user_id) do update
+        set bot_id = excluded.bot_id, name = excluded.name, username = excluded.username, role = excluded.role,
+            decided_by = excluded.decided_by, decided_by_name = excluded.decided_by_name,
+            decided_at = excluded.decided_at
+$$;
+
+-- Whoever opens the claim link becomes the owner, while nobody runs the bot. Everybody has five guesses, and all
+-- together thirty; then not even the right one counts, until the next start makes another link. What is compared are
+-- digests: how long that takes says nothing about what the link carries.
+create or replace function relay.claim_bot(p_person jsonb, p_hash text) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own_id constant text := p_person ->> 'user_id';
+    link invite;
+    own_guesses integer;
+begin
+    select * into link from invite where role = 'admin' and used_by is null and expires_at > now() for update;
+    own_guesses := coalesce((link.guesses ->> own_id)::integer, 0);
+    if link.hash is null or own_guesses >= 5
+        or (select coalesce(sum(value::integer), 0) from jsonb_each_text(link.guesses)) >= 30 then
+        return null;
+    end if;
+    if link.hash <> p_hash then
+        update invite set guesses = guesses || jsonb_build_object(own_id, own_guesses + 1) where hash = link.hash;
+        return null;
+    end if;
+    update invite set used_by = own_id::bigint, used_at = now() where hash = link.hash;
+    perform relay.put_person(p_person || '{"role": "admin"}');
+    return '{"became": "admin"}';
+end $$;
+
+-- Whoever opens an invitation becomes a user; the link is used up then. One that is older than a refusal does not
+-- overrule it.
+create or replace function relay.accept_invite(p_person jsonb, p_hash text, p_refused_at timestamptz) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    link invite;
+begin
+    update invite set used_by = (p_person ->> 'user_id')::bigint, used_at = now()
+    where hash = p_hash and role = 'user' and used_by is null and expires_at > now()
+        and (p_refused_at is null or created_at > p_refused_at)
+    returning * into link;
+    if link.hash is null then
+        return null;
+    end if;
+    perform relay.put_person(p_person || jsonb_build_object(
+        'role', 'user', 'decided_by', link.made_by, 'decided_by_name', link.made_by_name));
+    return jsonb_build_object('became', 'user', 'invited', true, 'by', link.made_by, 'by_name', link.made_by_name,
+        'for_whom', link.for_whom);
+end $$;
+
+-- Somebody pressed Start. p_start: {hash (of what the link carried, or null), name, username, owned (the settings name
+-- an admin), pairing}. What that changed, as the turn that tells of it needs it ({became, …}); null: nothing. The
+-- caller holds the lock.
+create or replace function relay.press_start(
+    p_bot_id bigint, p_update_id bigint, p_user_id bigint, p_known boolean, p_start jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own person;
+    came constant jsonb := jsonb_build_object('user_id', p_user_id, 'bot_id', p_bot_id, 'name', p_start ->> 'name',
+        'username', p_start ->> 'username');
+    became jsonb;
+begin
+    if exists (select from inbox where bot_id = p_bot_id and update_id = p_update_id) then
+        return null;  -- the same update once more
+    end if;
+    if not (p_start ->> 'owned')::boolean and not exists (select from person where role = 'admin') then
+        return case when p_start ->> 'hash' is not null then relay.claim_bot(came, p_start ->> 'hash') end;
+    end if;
+    select * into own from person where user_id = p_user_id;
+    if p_known or own.role in ('admin', 'user', 'blocked') then
+        return null;
+    end if;
+    became := relay.accept_invite(came, p_start ->> 'hash', case own.role when 'refused' then own.decided_at end);
+    if became is null and own.user_id is null and (p_start ->> 'pairing')::boolean
+        and (select count(*) from person where role = 'asking') < 3 then
+        perform relay.put_person(came || '{"role": "asking"}');
+        became := '{"became": "asking"}';
+    end if;
+    return became;
+end $$;
+
+-- An update as intake may keep it. It is whole when the settings (known) or the database let its sender in, or when
+-- their pressing Start changes something; of everybody else's nothing is left but the number.
+create or replace function relay.let_through(p_bot_id bigint, p_update jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    known constant boolean := coalesce((p_update ->> 'known')::boolean, false);
+    sender constant bigint := (p_update ->> 'user_id')::bigint;
+    became jsonb;
+begin
+    if p_update ? 'start' then
+        became := relay.press_start(p_bot_id, (p_update ->> 'update_id')::bigint, sender, known, p_update -> 'start');
+    end if;
+    if became is not null then
+        return jsonb_set(p_update, '{payload,person}', became);
+    elsif known or exists (select from person where user_id = sender and role in ('admin', 'user')) then
+        return p_update;
+    end if;
+    return jsonb_build_object('update_id', p_update -> 'update_id', 'kind', 'ignored');
+end $$;
+
+-- Queues a turn that tells somebody of their new standing, for whichever process answers for their bot.
+create or replace function relay.tell_person(p_person relay.person, p_change jsonb) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    lane_of constant bigint := relay.ensure_lane(p_person.bot_id, p_person.user_id, 0);
+    made bigint;
+begin
+    insert into turn (kind, bot_id, lane_id, user_id) values ('control', p_person.bot_id, lane_of, p_person.user_id)
+    returning id into made;
+    -- Telegram's own numbers are positive.
+    insert into inbox (bot_id, update_id, lane_id, turn_id, user_id, status, payload)
+    values (p_person.bot_id, -made, lane_of, made, p_person.user_id, 'claimed', jsonb_build_object(
+        'update_id', -made, 'person', p_change, 'message', jsonb_build_object(
+            'chat', jsonb_build_object('id', p_person.user_id, 'type', 'private'),
+            'from', jsonb_build_object('id', p_person.user_id, 'first_name', p_person.name))));
+end $$;
+
+-- Makes a claim link, the only one, unless somebody runs the bot. Returns whether there is one now.
+create or replace function public.relay_offer_claim(p_hash text, p_minutes integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform relay.lock_people();
+    delete from invite where role = 'admin' and used_by is null;
+    if exists (select from person where role = 'admin') then
+        return 'false';
+    end if;
+    insert into invite (hash, role, expires_at) values (p_hash, 'admin', now() + make_interval(mins => p_minutes));
+    return 'true';
+end $$;
+
+-- Makes an invitation. Returns until when it can be used; null when p_most are open already.
+create or replace function public.relay_invite(
+    p_hash text, p_for_whom text, p_days integer, p_most integer, p_by bigint, p_by_name text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    open_until constant timestamptz := now() + make_interval(days => p_days);
+begin
+    perform relay.lock_people();
+    delete from invite where role = 'user' and expires_at < now();
+    if (select count(*) from invite where role = 'user' and used_by is null) >= p_most then
+        return null;
+    end if;
+    insert into invite (hash, role, made_by, made_by_name, for_whom, expires_at)
+    values (p_hash, 'user', p_by, p_by_name, p_for_whom, open_until);
+    return to_jsonb(open_until);
+end $$;
+
+-- Everybody the database knows, and the open invitations. Of those who are not let in the newest p_most, and how many
+-- there are.
+create or replace function public.relay_everybody(p_most integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'people', coalesce((
+            select jsonb_agg(to_jsonb(p) order by p.decided_at, p.asked_at)
+            from person p where role in ('admin', 'user', 'asking')), '[]'),
+        'out', coalesce((
+            select jsonb_agg(to_jsonb(p) order by p.decided_at desc) from (
+                select * from person where role in ('refused', 'blocked') order by decided_at desc limit p_most) p), '[]'),
+        'out_count', (select count(*) from person where role in ('refused', 'blocked')),
+        'invites', coalesce((
+            select jsonb_agg(to_jsonb(i) - 'hash' - 'guesses' order by i.expires_at)
+            from invite i where role = 'user' and used_by is null and expires_at > now()), '[]'))
+$$;
+
+-- Somebody by their id or (p_user_id null) their @name; null when the database does not know them.
+create or replace function public.relay_person(p_user_id bigint, p_username text) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(p) from person p
+    where user_id = p_user_id or (p_user_id is null and lower(username) = lower(p_username))
+    order by role in ('admin', 'user') desc, decided_at desc limit 1
+$$;
+
+-- An admin's word about somebody who is one of p_roles so far: the first word counts. Returns the person as they are
+-- then, with changed; null when there is no such person.
+create or replace function public.relay_decide(
+    p_user_id bigint, p_roles jsonb, p_role text, p_by bigint, p_by_name text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own person;
+    changed boolean;
+begin
+    perform relay.lock_people();
+    update person set role = p_role, decided_by = p_by, decided_by_name = p_by_name, decided_at = now()
+    where user_id = p_user_id and p_roles ? role
+    returning * into own;
+    changed := own.user_id is not null;
+    if changed and p_role = 'user' then
+        perform relay.tell_person(own, jsonb_build_object('became', 'user', 'by', p_by, 'by_name', p_by_name));
+    elsif not changed then
+        select * into own from person where user_id = p_user_id;
+    end if;
+    return case when own.user_id is not null then to_jsonb(own) || jsonb_build_object('changed', changed) end;
+end $$;
+
+-- Takes back that somebody may use the bot, and the invitations that they made. Not of the last admin: p_owned says
+-- whether the settings name one. Returns done, last, or unknown.
+create or replace function public.relay_revoke(p_user_id bigint, p_owned boolean, p_by bigint, p_by_name text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own person;
+begin
+    perform relay.lock_people();
+    select * into own from person where user_id = p_user_id and role in ('admin', 'user');
+    if own.user_id is null then
+        return '"unknown"';
+    elsif own.role = 'admin' and not p_owned
+        and not exists (select from person where role = 'admin' and user_id <> p_user_id) then
+        return '"last"';
+    end if;
+    update person set role = 'refused', decided_by = p_by, decided_by_name = p_by_name, decided_at = now()
+    where user_id = p_user_id;
+    delete from invite where made_by = p_user_id and used_by is null;
+    perform relay.tell_person(own, '{"became": "refused"}');
+    return '"done"';
+end $$;

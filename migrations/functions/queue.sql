@@ -19,6 +19,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
         'turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
         'failures', p_turn.failures, 'user_id', p_turn.user_id, 'space_id', p_turn.space_id,
+        'role', (select role from person where user_id = p_turn.user_id),
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
         'linked_to', (select k.owner_id from lane l join link k on k.chat_id = l.chat_id where l.id = p_turn.lane_id),
         'choices', (select c.choices from choice c where c.user_id = p_turn.user_id),
@@ -132,13 +133,15 @@ begin
 end $$;
 
 -- Stores updates before Telegram is told that they arrived, once each whatever how often they come, and claims what
--- is due. Controls (commands, buttons) are claimed at once; they do not wait in a lane.
+-- is due. Controls (commands, buttons) are claimed at once; they do not wait in a lane. Of whoever may not use the bot
+-- nothing is stored but an update's number.
 create or replace function public.relay_intake(
     p_bot_id bigint, p_worker uuid, p_updates jsonb, p_limit integer, p_lease_seconds integer,
     p_running jsonb default '[]')
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
+    given jsonb;
     one record;
     added integer;
     stored integer := 0;
@@ -147,11 +150,13 @@ declare
     controls jsonb := '[]';
     result jsonb;
 begin
-    for one in
-        select * from jsonb_to_recordset(p_updates) as u (
+    if p_updates @? '$[*].start' then
+        perform relay.lock_people();  -- before any lane's: who decides takes them in that order too
+    end if;
+    for given in select * from jsonb_array_elements(p_updates) loop
+        select * into one from jsonb_to_record(relay.let_through(p_bot_id, given)) as u (
             update_id bigint, kind text, said boolean, chat_id bigint, topic_id bigint, user_id bigint, hold real,
-            mergeable boolean, telegram_message_id bigint, payload jsonb, event text, redacted jsonb)
-    loop
+            mergeable boolean, telegram_message_id bigint, payload jsonb, event text, redacted jsonb);
         lane_of := null;
         if one.said and one.chat_id < 0 then
             one.kind := relay.kind_in(one.kind, relay.answers_in(one.chat_id, one.topic_id));
@@ -178,7 +183,7 @@ begin
         get diagnostics added = row_count;
         continue when added = 0;
         stored := stored + 1;
-        -- What a stranger sends is no event: it has no name here, and nobody could stop it from growing.
+        -- What a stranger sends is no event: nobody could stop it from growing.
         insert into event (kind, bot_id, update_id, user_id, payload)
         select coalesce(one.event, 'update'), p_bot_id, one.update_id, one.user_id,
             coalesce(one.redacted, case when one.kind <> 'ignored' then one.payload end)
@@ -224,6 +229,10 @@ begin
     where turn_id = p_turn_id and status not in ('sent', 'failed');
     -- What a file held is not kept: an export lying here would outlive what it was made of.
     update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
+    -- Nor is the link of an invitation: whoever has it gets in.
+    update delivery set sending_text = null, request = jsonb_set(request, '{text}', to_jsonb(
+        regexp_replace(request ->> 'text', '(\?start=)[A-Za-z0-9_-]{22}', '\1…', 'g')))
+    where turn_id = p_turn_id and request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}';
     -- Locked first, so that the next statement sees what an intake that held the lane has stored.
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;

@@ -108,6 +108,7 @@ class Arrivals:
 
     async def _register(self, chat_id: int) -> None:
         """Shows the commands of those who run the bot to those of them who are here."""
+        await self._house.people.refresh(self._house.store)
         for admin in self._house.people.admins:
             if is_present(await told(self._house.messenger, "getChatMember", chat_id=chat_id, user_id=admin)):
                 await register_admin(self._house.messenger, chat_id, admin)

@@ -15,6 +15,7 @@ from relay.bot.arrival import Arrivals
 from relay.bot.edits import edited
 from relay.bot.groups import Groups
 from relay.bot.menu import register_admin
+from relay.bot.newcomers import Newcomers
 from relay.bot.place import Place
 from relay.bot.reactions import reacted
 from relay.bot.render import answer_buttons, message_parts
@@ -47,6 +48,7 @@ class Controls:
         self._groups = groups
         self._runs = runs
         self._arrivals = Arrivals(house, bot, groups)
+        self._newcomers = Newcomers(house)
         self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
     async def handle(self, turn: Claimed) -> list[Json]:
@@ -68,6 +70,8 @@ class Controls:
             return []
         if "my_chat_member" in update:
             return await self._arrivals.told(turn)
+        if "person" in update:
+            return await self._newcomers.told(turn)
         message = update.get("message") or {}
         if LEFT in message:
             return await self._arrivals.left(turn)
@@ -105,7 +109,7 @@ class Controls:
             private=place.private,
             user_id=turn.user_id,
             name=name_of(sender),
-            admin=turn.user_id in self._house.people.admins,
+            admin=self._house.people.role_of(turn) == "admin",
             text=text_of(message),
             message=message,
             stop=lambda: self._stop(place.chat_id, place.topic_id),

@@ -63,13 +63,14 @@ class Delivery:
         """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and that is said.
 
         A part that a predecessor left as being sent is looked for before it is sent again. After a text that is
-        refused for good no further part is sent; a file that is refused costs only itself.
+        refused for good no further part is sent to that chat; a file that is refused costs only itself.
         """
         rows = await self._store.deliver(turn, self._bot_id, parts)
         results: list[Json] = []
-        refused, gone, ended = "", False, False
+        refused, gone = "", False
+        ended: set[int] = set()
         for row in [row for row in rows if row["status"] not in ("sent", "failed")]:
-            if ended:
+            if row["chat_id"] in ended:
                 results.append(failed(row, refused))
                 continue
             try:
@@ -85,7 +86,9 @@ class Delivery:
             except MessengerError as error:
                 log.warning("part not delivered", delivery=row["id"], error=str(error))
                 metrics.DELIVERIES.add("failed")
-                refused, gone, ended = str(error), isinstance(error, ChatGone), "file" not in row["request"]
+                refused, gone = str(error), isinstance(error, ChatGone)
+                if "file" not in row["request"]:
+                    ended.add(row["chat_id"])
                 results.append(failed(row, refused))
         more, summary = await self._store.sent(turn, results, True)
         return Delivered(more, summary, "" if not refused or gone else refused)

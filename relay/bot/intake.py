@@ -68,11 +68,17 @@ class Intake:
         """Lets the buttons that strangers press stop waiting; nothing is said or kept of it."""
         for update, row in zip(updates, rows, strict=True):
             query = update.get("callback_query")
-            if row["kind"] == "ignored" and isinstance(query, dict) and len(self._telling) < MOST_WAVED:
-                self._tell(self._answer_press(str(query.get("id"))))
+            strange = row["kind"] == "ignored" or not row["known"]
+            if strange and isinstance(query, dict) and len(self._telling) < MOST_WAVED:
+                self._tell(self._answer_stranger(row, str(query.get("id"))))
 
-    async def _answer_press(self, query_id: str) -> None:
-        with contextlib.suppress(MessengerError):
+    async def _answer_stranger(self, row: Json, query_id: str) -> None:
+        """Answers a press, unless whoever pressed may use the bot after all: then their button does."""
+        with contextlib.suppress(MessengerError, DatabaseError):
+            if row["kind"] != "ignored":
+                await self._people.refresh(self._store)
+                if row["user_id"] in self._people.allowed:
+                    return
             await self._messenger.call("answerCallbackQuery", callback_query_id=query_id)
 
     def _tell(self, what: Coroutine[Any, Any, None]) -> None:
@@ -99,7 +105,7 @@ class Intake:
                     await self._store_rows([row], moved)
             elif rows[0].get("event") != "unreadable":
                 log.error("an update cannot be stored", update_id=rows[0]["update_id"], error=str(error))
-                await self._store_rows([_unreadable(rows[0])], moved)
+                await self._store_rows([_unreadable(rows[0], rows[0]["known"])], moved)
             else:
                 raise
 
@@ -112,11 +118,15 @@ class Intake:
                 self._worker.groups.changed(chat.get("id", 0))
             if pair := moved_group(update):
                 self._worker.groups.moved(pair[1])
-            return sort_update(update, self._worker.bot, self._people.allowed, self._worker.groups.may_be_open(chat))
+            named = self._people.named
+            row = sort_update(update, self._worker.bot, named, self._worker.groups.may_be_open(chat))
+            if "start" in row:
+                row["start"] |= {"owned": bool(self._people.named_admins), "pairing": self._people.pairing}
+            return row
         except Exception as error:
             log.warning("unreadable update", update_id=update["update_id"], error=type(error).__name__)
             log.debug("what it is", update=update, error=repr(error))
-            return _unreadable(update)
+            return _unreadable(update, False)
 
     def _join(self, row: Json) -> None:
         """A forward that follows its comment joins the comment's turn while that is young."""
@@ -128,7 +138,7 @@ class Intake:
         """Tells each chat once that its message waits; intake does not wait for that."""
         for update, row in zip(updates, rows, strict=True):
             chat = chat_of(update)
-            if row["kind"] == "ignored" or chat is None:
+            if row["kind"] == "ignored" or chat is None or row["user_id"] not in self._people.allowed:
                 continue
             place = Place(chat["id"], topic_of(update.get("message") or {}), chat.get("type") == "private")
             if (place.chat_id, place.topic_id) not in self._told:
@@ -145,6 +155,6 @@ def moved_group(update: Json) -> tuple[int, int] | None:
     return (before, now) if before != now and isinstance(before, int) and isinstance(now, int) else None
 
 
-def _unreadable(update: Json) -> Json:
+def _unreadable(update: Json, known: bool) -> Json:
     """The row of an update that cannot be read or stored: known again, never run."""
-    return {"update_id": update["update_id"], "kind": "ignored", "event": "unreadable"}
+    return {"update_id": update["update_id"], "kind": "ignored", "event": "unreadable", "known": known}

@@ -27,7 +27,7 @@ async def register(messenger: Messenger, admins: frozenset[int], others: Iterabl
     for admin in admins:
         await register_admin(messenger, admin, admin)
     for other in others:
-        await _tell(messenger, "deleteMyCommands", scope={"type": "chat", "chat_id": other})
+        await unregister(messenger, other)
 
 
 async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
@@ -38,6 +38,11 @@ async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> No
     else:
         place, scope = "group", {"type": "chat_member", "chat_id": chat_id, "user_id": user_id}
     await _tell(messenger, "setMyCommands", scope=scope, commands=menu(place, True))
+
+
+async def unregister(messenger: Messenger, user_id: int) -> None:
+    """Offers somebody in their private chat what everybody may do, and no more."""
+    await _tell(messenger, "deleteMyCommands", scope={"type": "chat", "chat_id": user_id})
 
 
 def menu(place: str, admin: bool) -> list[dict[str, str]]:

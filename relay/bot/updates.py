@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from relay.bot.said import PASTE_LENGTH, is_foreign, media_of, text_of
+from relay.bot.said import PASTE_LENGTH, is_foreign, media_of, name_of, text_of
+from relay.memory.people import digest
 from relay.memory.redact import redacted
 
 ALLOWED_UPDATES = (
@@ -21,6 +22,8 @@ NOTED = ("edited_message", "message_reaction", "my_chat_member")
 """Updates that tell of something and say nothing themselves."""
 TOPIC_EVENTS = ("forum_topic_created", "forum_topic_edited")
 LEFT = "left_chat_member"
+WHO = ("id", "first_name", "last_name", "username")
+NAME_LENGTH = 64
 
 ALBUM_SECONDS = 0.5
 PASTE_SECONDS = 1.0
@@ -135,18 +138,21 @@ def hold_of(message: Json) -> float:
     return PASTE_SECONDS if len(message.get("text") or "") >= PASTE_LENGTH else 0.0
 
 
-def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: bool) -> Json:
+def sort_update(update: Json, bot: Bot, named: frozenset[int], group_open: bool) -> Json:
     """An update as the queue takes it: its kind (see `kind_of`), lane, user and how long it waits.
 
-    `group_open`: every message of its group may be for the bot; whether it is shows later, so the event log gets none
-    of its text. Of a stranger's update nothing is kept but its number, and no event tells of it.
+    `named`: whom the settings let in. Who else is, the database knows: it keeps nothing of a stranger's update but its
+    number, and no event tells of it. `group_open`: every message of its group may be for the bot; whether it is shows
+    later, so the event log gets none of its text.
     """
     chat, user_id = chat_of(update), sender_of(update)
-    known = user_id if user_id in allowed else None
-    row: Json = {"update_id": update["update_id"], "kind": "ignored", "user_id": known}
-    kind = kind_of(update, chat, user_id, bot, allowed, group_open)
+    row: Json = {"update_id": update["update_id"], "kind": "ignored", "user_id": user_id or None}
+    row["known"] = user_id in named
+    kind = kind_of(update, chat, user_id, bot, group_open)
     if kind == "ignored" or chat is None:
-        return row | ({"event": "ignored"} if known else {})
+        return row | {"event": "ignored"}
+    if started := start_of(update, chat, user_id, bot):
+        update, row["start"] = started
     body = body_of(update)
     stopped = "stopped_message_generation" in update
     topic = body.get("message_thread_id") or 0 if stopped else topic_of(body)
@@ -171,9 +177,25 @@ def sort_update(update: Json, bot: Bot, allowed: frozenset[int], group_open: boo
     return row
 
 
-def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, allowed: frozenset[int], group_open: bool) -> str:
-    """turn, control, overheard (in a group, and for the bot only where all is) or ignored."""
-    if chat is None or user_id not in allowed or chat.get("type") not in ("private", "group", "supergroup"):
+def start_of(update: Json, chat: Json, user_id: int, bot: Bot) -> tuple[Json, Json] | None:
+    """Pressing Start: the update without what the link carried, which is never stored, and as little else as tells who
+    it was; and what may let them in. None when an update is nothing of the kind."""
+    message = update.get("message") or {}
+    command = command_of(message, bot)
+    if command is None or command.name != "start" or chat["type"] != "private" or chat["id"] != user_id:
+        return None
+    sender = {key: message["from"][key] for key in WHO if key in message["from"]}
+    kept = {
+        key: message[key] for key in ("message_id", "date", "message_thread_id", "is_topic_message") if key in message
+    }
+    kept |= {"chat": {"id": chat["id"], "type": "private"}, "from": sender, "text": "/start"}
+    start = {"hash": digest(command.rest), "name": name_of(sender)[:NAME_LENGTH], "username": sender.get("username")}
+    return {"update_id": update["update_id"], "message": kept}, start
+
+
+def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, group_open: bool) -> str:
+    """turn, control, overheard (in a group, and for the bot only where all is) or ignored, if its sender may use it."""
+    if chat is None or not user_id or chat.get("type") not in ("private", "group", "supergroup"):
         return "ignored"
     if "stopped_message_generation" in update:
         return "control"

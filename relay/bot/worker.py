@@ -15,6 +15,7 @@ from relay.bot.controls import Controls
 from relay.bot.delivery import STOPPED, Delivery
 from relay.bot.groups import Groups
 from relay.bot.lease import PollLease
+from relay.bot.newcomers import served
 from relay.bot.place import Place
 from relay.bot.render import answer_parts, message_parts
 from relay.bot.retry import with_model
@@ -182,7 +183,8 @@ class Worker:
             topic_id = await topic_pressed(turn.updates[0]["callback_query"], self.bot, self.store)
             structlog.contextvars.bind_contextvars(topic_id=topic_id)
         place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
-        if turn.status != "answered" and silenced(turn, self.bot, turn.user_id in self._house.people.admins):
+        role = self._house.people.role_of(turn)
+        if turn.status != "answered" and (not served(turn, role) or silenced(turn, self.bot, role == "admin")):
             return await self._deliver(turn, [])
         if turn.kind == "control" and turn.status != "answered":
             return await self._deliver(turn, await self._controls.handle(turn))
@@ -194,7 +196,7 @@ class Worker:
         while True:
             understood = await understand(turn, self.bot, self.groups, self.messenger, self.store)
             if understood.wanted:
-                understood = with_model(understood, self._house, turn.user_id in self._house.people.admins)
+                understood = with_model(understood, self._house, role == "admin")
             if understood.verb is not None:
                 return await self._deliver(turn, await self._controls.handle(turn))
             if understood.notice is not None or understood.incoming is None:
@@ -265,6 +267,7 @@ class Worker:
         chat, topic_id, message_id = lane_of(turn.updates)
         await self.tell(Place(chat["id"], topic_id, chat.get("type") == "private", message_id), line)
         where = chat.get("title") or "a private chat"
+        await self._house.people.refresh(self.store)
         for admin in self._house.people.admins:
             await self.tell(Place(admin, 0, True), f"⚠️ A message in {where} (turn {turn.turn_id}) {what}")
 

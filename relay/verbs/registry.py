@@ -35,6 +35,7 @@ class House:
     small_model: str
     storage: str
     budget: Budget = UNLIMITED
+    web_search: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ SECTIONS = {
     "You and me": ("settings", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),
     "Who I am": ("soul", "persona"),
+    "Who may use me": ("users", "invite", "revoke"),
 }
 """The verbs as people find them in /help and in Telegram's menu."""
 BUTTONS: dict[str, Press] = {}

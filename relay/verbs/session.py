@@ -10,8 +10,13 @@ from relay.verbs.usage import summed
 @verb("start", help="say hello", doors=("chat",), places=("private",))
 async def start(call: Call) -> Told:
     """Greets, and says how to begin."""
-    return Told(
-        f"Hello {literal(call.name)}! I am your assistant, and I remember: what you tell me in one "
+    return Told(hello(call.name))
+
+
+def hello(name: str, first: str = "") -> str:
+    """The greeting; `first`: what is said before all else."""
+    return (
+        f"Hello {literal(name)}! {first}I am your assistant, and I remember: what you tell me in one "
         "chat or topic I know in all of yours. What I learn I say under my answer, and a tap there undoes it.\n\n"
         "Just write to me. /help shows the rest."
     )

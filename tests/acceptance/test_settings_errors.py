@@ -91,7 +91,7 @@ async def closed() -> AsyncIterator[House]:
         yield house
 
 
-async def test_nobody_is_configured_and_nobody_is_answered(closed: House) -> None:
+async def test_nobody_is_known_and_nobody_is_answered_until_somebody_claims_the_bot(closed: House) -> None:
     chat = closed.tg.dm(closed.tg.user(OWNER, "Ada"))
     await closed.tg.say(chat, None, "hello?")
     await closed.tg.say(chat, None, "/start")
@@ -99,4 +99,4 @@ async def test_nobody_is_configured_and_nobody_is_answered(closed: House) -> Non
     await asyncio.sleep(0.5)
     assert closed.said(chat) == []
     assert closed.model.requests == []
-    assert "RELAY_ADMINS" in closed.relay.output()
+    assert "becomes its owner" in closed.relay.output()

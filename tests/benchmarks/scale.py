@@ -118,8 +118,9 @@ class Turns:
         update_id = next(self.updates)
         text = " ".join(self.random.sample(self.random.choice(self.texts).split(), 6))
         row = {
-            "update_id": update_id, "kind": "turn", "chat_id": user_id, "topic_id": 0, "user_id": user_id, "hold": 0,
-            "mergeable": True, "telegram_message_id": update_id, "payload": {"message": {"text": text}},
+            "update_id": update_id, "kind": "turn", "chat_id": user_id, "topic_id": 0, "user_id": user_id,
+            "known": True, "hold": 0, "mergeable": True, "telegram_message_id": update_id,
+            "payload": {"message": {"text": text}},
         }  # fmt: skip
         with self.timed("intake"):
             (turn,), _ = await self.store.intake(BOT, [row], 64)

@@ -115,12 +115,13 @@ insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
 select 7000000000, -1009007199254740993, n, pg_temp.odd(n), n % 2 = 0, now() from generate_series(1, 20) n;
 insert into title_due (session_id, bot_id, status, error)
 select s.id, 9007199254740993, 'failed', pg_temp.odd(s.id::integer % 50) from session s order by s.id limit 20;
-insert into person (user_id, name, role, decided_by, asked_at, decided_at)
-select 9007199254740993 + n, pg_temp.odd(n), (array['admin', 'user', 'asking', 'refused', 'blocked'])[1 + n % 5],
-    nullif(n % 4, 0), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 1) end
+insert into person (user_id, bot_id, name, username, role, decided_by, decided_by_name, asked_at, decided_at)
+select 9007199254740993 + n, 9007199254740993, pg_temp.odd(n), nullif(pg_temp.odd(n), ''),
+    (array['admin', 'user', 'asking', 'refused', 'blocked'])[1 + n % 5], nullif(n % 4, 0), pg_temp.odd(n), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 1) end
 from generate_series(1, 300) n;
-insert into invite (hash, role, made_by, expires_at, used_by, used_at)
-select md5(n::text) || md5((n + 1)::text), (array['admin', 'user'])[1 + n % 2], nullif(n % 4, 0), pg_temp.at(n),
+insert into invite (hash, role, made_by, made_by_name, for_whom, guesses, expires_at, used_by, used_at)
+select md5(n::text) || md5((n + 1)::text), (array['admin', 'user'])[1 + n % 2], nullif(n % 4, 0), pg_temp.odd(n),
+    pg_temp.odd(n), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n),
     nullif(n % 3, 0), case n % 3 when 1 then pg_temp.at(n) end
 from generate_series(1, 300) n;
 insert into duty (name, lease_owner, lease_until, done_at, state)

@@ -61,8 +61,11 @@ async def test_the_same_update_id_of_another_bot_is_another_update(house: House,
     assert [texts(turn) for turn in turns] == [["hello"]]
 
 
+IGNORED = {"update_id": 5, "kind": "ignored", "user_id": 9, "known": True, "event": "ignored"}
+
+
 async def test_an_ignored_update_leaves_only_its_number(house: House, store: Store, sql: Sql) -> None:
-    turns, _ = await store.intake(BOT.id, [{"update_id": 5, "kind": "ignored", "user_id": 9, "event": "ignored"}], 10)
+    turns, _ = await store.intake(BOT.id, [IGNORED], 10)
     assert turns == []
     assert await sql("select status, payload, lane_id from inbox") == [("ignored", None, None)]
     assert await sql("select kind, payload from event") == [("ignored", None)]
@@ -468,7 +471,7 @@ async def test_tidying_drops_only_what_is_done_and_old(house: House, store: Stor
 
 
 async def test_tidying_drops_what_is_left_of_ignored_updates(house: House, store: Store, sql: Sql) -> None:
-    ignored = [{"update_id": number, "kind": "ignored", "user_id": ADA, "event": "ignored"} for number in (-3, -2, -1)]
+    ignored = [IGNORED | {"update_id": number} for number in (-3, -2, -1)]
     await store.intake(BOT.id, [*ignored, row(message(ADA, "hello"))], 10)
     await sql("update event set at = at - interval '15 days'")
     await sql("update inbox set received_at = received_at - interval '15 days' where update_id < -1")

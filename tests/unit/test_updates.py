@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -48,7 +49,12 @@ def sorted_(update: Json, group_open: bool = False, allowed: frozenset[int] = AL
 
 
 def kind(body: Json, group_open: bool = False) -> str:
-    return str(sorted_({"message": body}, group_open)["kind"])
+    return kind_or_strange(sorted_({"message": body}, group_open))
+
+
+def kind_or_strange(row: Json) -> str:
+    """The kind of an update of somebody whom the settings name; of others the database decides."""
+    return str(row["kind"]) if row["known"] or row["kind"] == "ignored" else "strange"
 
 
 def pressed(data: Any, user: int = ADA) -> Json:
@@ -79,7 +85,7 @@ def pressed(data: Any, user: int = ADA) -> Json:
         (message(None, photo=[{}]), "turn"),
         (message(None, voice={"file_id": "x"}), "turn"),
         (message(None, new_chat_members=[{"id": 1}]), "ignored"),
-        (message("hi", user=STRANGER), "ignored"),
+        (message("hi", user=STRANGER), "strange"),
         (message("hi", **{"from": {"id": ADA, "is_bot": True}}), "ignored"),
         (message("hi", chat="channel"), "ignored"),
         ({**message("hi"), "from": None}, "ignored"),
@@ -105,7 +111,7 @@ OURS = {"message_id": 4, "from": {"id": BOT.id, "is_bot": True}, "text": "said"}
         (message("/status@other_bot", "supergroup"), "ignored", "ignored"),
         (message("/new@relay_bot", "supergroup"), "turn", "turn"),
         (message(None, "supergroup", caption="look @relay_bot", photo=[{}]), "turn", "turn"),
-        (message("hello @relay_bot", "supergroup", user=STRANGER), "ignored", "ignored"),
+        (message("hello @relay_bot", "supergroup", user=STRANGER), "strange", "strange"),
     ],
 )
 def test_group_messages(body: Json, shut: str, opened: str) -> None:
@@ -119,23 +125,23 @@ def test_group_messages(body: Json, shut: str, opened: str) -> None:
         (pressed("r:5"), "turn"),
         (pressed("w:5"), "turn"),
         (pressed(None), "control"),
-        (pressed("u:5", STRANGER), "ignored"),
+        (pressed("u:5", STRANGER), "strange"),
         ({"callback_query": {"id": "1", "from": {"id": ADA}, "data": "u:5"}}, "ignored"),
         ({"stopped_message_generation": {"chat": {"id": ADA, "type": "private"}, "draft_id": 3}}, "control"),
-        ({"stopped_message_generation": {"chat": {"id": STRANGER, "type": "private"}}}, "ignored"),
+        ({"stopped_message_generation": {"chat": {"id": STRANGER, "type": "private"}}}, "strange"),
         ({"edited_message": message("x")}, "control"),
         ({"edited_message": message("/help")}, "ignored"),
         ({"edited_message": message(None)}, "ignored"),
-        ({"edited_message": message("x", user=STRANGER)}, "ignored"),
+        ({"edited_message": message("x", user=STRANGER)}, "strange"),
         ({"message_reaction": {"chat": PRIVATE, "user": {"id": ADA}, "message_id": 5}}, "control"),
-        ({"message_reaction": {"chat": PRIVATE, "user": {"id": STRANGER}, "message_id": 5}}, "ignored"),
+        ({"message_reaction": {"chat": PRIVATE, "user": {"id": STRANGER}, "message_id": 5}}, "strange"),
         ({"message_reaction": {"chat": PRIVATE, "actor_chat": {"id": -5}, "message_id": 5}}, "ignored"),
         ({"my_chat_member": added("member")}, "control"),
         ({"my_chat_member": added("left")}, "ignored"),
         ({"my_chat_member": added("kicked")}, "ignored"),
-        ({"my_chat_member": added("member", STRANGER)}, "ignored"),
+        ({"my_chat_member": added("member", STRANGER)}, "strange"),
         ({"message": message(None, "supergroup", forum_topic_created={"name": "Trips"})}, "control"),
-        ({"message": message(None, "supergroup", STRANGER, forum_topic_created={"name": "Trips"})}, "ignored"),
+        ({"message": message(None, "supergroup", STRANGER, forum_topic_created={"name": "Trips"})}, "strange"),
         ({"poll": {"id": "1"}}, "ignored"),
         ({"some_future_thing": {"x": 1}}, "ignored"),
         ({}, "ignored"),
@@ -145,19 +151,54 @@ def test_group_messages(body: Json, shut: str, opened: str) -> None:
     ],
 )
 def test_other_updates(update: Json, expected: str) -> None:
-    assert sorted_(update)["kind"] == expected
+    assert kind_or_strange(sorted_(update)) == expected
 
 
-def test_nobody_is_let_in_when_nobody_is_named() -> None:
+def test_nobody_is_known_when_nobody_is_named() -> None:
     for update in ({"message": message()}, pressed("u:1"), {"message": message("/start")}):
-        assert sorted_(update, True, frozenset())["kind"] == "ignored"
+        assert sorted_(update, True, frozenset())["known"] is False
 
 
-def test_of_a_stranger_only_the_number_is_kept() -> None:
-    row = sorted_({"message": message("secret words", user=STRANGER)})
-    assert row == {"update_id": 9, "kind": "ignored", "user_id": None}
+def test_of_what_is_for_nobody_only_the_number_is_kept() -> None:
     row = sorted_({"message": message("/x@other_bot", "supergroup")})
-    assert row == {"update_id": 9, "kind": "ignored", "user_id": ADA, "event": "ignored"}
+    assert row == {"update_id": 9, "kind": "ignored", "user_id": ADA, "known": True, "event": "ignored"}
+
+
+NONCE = "AbCdEfGhIjKlMnOpQrS_-9"
+
+
+def test_pressing_start_hands_on_a_digest_and_who_it_was_and_nothing_else() -> None:
+    sender = {"id": STRANGER, "first_name": "Zoe", "last_name": "Z" * 90, "username": "zoe", "language_code": "pt"}
+    more = {"from": sender, "reply_to_message": {"text": "private"}, "entities": [{"type": "bot_command"}]}
+    row = sorted_({"message": message(f"/start {NONCE}", user=STRANGER, **more)})
+    assert row["start"] == {
+        "hash": hashlib.sha256(NONCE.encode()).hexdigest(), "name": f"Zoe {'Z' * 60}", "username": "zoe"
+    }  # fmt: skip
+    assert row["payload"]["message"] == {
+        "message_id": 5, "date": 1_700_000_000, "chat": {"id": STRANGER, "type": "private"}, "text": "/start",
+        "from": {key: sender[key] for key in ("id", "first_name", "last_name", "username")},
+    }  # fmt: skip
+    assert NONCE not in str(row)
+
+
+@pytest.mark.parametrize("words", ["", " hello", f" {NONCE}x", f" {NONCE} x", " " + "é" * 22])
+def test_what_cannot_be_a_nonce_has_no_digest(words: str) -> None:
+    assert sorted_({"message": message(f"/start{words}")})["start"]["hash"] is None
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"message": message(f"/start@relay_bot {NONCE}", "supergroup")},
+        {"message": message(f"/start {NONCE}", forward_date=1)},
+        {"message": message(f"/start {NONCE}", via_bot={"id": 5})},
+        {"edited_message": message(f"/start {NONCE}")},
+        {"message": message(f"/start {NONCE}", **{"from": {"id": ADA, "is_bot": True}})},
+        pressed(f"/start {NONCE}"),
+    ],
+)
+def test_start_is_pressed_in_a_private_chat_alone(update: Json) -> None:
+    assert "start" not in sorted_(update)
 
 
 def test_a_row_says_where_and_how_long() -> None:

@@ -1,0 +1,122 @@
+"""People whose standing has changed: who claimed the bot, was let in, asks to be, or may not use it any more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+
+from relay.bot.menu import register_admin, unregister
+from relay.bot.place import Place
+from relay.bot.render import message_parts
+from relay.bot.said import name_of
+from relay.bot.updates import body_of
+from relay.models import Claimed
+from relay.verbs.people import deciding, who
+from relay.verbs.registry import House, literal, short
+from relay.verbs.session import hello
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+ASKED = (
+    "Hello! I am a private assistant. I have asked the people who run me whether you may use me; "
+    "if they agree, I write to you here."
+)
+
+
+def served(turn: Claimed, role: str | None) -> bool:
+    """Whether a turn is run: its user may use the bot now, or it is about whether they may."""
+    return role is not None or "person" in turn.updates[0]
+
+
+class Newcomers:
+    """Tells people of their new standing, tells others of them, and gives them their menu."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    async def told(self, turn: Claimed) -> list[Json]:
+        """What is said about a change, and to whom, as parts of a reply. What has changed again since is not told."""
+        change, sender = turn.updates[0]["person"], body_of(turn.updates[0])["from"]
+        if turn.role != change["became"]:
+            return []
+        await self._house.people.refresh(self._house.store)
+        row = {"user_id": turn.user_id, "name": short(name_of(sender), 60), "username": sender.get("username")}
+        messenger = self._house.messenger
+        match change["became"]:
+            case "admin":
+                log.info(f"claimed by {row['name']}", user_id=turn.user_id)
+                await register_admin(messenger, turn.user_id, turn.user_id)
+                return to(turn.user_id, owner_greeting(self._house, row["name"]))
+            case "user":
+                await unregister(messenger, turn.user_id)
+                return self._welcomed(row, change)
+            case "asking":
+                return self._asked(row)
+        await unregister(messenger, turn.user_id)
+        return []
+
+    def _welcomed(self, row: Json, change: Json) -> list[Json]:
+        """A greeting; and whoever invited them hears that they came."""
+        by = f"{literal(change['by_name'])} has let you in. " if change.get("by_name") else ""
+        parts = to(row["user_id"], hello(row["name"], by))
+        if change.get("invited"):
+            meant = (
+                f" with the invitation for {literal(change['for_whom'])}" if change["for_whom"] else " by invitation"
+            )
+            parts += to(change["by"], f"{who(row)} came{meant}, and may use me now. /revoke takes that back.")
+        return numbered(parts)
+
+    def _asked(self, row: Json) -> list[Json]:
+        """A line for the stranger, and the question for everybody who runs the bot."""
+        question = (
+            f"{who(row)} pressed Start and asks to be let in.\n\n"
+            "Approved, they may use me, with a memory of their own. Denied or blocked, they hear nothing more; "
+            "who is blocked gets in with no invitation either."
+        )
+        parts = to(row["user_id"], ASKED)
+        for admin in sorted(self._house.people.admins):
+            parts += to(admin, question, [deciding(row, "hp")])
+        return numbered(parts)
+
+
+def to(user_id: int, text: str, buttons: list[list[Json]] | None = None) -> list[Json]:
+    """A text for somebody's private chat."""
+    return message_parts(text, Place(user_id, 0, True), buttons or ())
+
+
+def numbered(parts: list[Json]) -> list[Json]:
+    """Parts for several chats as those of one reply."""
+    return [{**part, "seq": seq} for seq, part in enumerate(parts, 1)]
+
+
+def owner_greeting(house: House, name: str) -> str:
+    """What works now, what does not and why, and what to try."""
+    pairing = (
+        "who presses Start in my chat asks you first, and"
+        if house.people.pairing
+        else "strangers get no answer (RELAY\\_PAIRING=on lets them ask you), but"
+    )
+    works = [
+        f"talking: here, in topics of this chat, in groups you add me to; {literal(house.model)} answers",
+        "memory: what you tell me I keep, and say so; /memory shows it, a tap corrects it, /search finds what was said",
+        f"company: {pairing} /invite makes a link for somebody",
+    ]
+    off = ["voice messages, pictures and most files: I cannot open them yet"]
+    if house.web_search:
+        works.append("the web: I look things up")
+    else:
+        off.insert(0, "the web: put RELAY\\_WEB\\_SEARCH=on into my settings and start me again")
+    sections = {"What works now": works, "What is off": off, "Three things to try": TRY}
+    listed = "\n\n".join(
+        f"**{title}**\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections.items()
+    )
+    return f"Hello {literal(name)}! You run me from now on, and nobody else can claim me.\n\n{listed}"
+
+
+TRY = [
+    "tell me something about you: “I live in Lisbon and like strong tea”, then ask me what I know",
+    "/soul shows who I am, and lets you change it",
+    "/search tea, once we have talked about it",
+]

@@ -1,0 +1,225 @@
+"""Who may use the bot: letting people in, and taking that back."""
+
+from __future__ import annotations
+
+from relay.memory.calls.people import MOST_INVITES
+from relay.memory.people import digest, new_nonce
+from relay.verbs.registry import (
+    NOT_YOURS,
+    Call,
+    Json,
+    Pressed,
+    Told,
+    button,
+    counted,
+    literal,
+    number_in,
+    pressed,
+    short,
+    verb,
+)
+from relay.verbs.standing import told
+from relay.verbs.times import day, moment
+
+WORDS = {"a": "user", "d": "refused", "b": "blocked"}
+"""What a button says about somebody who asks."""
+SAID = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
+USAGE = "Say whom: /revoke and their id (/users lists them) or @name, or reply with /revoke to something they said."
+LISTED_IDS = 30
+GONE = "This button does nothing any more."
+
+
+@verb("users", help="who may use me, and who asks to", admin=True, places=("private",))
+async def users(call: Call) -> Told:
+    """Lists everybody who is known, with buttons for those who wait for a word."""
+    text, rows = await listed(call)
+    return Told(text, rows=rows, private=True)
+
+
+@verb("invite", usage="[name]", help="make a link that lets one person in", admin=True, places=("private",))
+async def invite(call: Call) -> Told:
+    """Makes a link that is good for one person, once."""
+    username = (await told(call.house.messenger, "getMe")).get("username")
+    if not username:
+        return Told("I cannot ask Telegram what I am called right now, and the link needs that. Try again later.")
+    nonce, for_whom = new_nonce(), short(call.text, 60)
+    until = await call.store.invite(digest(nonce) or "", for_whom, call.user_id, decider(call))
+    if until is None:
+        return Told(f"{MOST_INVITES} invitations are open, and that is the most. /users lists them.", private=True)
+    whom = literal(for_whom) if for_whom else "one person"
+    return Told(
+        f"This link lets {whom} in, once, until {moment(until, call.zone)}:\n\n"
+        f"{literal(invite_link(username, nonce))}\n\n"
+        "Send it to nobody else: whoever opens it first is in. I tell you who came.",
+        private=True,
+    )
+
+
+@verb("revoke", usage="<id or @name>", help="take back that somebody may use me", admin=True)
+async def revoke(call: Call) -> Told:
+    """Asks whether the person who is named, or replied to, is really meant."""
+    target = (call.message.get("reply_to_message") or {}).get("from") or {}
+    word = call.text.strip()
+    user_id = number_in(word) if word else target.get("id")
+    if user_id is None and not word.startswith("@"):
+        return Told(USAGE, private=True)
+    if user_id in call.house.people.named:
+        return Told(named(call, user_id), private=True)
+    row = await call.store.person(user_id, word.removeprefix("@"))
+    if row is None or row["role"] not in ("admin", "user"):
+        return Told(f"I know nobody of whom to take that back. {USAGE}", private=True)
+    if row["user_id"] in call.house.people.named:
+        return Told(named(call, row["user_id"]), private=True)
+    rows = [[button("Revoke", f"hr:{row['user_id']}:y"), button("Cancel", f"hr:{row['user_id']}:n")]]
+    return Told(
+        f"**Take back that {who(row)} may use me?**\n\n"
+        "It holds at once: what they said and I have not answered stays unanswered, their open invitations end. "
+        "What I remember of them stays as it is, and is theirs again should they be let in again (/users).",
+        rows=rows,
+        private=True,
+    )
+
+
+@pressed("hr")
+async def press_revoke(call: Call, user_id: str, decision: str) -> Pressed:
+    """Takes it back."""
+    if not call.admin:
+        return NOT_YOURS
+    row = await call.store.person(number_in(user_id) or 0)
+    if row is None:
+        return Pressed(GONE)
+    if decision != "y":
+        return Pressed(text="Nothing has changed.", rows=[])
+    owned = bool(call.house.people.named_admins)
+    done = await call.store.revoke(row["user_id"], owned, call.user_id, decider(call))
+    match done:
+        case "done":
+            return Pressed(
+                "Done.", f"{who(row)} may not use me any more. What I remember of them stays as it is.", rows=[]
+            )
+        case "last":
+            return Pressed(text=f"{who(row)} is the only one who runs me, so that stays.", rows=[])
+    return Pressed(text=f"{who(row)} may not use me anyway.", rows=[])
+
+
+@pressed("hp")
+async def press_asked(call: Call, user_id: str, word: str) -> Pressed:
+    """An admin's word, under the message that told of somebody who asks. The first one counts."""
+    if not call.admin:
+        return NOT_YOURS
+    row = await decided(call, user_id, word)
+    if row is None:
+        return Pressed(GONE)
+    by = row["decided_by_name"] or "Somebody"
+    toast = SAID[row["role"]] if row["changed"] else f"{short(by, 60)} has decided already."
+    return Pressed(toast, verdict(row), [])
+
+
+@pressed("hu")
+async def press_listed(call: Call, user_id: str, word: str) -> Pressed:
+    """An admin's word, in the list of everybody."""
+    if not call.admin:
+        return NOT_YOURS
+    row = await decided(call, user_id, word)
+    toast = "" if row is None else SAID[row["role"]] if row["changed"] else "That was decided already."
+    text, rows = await listed(call)
+    return Pressed(toast, text, rows)
+
+
+async def decided(call: Call, user_id: str, word: str) -> Json | None:
+    """Gives an admin's word about somebody who asks, or (l) lets in whom one had kept out."""
+    roles = ["refused", "blocked"] if word == "l" else ["asking"]
+    role = WORDS.get("a" if word == "l" else word)
+    if role is None:
+        return None
+    return await call.store.decide(number_in(user_id) or 0, roles, role, call.user_id, decider(call))
+
+
+def decider(call: Call) -> str:
+    """By what name others hear who decided."""
+    return short(call.name, 60) if call.bot_id else "somebody at the terminal"
+
+
+def who(row: Json) -> str:
+    """A person as admins see them (Markdown): names are theirs to choose, the id is not."""
+    username = f"{literal('@' + row['username'])}, " if row.get("username") else ""
+    return f"{literal(row['name'])} ({username}id {row['user_id']})"
+
+
+def deciding(row: Json, kind: str, named: bool = False) -> list[Json]:
+    """The buttons about somebody who asks. `named`: the first says who that is."""
+    user_id = row["user_id"]
+    approve = f"Approve {short(row['name'], 20)}" if named else "Approve"
+    return [
+        button(approve, f"{kind}:{user_id}:a"),
+        button("Deny", f"{kind}:{user_id}:d"),
+        button("Block", f"{kind}:{user_id}:b"),
+    ]
+
+
+def verdict(row: Json) -> str:
+    """What was decided about somebody, and by whom."""
+    by = literal(row["decided_by_name"] or "somebody")
+    match row["role"]:
+        case "user" | "admin":
+            return f"✅ {who(row)} may use me: let in by {by}."
+        case "blocked":
+            return f"⛔ {who(row)} was blocked by {by}, and gets in with no invitation either. /users can change that."
+    return f"🚫 {who(row)} was denied by {by}. /users can change that."
+
+
+def invite_link(username: str, nonce: str) -> str:
+    """What to open in Telegram so that the bot hears Start with a nonce."""
+    return f"https://t.me/{username}?start={nonce}"
+
+
+def named(call: Call, user_id: int) -> str:
+    """Why somebody whom the settings name cannot be revoked."""
+    line = "RELAY_ADMINS" if user_id in call.house.people.named_admins else "RELAY_USERS"
+    return f"{user_id} is named in my settings. Take it out of {literal(line)} there, and start me again."
+
+
+async def listed(call: Call) -> tuple[str, list[list[Json]]]:
+    """Everybody who is known, and the buttons for those about whom a word can be said."""
+    known = await call.store.everybody()
+    asking = [row for row in known["people"] if row["role"] == "asking"]
+    sections = [("Who may use me", let_in(call, known["people"]))]
+    sections.append(("Waiting for a word", [who(row) for row in asking]))
+    sections.append(("Open invitations", [invitation(call, row) for row in known["invites"]]))
+    out = [f"{who(row)} – {row['role']} by {literal(row['decided_by_name'] or 'somebody')}" for row in known["out"]]
+    if (more := known["out_count"] - len(out)) > 0:
+        out.append(f"and {counted(more, 'other')} before them")
+    sections.append(("Not let in", out))
+    text = "\n\n".join(
+        f"**{title}**\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections if lines
+    )
+    rows = [deciding(row, "hu", named=True) for row in asking]
+    rows += [[button(f"Let {short(row['name'], 30)} in", f"hu:{row['user_id']}:l")] for row in known["out"][:10]]
+    return text, rows
+
+
+def let_in(call: Call, people: list[Json]) -> list[str]:
+    """Those who may use the bot: whom the settings name first."""
+    settings = call.house.people
+    lines = [f"{ids(settings.named_admins)} – run me, as RELAY\\_ADMINS says"] if settings.named_admins else []
+    if others := settings.named - settings.named_admins:
+        lines.append(f"{ids(others)} – as RELAY\\_USERS says")
+    for row in people:
+        if row["role"] not in ("admin", "user") or row["user_id"] in settings.named_admins:
+            continue
+        runs = ", runs me" if row["role"] == "admin" else ""
+        by = f"let in by {literal(row['decided_by_name'])}" if row["decided_by_name"] else "claimed me"
+        lines.append(f"{who(row)}{runs} – {by}, {day(row['decided_at'], call.zone)}")
+    return lines or ["nobody yet"]
+
+
+def ids(users: frozenset[int]) -> str:
+    """People of whom only the ids are known."""
+    first, more = sorted(users)[:LISTED_IDS], len(users) - LISTED_IDS
+    return ", ".join(str(one) for one in first) + (f" and {counted(more, 'other')}" if more > 0 else "")
+
+
+def invitation(call: Call, row: Json) -> str:
+    """One that is open."""
+    whom = f"for {literal(row['for_whom'])}" if row["for_whom"] else "for whoever opens it"
+    return f"{whom}, by {literal(row['made_by_name'] or 'somebody')}, until {moment(row['expires_at'], call.zone)}"

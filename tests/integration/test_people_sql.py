@@ -1,0 +1,246 @@
+"""Who is let in, by the database: the claim link, invitations, asking, deciding, and taking it back."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from relay.bot.updates import sort_update
+from relay.memory.people import digest, new_nonce
+from relay.memory.store import Store
+from relay.models import Claimed
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, EVE, message
+
+NOBODY: frozenset[int] = frozenset()
+WRONG = "A" * 22
+Another = Callable[[], Store]
+strangers = itertools.count(7001)
+
+
+def knocks(user_id: int, nonce: str = "", owned: bool = False, pairing: bool = True) -> dict[str, Any]:
+    """The row of somebody's Start, whom the settings do not name."""
+    row = sort_update(message(user_id, f"/start {nonce}".strip(), username=None), BOT, NOBODY, True)
+    row["start"] |= {"owned": owned, "pairing": pairing}
+    return row
+
+
+def writes(user_id: int, text: str = "hello") -> dict[str, Any]:
+    return sort_update(message(user_id, text), BOT, NOBODY, True)
+
+
+async def taken(store: Store, *rows: dict[str, Any]) -> list[Claimed]:
+    turns, _ = await store.intake(BOT.id, list(rows), 64)
+    return turns
+
+
+async def became(store: Store, row: dict[str, Any]) -> Any:
+    """What pressing Start makes of somebody; None when nothing comes of it."""
+    turns = await taken(store, row)
+    return turns[0].updates[0].get("person") if turns else None
+
+
+async def claim_link(store: Store) -> str:
+    nonce = new_nonce()
+    assert await store.offer_claim(digest(nonce) or "")
+    return nonce
+
+
+async def invited(store: Store, for_whom: str = "", by: int = ADA) -> str:
+    nonce = new_nonce()
+    assert await store.invite(digest(nonce) or "", for_whom, by, "Ada")
+    return nonce
+
+
+async def owned_by_ada(store: Store) -> None:
+    assert await became(store, knocks(ADA, await claim_link(store))) == {"became": "admin"}
+
+
+async def roles(sql: Sql) -> dict[int, str]:
+    return dict(await sql("select user_id, role from person"))  # type: ignore[arg-type]
+
+
+# The claim link
+
+
+async def test_of_two_who_open_the_claim_link_at_once_one_owns_the_bot(
+    store: Store, another: Another, sql: Sql
+) -> None:
+    nonce = await claim_link(store)
+    three = [became(another(), knocks(user_id, nonce)) for user_id in (ADA, BEN, EVE)]
+    assert [one["became"] for one in sorted(await asyncio.gather(*three), key=str)] == ["admin", "asking", "asking"]
+    assert list((await roles(sql)).values()).count("admin") == 1
+    assert not await store.offer_claim(digest(new_nonce()) or ""), "nobody can claim it any more"
+
+
+async def test_the_owner_is_served_from_their_next_word_on_and_the_link_is_not_kept(store: Store, sql: Sql) -> None:
+    nonce = await claim_link(store)
+    assert await taken(store, writes(ADA)) == []
+    start, said = await taken(store, knocks(ADA, nonce), writes(ADA, "it is me"))
+    assert (start.role, said.role) == ("admin", "admin")
+    assert said.updates[0]["message"]["text"] == "it is me"
+    kept = await sql("select to_jsonb(t)::text from inbox t union select to_jsonb(t)::text from event t")
+    kept += await sql("select to_jsonb(t)::text from invite t")
+    assert kept
+    assert not [line for (line,) in kept if nonce in line]
+
+
+async def test_a_claim_link_dies_with_the_next_with_time_and_with_an_admin_in_the_settings(
+    store: Store, sql: Sql
+) -> None:
+    old, late = await claim_link(store), await claim_link(store)
+    assert await became(store, knocks(ADA, old)) is None
+    assert await became(store, knocks(ADA, late, owned=True, pairing=False)) is None
+    await sql("update invite set expires_at = now() - interval '1 second'")
+    assert await became(store, knocks(ADA, late)) is None
+    assert await roles(sql) == {}
+    assert await became(store, knocks(ADA, await claim_link(store))) is not None
+
+
+async def test_somebody_has_five_guesses_and_all_together_thirty(store: Store, another: Another, sql: Sql) -> None:
+    nonce = await claim_link(store)
+    guesses = [knocks(EVE, WRONG) for _ in range(5)]
+    for row in guesses:
+        assert await became(another(), row) is None
+    await taken(store, guesses[0])  # the same update once more is no further guess
+    assert await sql("select guesses from invite") == [({str(EVE): 5},)]
+    assert await became(store, knocks(EVE, nonce)) is None, "not even the right one"
+    crowd = [knocks(next(strangers), WRONG) for _ in range(60)]
+    await taken(store, *crowd)
+    assert await sql("select count(*), sum(value::int) from invite, jsonb_each_text(guesses)") == [(26, 30)]
+    assert await became(store, knocks(ADA, nonce)) is None
+    await sql("update invite set created_at = created_at - interval '14 minutes'")
+    assert await became(store, knocks(ADA, nonce)) is None
+    assert (await roles(sql), await sql("select count(*) from event")) == ({}, [(0,)])
+    assert await became(store, knocks(ADA, await claim_link(store))) is not None, "a start makes it good again"
+
+
+async def test_one_whom_the_settings_let_in_may_claim_the_bot(store: Store) -> None:
+    nonce = await claim_link(store)
+    row = sort_update(message(BEN, f"/start {nonce}"), BOT, frozenset([BEN]), True)
+    row["start"] |= {"owned": False, "pairing": True}
+    assert await became(store, row) == {"became": "admin"}
+
+
+# Asking
+
+
+async def test_three_may_ask_each_once_and_of_others_nothing_is_left(store: Store, another: Another, sql: Sql) -> None:
+    await owned_by_ada(store)
+    events = await sql("select count(*) from event")
+    crowd = [next(strangers) for _ in range(9)]
+    asked = await asyncio.gather(*(became(another(), knocks(user_id)) for user_id in crowd))
+    assert [one for one in asked if one] == [{"became": "asking"}] * 3
+    assert [await became(store, knocks(user_id)) for user_id in crowd] == [None] * 9
+    assert list((await roles(sql)).values()).count("asking") == 3
+    assert await sql("select count(*) from event") == [(events[0][0] + 3,)]
+    waiting = next(user_id for user_id, one in zip(crowd, asked, strict=True) if one)
+    assert await taken(store, writes(waiting)) == [], "who asks is not let in yet"
+
+
+async def test_without_an_owner_or_with_pairing_off_start_is_like_any_other_word(store: Store, sql: Sql) -> None:
+    assert await became(store, knocks(EVE)) is None
+    await owned_by_ada(store)
+    assert await became(store, knocks(EVE, pairing=False)) is None
+    assert await roles(sql) == {ADA: "admin"}
+    assert await sql("select user_id, payload from inbox where status = 'ignored'") == [(None, None)] * 2
+
+
+async def test_the_first_word_counts(store: Store, another: Another) -> None:
+    await owned_by_ada(store)
+    await became(store, knocks(EVE))
+    words = [another().decide(EVE, ["asking"], role, ADA, role) for role in ("user", "refused", "blocked")]
+    decided = [one for one in await asyncio.gather(*words) if one is not None]
+    assert sorted(one["changed"] for one in decided) == [False, False, True]
+    assert {(one["role"], one["decided_by_name"]) for one in decided} == {(decided[0]["role"], decided[0]["role"])}
+    assert await store.decide(4711, ["asking"], "user", ADA, "Ada") is None
+
+
+async def test_who_is_let_in_hears_it_through_the_queue_and_is_served(store: Store, another: Another) -> None:
+    await owned_by_ada(store)
+    await became(store, knocks(EVE))
+    await store.decide(EVE, ["asking"], "user", ADA, "Ada")
+    (told,), _ = await another().claim(BOT.id, 8)
+    assert (told.user_id, told.role, told.kind) == (EVE, "user", "control")
+    assert told.updates[0]["person"] == {"became": "user", "by": ADA, "by_name": "Ada"}
+    assert told.updates[0]["message"]["chat"] == {"id": EVE, "type": "private"}
+    (said,) = await taken(store, writes(EVE))
+    assert said.role == "user"
+
+
+# Invitations
+
+
+async def test_an_invitation_is_good_for_one_and_for_some_days(store: Store, another: Another, sql: Sql) -> None:
+    await owned_by_ada(store)
+    nonce = await invited(store, "Ben")
+    both = await asyncio.gather(*(became(another(), knocks(one, nonce, pairing=False)) for one in (BEN, EVE)))
+    assert [one for one in both if one] == [
+        {"became": "user", "invited": True, "by": ADA, "by_name": "Ada", "for_whom": "Ben"}
+    ]
+    nonce = await invited(store)
+    await sql("update invite set expires_at = now() - interval '1 second' where used_by is null")
+    assert await became(store, knocks(next(strangers), nonce, pairing=False)) is None
+
+
+async def test_twenty_invitations_are_open_at_most(store: Store, sql: Sql) -> None:
+    for _ in range(20):
+        await invited(store)
+    assert await store.invite(digest(new_nonce()) or "", "", ADA, "Ada") is None
+    assert len((await store.everybody())["invites"]) == 20
+    await sql("update invite set expires_at = now() - interval '1 second'")
+    await invited(store)
+    assert await sql("select count(*) from invite") == [(1,)]
+
+
+async def test_who_was_kept_out_needs_a_newer_invitation_and_who_is_blocked_gets_none(store: Store) -> None:
+    await owned_by_ada(store)
+    old = await invited(store)
+    for user_id, role in ((BEN, "refused"), (EVE, "blocked")):
+        await became(store, knocks(user_id))
+        await store.decide(user_id, ["asking"], role, ADA, "Ada")
+    assert await became(store, knocks(BEN, old)) is None
+    assert await became(store, knocks(EVE, await invited(store))) is None
+    assert (await became(store, knocks(BEN, await invited(store))) or {})["became"] == "user"
+
+
+# Taking it back
+
+
+async def test_who_is_revoked_is_served_no_more_and_their_waiting_turns_say_so(
+    store: Store, another: Another, sql: Sql
+) -> None:
+    await owned_by_ada(store)
+    await became(store, knocks(BEN, await invited(store)))
+    link = await invited(store, by=BEN)
+    (running,) = await taken(store, writes(BEN, "one"))
+    assert await taken(store, writes(BEN, "two")) == []
+    assert await store.revoke(BEN, False, ADA, "Ada") == "done"
+    (told,) = await taken(store, writes(BEN, "three"))
+    assert (told.role, told.updates[0]["person"]) == ("refused", {"became": "refused"})
+    assert await became(store, knocks(EVE, link, pairing=False)) is None
+    await store.deliver(running, BOT.id, [])
+    await store.sent(running, [], True)
+    (waited,), _ = await another().claim(BOT.id, 8)
+    assert (waited.role, waited.updates[0]["message"]["text"]) == ("refused", "two")
+    assert await store.revoke(BEN, False, ADA, "Ada") == "unknown"
+
+
+async def test_the_last_who_runs_the_bot_cannot_be_revoked(store: Store, sql: Sql) -> None:
+    await owned_by_ada(store)
+    assert await store.revoke(ADA, False, ADA, "Ada") == "last"
+    await sql("insert into person (user_id, bot_id, name, role) values (%s, 77, 'Ben', 'admin')", BEN)
+    both = await asyncio.gather(store.revoke(ADA, False, BEN, "Ben"), store.revoke(BEN, False, ADA, "Ada"))
+    assert sorted(both) == ["done", "last"]
+    last = next(user_id for user_id, role in (await roles(sql)).items() if role == "admin")
+    assert await store.revoke(last, True, last, "Ada") == "done", "the settings name another"
+
+
+async def test_somebody_is_found_by_name_whatever_its_case(store: Store, sql: Sql) -> None:
+    row = "insert into person (user_id, bot_id, name, username, role) values (%s, 77, 'B', 'Benny', %s)"
+    await sql(row, BEN, "refused")
+    await sql(row, EVE, "user")
+    assert (await store.person(None, "benny") or {})["user_id"] == EVE, "who is in comes before who was"
+    assert await store.person(None, "") is None
