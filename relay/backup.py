@@ -15,11 +15,12 @@ from relay.app import version
 from relay.archive.backup import Backup, BackupRefused, Made
 from relay.archive.nightly import fresh
 from relay.archive.restore import Restore, Restored, RestoreRefused, check, resting
+from relay.clients.instance import in_use
 from relay.errors import SchemaError
 from relay.memory.transfer import Watcher
 from relay.progress import plain, watching
 from relay.settings import Settings
-from relay.storage import Storage, direct, in_use, is_embedded, made_ready, place, storage
+from relay.storage import Storage, direct, is_embedded, made_ready, place, storage
 
 ENDING = ".relaybackup"
 

@@ -12,12 +12,13 @@ from relay.archive.imports import Import, ImportRefused, check
 from relay.archive.private import in_thread, written
 from relay.archive.readable import Readable
 from relay.archive.restore import resting
+from relay.clients.instance import in_use
 from relay.errors import RelayError, SettingsError
 from relay.memory.people import People
 from relay.models import Space
 from relay.progress import plain
 from relay.settings import Settings
-from relay.storage import in_use, place
+from relay.storage import place
 
 
 class NothingToExport(RelayError):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-import fasteners
 import structlog
 
 from relay import migrate
@@ -110,16 +108,6 @@ def place(settings: Settings) -> str:
         parts = urlsplit(settings.database_url)
         return f"Postgres, {parts.netloc.rpartition('@')[2] or 'local'}{parts.path}"
     return f"embedded, under {settings.data_dir.expanduser().resolve()}"
-
-
-def in_use(data_dir: Path) -> bool:
-    """Whether a Relay that runs holds one of a data directory's instance names."""
-    for path in (data_dir / "instances").glob("*.lock"):
-        lock = fasteners.InterProcessLock(path)
-        if not lock.acquire(blocking=False):
-            return True
-        lock.release()
-    return False
 
 
 def direct(settings: Settings) -> Settings:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,19 +15,6 @@ from tests.acceptance.home import named, open_home
 from tests.acceptance.house import House
 from tests.leaks import searched
 from tests.standins.supabase import SupabaseProject
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[SupabaseProject]:
-    with SupabaseProject() as project:
-        project.migrate()
-        yield project
-
-
-@pytest.fixture
-def project(running: SupabaseProject) -> SupabaseProject:
-    running.reset()
-    return running
 
 
 async def ended(house: House) -> tuple[int, str]:

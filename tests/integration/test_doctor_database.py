@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -163,19 +162,6 @@ async def test_the_embedded_database_is_not_made_by_looking(tmp_path: Path) -> N
 
 
 # Supabase, over REST alone
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[SupabaseProject]:
-    with SupabaseProject() as project:
-        project.migrate()
-        yield project
-
-
-@pytest.fixture
-def project(running: SupabaseProject) -> SupabaseProject:
-    running.reset()
-    return running
 
 
 def over_rest(project: SupabaseProject, key: str = "") -> Settings:

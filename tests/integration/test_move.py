@@ -22,12 +22,13 @@ import pytest
 
 import relay
 from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.instance import in_use
 from relay.clients.postgres import Postgres
 from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, SettingsError
 from relay.memory.transfer import MoveDiffers, MoveRefused, Transfer
 from relay.move import target_settings
 from relay.settings import Settings
-from relay.storage import in_use, place
+from relay.storage import place
 from tests.integration.conftest import TEMPLATE, Server, memory_directory
 from tests.integration.sides import ROWS, STAYS, Looking, Side
 from tests.leaks import searched
@@ -515,13 +516,6 @@ def test_targets_that_make_no_sense_are_refused(monkeypatch: Any, tmp_path: Path
 
 
 # Supabase
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[SupabaseProject]:
-    with SupabaseProject() as project:
-        project.migrate()
-        yield project
 
 
 async def test_a_supabase_project_is_moved_to_and_from_over_rest_alone(shell: Shell, running: SupabaseProject) -> None:

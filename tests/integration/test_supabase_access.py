@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from http.client import HTTPConnection
 from typing import Any
 
@@ -19,19 +18,6 @@ select p.proname, coalesce(p.proargnames[1:p.pronargs], '{}') from pg_proc p
 where p.pronamespace = 'public'::regnamespace and p.proname like 'relay\\_%' order by 1
 """
 TABLES = "select relname from pg_class where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p', 'v', 'm')"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[SupabaseProject]:
-    with SupabaseProject() as project:
-        project.migrate()
-        yield project
-
-
-@pytest.fixture
-def project(running: SupabaseProject) -> SupabaseProject:
-    running.reset()
-    return running
 
 
 def ask(project: SupabaseProject, role: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -25,19 +25,6 @@ from relay.memory.patience import Patient
 from tests.standins.supabase import SupabaseProject
 
 HTML = "<html><head><title>standin.supabase.co | 500</title></head><body>cloudflare</body></html>"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[SupabaseProject]:
-    with SupabaseProject() as project:
-        project.migrate()
-        yield project
-
-
-@pytest.fixture
-def project(running: SupabaseProject) -> SupabaseProject:
-    running.reset()
-    return running
 
 
 @pytest.fixture

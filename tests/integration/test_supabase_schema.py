@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,19 +13,6 @@ from relay.errors import DatabaseUnavailable, SchemaError, SettingsError
 from relay.settings import Settings
 from relay.storage import bring_up_to_date, made_ready, storage
 from tests.standins.supabase import SupabaseProject
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[SupabaseProject]:
-    with SupabaseProject() as project:
-        project.migrate()
-        yield project
-
-
-@pytest.fixture
-def project(running: SupabaseProject) -> SupabaseProject:
-    running.reset()
-    return running
 
 
 def settings(project: SupabaseProject, **more: Any) -> Settings:
