@@ -22,6 +22,7 @@ from tests.acceptance.conftest import World
 from tests.acceptance.harness import environment
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
+from tests.standins.telegram.values import TEST_TOKEN
 
 NOWHERE = telegram.Running(here=False, elsewhere=False)
 
@@ -57,7 +58,7 @@ async def test_beside_a_running_bot(world: World) -> None:
     await world.tg.wait_reply(world.dm, answered)
     assert not [call for call in world.tg.calls("getUpdates")[polls:] if call.code == 409]
     assert "polling" not in world.relay.output()
-    assert not [secret for secret in ("12345:TEST", "sk-ant-test") if secret in page]
+    assert not [secret for secret in (TEST_TOKEN, "sk-ant-test") if secret in page]
 
     await world.relay.stop()
     cluster = Cluster(folder / "data")
@@ -99,7 +100,7 @@ async def tg() -> AsyncIterator[TelegramStandIn]:
 
 
 def given(tg: TelegramStandIn, **more: str) -> Settings:
-    return Settings(_env_file=None, TELEGRAM_BOT_TOKEN="12345:TEST", TELEGRAM_API_URL=tg.url, **more)  # type: ignore[arg-type,call-arg]
+    return Settings(_env_file=None, TELEGRAM_BOT_TOKEN=TEST_TOKEN, TELEGRAM_API_URL=tg.url, **more)  # type: ignore[arg-type,call-arg]
 
 
 async def asked(settings: Settings, running: telegram.Running = NOWHERE) -> dict[str, Finding]:
@@ -112,7 +113,7 @@ async def asked(settings: Settings, running: telegram.Running = NOWHERE) -> dict
 @contextlib.asynccontextmanager
 async def another(tg: TelegramStandIn) -> AsyncIterator[None]:
     """Another program that polls with the same token, and begins anew whenever it loses its poll."""
-    client = Telegram("12345:TEST", tg.url)
+    client = Telegram(TEST_TOKEN, tg.url)
     await client.open()
 
     async def poll() -> None:

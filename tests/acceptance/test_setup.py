@@ -17,8 +17,9 @@ from tests.acceptance.pty import Person, without_settings
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.supabase import SupabaseProject
 from tests.standins.telegram import TelegramStandIn
+from tests.standins.telegram.values import TEST_TOKEN
 
-TOKEN, KEY = "12345:TEST", "sk-ant-test"
+TOKEN, KEY = TEST_TOKEN, "sk-ant-test"
 PASTE = "Paste it here (hidden): "
 KEEP = "(hidden): "
 KEY_OF_SERVER = "Its key (hidden; Enter: it needs none): "

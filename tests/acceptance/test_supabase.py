@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 BACKGROUND = (
     "claim", "renew", "release", "tidy",
     "claim_summaries", "store_summary", "skip_summary",
-    "claim_titles", "store_title", "skip_title", "fail_title",
+    "claim_titles", "store_title", "skip_title", "fail_title", "spend_writing",
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
 
 SESSION = pytest.mark.asyncio(loop_scope="session")
 """Tests that share the town run in its event loop."""
-FIRST, LAST = 5_000_000_000, 5_000_000_150
+FIRST, LAST = 5_000_000_000, 5_000_000_400
 HUGE = 2**52 - 17
 """A user id beyond 2^31; Telegram's may have 52 bits."""
 

@@ -22,7 +22,7 @@ ADMINS = frozenset([1001, 1002])
 STRANGER = 6666
 COMMON = ["garden", "piano", "tent", "salad", "recipe", "train", "holiday", "budget", "lantern", "violin", "meadow"]
 """What everybody speaks of: so it is found, whoever looks for it."""
-FOR_ALL = {"soul", "persona"}
+FOR_ALL = {"soul", "persona", "invite"}
 """Verbs whose text is meant for everybody."""
 QUESTION_FOR_ALL = re.compile(rf"✎ ({'|'.join(sorted(FOR_ALL))})\b")
 ACTS = {

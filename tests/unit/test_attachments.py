@@ -14,6 +14,7 @@ from relay.bot.format import format_reply
 from relay.bot.place import Place
 from relay.bot.render import answer_parts, message_parts
 from relay.models import Answer, File
+from relay.settings import Settings
 from relay.terminal import Terminal
 
 DM = Place(1001, 0, True)
@@ -142,7 +143,7 @@ def test_a_name_is_one_that_telegram_leaves_alone() -> None:
 
 
 async def test_the_terminal_prints_a_documents_text_and_names_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
-    terminal = Terminal()
+    terminal = Terminal(Settings(_env_file=None))
     for file in (
         File("usage.png", b"\x89PNG" * 3000, True),
         File("code.py", b"print('hi')\n"),

@@ -10,6 +10,7 @@ import pytest
 
 from relay.clients.telegram import Telegram
 from relay.errors import FileTooLarge, MessengerError, MessengerRefused, MessengerUnavailable, TokenRefused
+from relay.settings import Settings
 from relay.terminal import Terminal
 from relay.testing import FakeMessenger
 from tests.standins.telegram import TelegramStandIn, Upload
@@ -124,7 +125,7 @@ async def test_a_server_in_local_mode_tells_where_on_its_disk_the_file_is(
 
 async def test_the_other_messengers() -> None:
     with pytest.raises(MessengerError, match="not in the terminal"):
-        await Terminal().fetch("x", 10)
+        await Terminal(Settings(_env_file=None)).fetch("x", 10)
     messenger = FakeMessenger()
     messenger.files["x"] = b"hello"
     assert await messenger.fetch("x", 5) == b"hello"
