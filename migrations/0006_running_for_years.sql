@@ -31,8 +31,8 @@ create table relay.invite (
     created_at timestamptz not null default now()
 );
 
--- What only one process does at a time, or once in a while: polling for a bot, nightly jobs. Held under a lease; done_at:
--- when it was last done to its end.
+-- What only one process does at a time, or once in a while: polling for a bot, nightly jobs; and that a process is there
+-- (serve:). Held under a lease; done_at: when it was last done to its end.
 create table relay.duty (
     name text primary key,
     lease_owner uuid,

@@ -235,7 +235,8 @@ class ModelRequest:
     max_tokens: int
     tools: list[dict[str, Any]] = field(default_factory=list)
     used: dict[str, int] = field(default_factory=dict, compare=False)
-    """Tokens and searches by kind, filled in as the model's server tells them; they stand also when it is cut off."""
+    """Tokens and searches by kind, filled in as the model's server tells them; they stand also when it is cut off, and
+    then what came out is at least about what was heard."""
 
 
 @dataclass(frozen=True, slots=True)

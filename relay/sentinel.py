@@ -231,6 +231,7 @@ class Sentinel:
     async def look(self) -> None:
         """Looks once, and tells what is to be told."""
         try:
+            await self.people.refresh(self.store)
             readings = await self.store.readings(self.bot_id, self.budget.day())
             await self._database_was_away()
             fresh = {name: one for name, one in self.outcomes.items() if self._judged.get(name) != one.at}
@@ -268,9 +269,10 @@ class Sentinel:
             await self.store.told(incident["id"], over, told=False)
 
     async def _reached(self, text: str, silent: bool) -> bool:
-        """Whether all admins were told whom Telegram lets us tell, or at least one was."""
+        """Whether all admins were told whom Telegram lets us tell, or at least one was; not where there are none."""
         reached = failed = 0
-        for admin in sorted(self.people.admins):
+        admins = sorted(self.people.admins)
+        for admin in admins:
             try:
                 await self.messenger.call("sendMessage", chat_id=admin, text=text, disable_notification=silent)
                 reached += 1
@@ -279,4 +281,4 @@ class Sentinel:
             except MessengerError as error:
                 failed += 1
                 log.warning("an admin could not be told", error=type(error).__name__)
-        return reached > 0 or not failed
+        return reached > 0 or (bool(admins) and not failed)

@@ -1,4 +1,5 @@
--- What only one process does at a time: polling for a bot, nightly jobs. It is held under a lease.
+-- What only one process does at a time: polling for a bot, nightly jobs. It is held under a lease. (That a process is
+-- there is a duty too: see lease.sql.)
 
 -- Takes a duty for a worker, or renews it: whether the worker has it now. One that was done to its end within the last
 -- p_rest_seconds is not given again (0: it is). A lease of the far future was given by a clock that was wrong.

@@ -35,7 +35,19 @@ begin
         then polling.lease_owner = p_worker end;
 end $$;
 
+-- Keeps the sign that a worker is there, also while it has nothing to do: a duty of its own.
+create or replace function relay.keep_serving(p_worker uuid, p_lease_seconds integer) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into duty (name, lease_owner, lease_until)
+    select 'serve:' || p_worker, p_worker, now() + make_interval(secs => p_lease_seconds)
+    where not exists (
+        select from duty where name = 'serve:' || p_worker
+            and lease_until between now() + make_interval(secs => p_lease_seconds * 0.8) and now() + interval '15 minutes')
+    on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
+$$;
+
 -- Frees everything that a worker holds: at its start (what its dead predecessor of the same name held), at its stop.
+-- Takes away its sign that it is there, and those of the dead.
 create or replace function public.relay_release(p_worker uuid) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -48,6 +60,11 @@ begin
     where status = 'due' and lease_owner = p_worker;
     update title_due set lease_owner = null, lease_until = null
     where status = 'due' and lease_owner = p_worker;
+    delete from duty where name = 'serve:' || p_worker;
+    delete from duty where name in (
+        select name from duty
+        where name like 'serve:%' and (lease_until between now() and now() + interval '15 minutes') is not true
+        for update skip locked);
     update duty set lease_owner = null, lease_until = null where lease_owner = p_worker;
     return to_jsonb(freed);
 end $$;

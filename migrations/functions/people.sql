@@ -220,8 +220,15 @@ begin
     return case when own.user_id is not null then to_jsonb(own) || jsonb_build_object('changed', changed) end;
 end $$;
 
--- Takes back that somebody may use the bot, and the invitations that they made. Not of the last admin: p_owned says
--- whether the settings name one. Returns done, last, or unknown.
+-- Whether a turn was to end because its user may not use the bot any more.
+create or replace function relay.taken_back(p_turn relay.turn) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_turn.stop_asked
+        and exists (select from person where user_id = p_turn.user_id and role in ('refused', 'blocked'))
+$$;
+
+-- Takes back that somebody may use the bot, and the invitations that they made; what is being written to them ends. Not
+-- of the last admin: p_owned says whether the settings name one. Returns done, last, or unknown.
 create or replace function public.relay_revoke(p_user_id bigint, p_owned boolean, p_by bigint, p_by_name text)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -239,6 +246,8 @@ begin
     update person set role = 'refused', decided_by = p_by, decided_by_name = p_by_name, decided_at = now()
     where user_id = p_user_id;
     delete from invite where made_by = p_user_id and used_by is null;
+    update turn set stop_asked = true
+    where user_id = p_user_id and kind = 'message' and status in ('working', 'answered') and lease_owner is not null;
     perform relay.tell_person(own, '{"became": "refused"}');
     return '"done"';
 end $$;

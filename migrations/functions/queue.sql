@@ -65,7 +65,7 @@ begin
 end $$;
 
 -- What a worker may do next beside what it is running: turns left by the dead, then the due lanes. What it runs, and
--- polling if that is its duty, stays its own (lease.sql). Also what it should know: wait: for how many seconds nothing
+-- polling if that is its duty, stays its own, and it shows that it is there (lease.sql). Also what it should know: wait: for how many seconds nothing
 -- else will be due, lost and stopped: which of p_running another process has taken over or somebody wants ended, polls:
 -- whether it is the one that polls (null: nobody is), owed: whether a summary or a title can be made.
 create or replace function public.relay_claim(
@@ -113,6 +113,7 @@ begin
         (select min(not_before) from turn
             where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null))
         - clock_timestamp()) into wait;
+    perform relay.keep_serving(p_worker, p_lease_seconds);
     return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost, 'stopped', relay.stopped(p_running),
         'owed', relay.work_owed(p_bot_id), 'polls', relay.renew_polling(p_bot_id, p_worker, p_lease_seconds));
 end $$;

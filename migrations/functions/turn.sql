@@ -213,9 +213,9 @@ begin
     return counted.exchange_count;
 end $$;
 
--- Saves the answer, applies what it asked of memory (in a tainted turn, or with `ask`, that waits for the user's tap),
--- counts the exchange, keeps what it cost: all of it or nothing. A warning about the budget is told once since
--- `warned_since`. Running it again returns what the first time did.
+-- Saves the answer, applies what it asked of memory (in a tainted turn, or with `ask`, that waits for the user's tap;
+-- nothing, where its user may not use the bot any more), counts the exchange, keeps what it cost: all of it or nothing.
+-- A warning about the budget is told once since `warned_since`. Running it again returns what the first time did.
 create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -231,7 +231,8 @@ begin
             returning id into answer;
             perform relay.withdraw_taught(held);
             held.tainted := (p_reply ->> 'tainted')::boolean;
-            applied := relay.apply_actions(held, answer, p_reply -> 'actions',
+            applied := relay.apply_actions(held, answer,
+                case when relay.taken_back(held) then '[]' else p_reply -> 'actions' end,
                 held.tainted or coalesce((p_reply ->> 'ask')::boolean, false));
             update message m set status = 'replaced' from turn t
             where t.id = m.turn_id and m.thread_id = held.thread_id and m.id > held.user_message_id

@@ -15,6 +15,8 @@ OTHERS_SECONDS = 60.0
 """How long it is believed without a look that other people are in a group."""
 MOVED_SECONDS = 120.0
 """How long after a group got another id Telegram may tell that we are in it."""
+MOST_KNOWN = 10_000
+"""Of so many groups something is kept in mind at most; then it begins anew."""
 
 
 class Groups:
@@ -37,6 +39,8 @@ class Groups:
 
     def moved(self, chat_id: int) -> None:
         """A group we know has just become this supergroup."""
+        if len(self._moved) > MOST_KNOWN:
+            self._moved.clear()
         self._moved[chat_id] = time.monotonic() + MOVED_SECONDS
 
     def just_moved(self, chat_id: int) -> bool:
@@ -49,7 +53,7 @@ class Groups:
             return False
         alone = await self._count(chat["id"]) == 2
         if not alone:
-            if len(self._others) > 10_000:
+            if len(self._others) > MOST_KNOWN:
                 self._others.clear()
             self._others[chat["id"]] = time.monotonic() + OTHERS_SECONDS
         return alone

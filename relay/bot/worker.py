@@ -71,6 +71,7 @@ class Worker:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._turns: dict[int, Claimed] = {}
         self._wake = asyncio.Event()
+        self._claiming = asyncio.Lock()
         self._next_at = 0.0
         self._no_drafts: set[int] = set()
         self.closing = False
@@ -125,8 +126,11 @@ class Worker:
 
     async def _claim(self) -> None:
         """Takes what is due, keeps what it has, and heeds what came of that elsewhere."""
-        asked_at = time.monotonic()
-        turns, news = await self.store.claim(self.bot.id, self.free, self.running)
+        async with self._claiming:
+            if self.closing and not self._tasks:
+                return
+            asked_at = time.monotonic()
+            turns, news = await self.store.claim(self.bot.id, self.free, self.running)
         self.poll_lease.told(news.polls, asked_at)
         for turn_id in news.lost:
             if turn_id in self._tasks:
@@ -149,7 +153,8 @@ class Worker:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         with contextlib.suppress(RelayError, TimeoutError):
-            async with asyncio.timeout(5):
+            # A claim that comes after it would show that this process is there.
+            async with asyncio.timeout(5), self._claiming:
                 await self.store.release()
 
     async def _guarded(self, turn: Claimed) -> None:

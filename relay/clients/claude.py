@@ -121,6 +121,8 @@ class Claude:
             if type(error).__module__.startswith(("httpx2", "aiohttp")):
                 raise _translate(error, heard) from None
             raise
+        finally:
+            heard.count_heard()
         if heard.stop_reason is None:
             raise _cut(heard)
         return Step(blocks=heard.plain(), stop_reason=heard.stop_reason, usage=heard.usage, model=heard.model)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from relay.marks import estimate_tokens
 from relay.models import Block
 
 KINDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
@@ -69,9 +70,21 @@ class Heard:
             if told.get(kind) is not None:
                 self.usage[kind] = told[kind]
 
+    def count_heard(self) -> None:
+        """Where the call ended before its final count came: counts about as many output tokens as were heard."""
+        if self.stop_reason is None:
+            heard = estimate_tokens("".join(map(_written, self.blocks)) + self._input)
+            self.usage["output_tokens"] = max(self.usage["output_tokens"], heard)
+
     def plain(self) -> list[Block]:
         """The blocks as the API takes them back: without what is null."""
         return [_without_null(block) for block in self.blocks]
+
+
+def _written(block: Block) -> str:
+    """What of a block the model wrote: text, thoughts, or a tool's input."""
+    given = json.dumps(block["input"], ensure_ascii=False) if block.get("input") else ""
+    return f"{block.get('text') or ''}{block.get('thinking') or ''}{given}"
 
 
 def _input(text: str) -> Any:

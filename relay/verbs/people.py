@@ -73,7 +73,8 @@ async def revoke(call: Call) -> Told:
     rows = [[button("Revoke", f"hr:{row['user_id']}:y"), button("Cancel", f"hr:{row['user_id']}:n")]]
     return Told(
         f"**Take back that {who(row)} may use me?**\n\n"
-        "It holds at once: what they said and I have not answered stays unanswered, their open invitations end. "
+        "It holds at once: what I am just writing to them ends, and teaches me nothing; what else they said and I have "
+        "not answered stays unanswered; their open invitations end. "
         "What I remember of them stays as it is, and is theirs again should they be let in again (/users).",
         rows=rows,
         private=True,

@@ -11,6 +11,7 @@ import pytest
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House, open_house
 from tests.acceptance.test_settings_errors import GOOD, run
+from tests.standins.anthropic import Reply
 from tests.standins.telegram import Chat
 
 SONNET, HAIKU, OPUS = "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5"
@@ -89,6 +90,21 @@ async def test_a_persons_budget_and_that_of_all(house: House) -> None:
     for chat in (ada, ben):
         assert (await ask(house, chat, "and q6?")).startswith("Today's budget of $1,000.00 is used up; I answer again")
     assert asked(house) == before
+
+
+async def test_an_answer_that_is_stopped_costs_what_was_said_of_it(house: House) -> None:
+    ada = house.guest()
+    house.model.rule("at length", Reply("word " * 2000, spread=40))
+    await house.tg.say(ada, None, "tell me at length")
+    await house.tg.wait_for(lambda: any(len(draft["text"]) > 500 for draft in house.tg.drafts(ada)), 30)
+    await house.tg.say(ada, None, "/stop")
+    await house.until("select exists (select from relay.message where status = 'stopped')", timeout=20)
+    ((length, output),) = house.sql(
+        "select length(m.text), s.output from relay.message m, relay.spend s"
+        " where m.status = 'stopped' and s.what = 'answer'"
+    )
+    assert 500 < length < 9000
+    assert length // 4 <= output <= length
 
 
 async def test_admins_are_told_of_the_budget_of_all_once_and_of_trouble_until_it_is_over(house: House) -> None:

@@ -159,3 +159,14 @@ async def test_stop_reaches_the_process_that_writes(two: Crew, balancer: Balance
         balancer.only = None
     assert len("\n".join(house.said(chat))) < 1900
     assert "not writing" not in "\n".join(house.said(chat))
+
+
+@pytest.mark.slow
+async def test_a_restore_sees_processes_that_have_nothing_to_do(two: Crew) -> None:
+    house = two.house
+    await house.until("select count(*) = 0 from relay.turn where status in ('working', 'answered')")
+    leased = "select (public.relay_move_state() ->> 'leased')::int = %s"
+    await house.until(leased, 2, timeout=20)
+    for number, process in enumerate(two.processes, 1):
+        assert await process.stop() == 0
+        assert house.sql(leased, 2 - number) == [(True,)], "who stops is gone at once"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
 from aiohttp import web
 
 from relay.clients.claude import Claude
-from relay.errors import ModelUnavailable
+from relay.errors import ModelUnavailable, StreamCut
 from relay.models import ModelRequest
 
 START = {
@@ -34,22 +36,75 @@ async def pings(request: web.Request) -> web.StreamResponse:
     return response
 
 
-async def test_a_stream_of_pings_counts_as_silence() -> None:
+HEARD = [
+    ({"type": "thinking", "thinking": "", "signature": ""}, {"type": "thinking_delta", "thinking": "Well. " * 100}),
+    ({"type": "text", "text": ""}, {"type": "text_delta", "text": "word " * 1000}),
+    (
+        {"type": "tool_use", "id": "toolu_1", "name": "search", "input": {}},
+        {"type": "input_json_delta", "partial_json": '{"query": "' + "tea " * 100},
+    ),
+]
+"""What blocks begin with, and what comes of them: 6,000 characters, and no more than that."""
+
+
+async def unfinished(request: web.Request) -> web.StreamResponse:
+    """A stream that says a lot, and then (for the model “cut”) breaks off, or nothing more."""
+    response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+    await response.prepare(request)
+    events: list[dict[str, Any]] = [START]
+    for index, (block, delta) in enumerate(HEARD):
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": block},
+            {"type": "content_block_delta", "index": index, "delta": delta},
+        ]
+    for event in events:
+        await response.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+    if (await request.json())["model"] != "cut":
+        await asyncio.sleep(30)
+    return response
+
+
+@contextlib.asynccontextmanager
+async def client_of(answer: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[Claude]:
+    """A client whose server answers like this."""
     application = web.Application()
-    application.router.add_post("/v1/messages", pings)
+    application.router.add_post("/v1/messages", answer)
     runner = web.AppRunner(application, shutdown_timeout=0.1)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
     host, port = runner.addresses[0][:2]
     client = Claude("key", f"http://{host}:{port}", timeout=1)
     try:
-        async with asyncio.timeout(8):
-            with pytest.raises(ModelUnavailable):
-                await client.reply(
-                    ModelRequest("m", [], [{"role": "user", "content": [{"type": "text", "text": "x"}]}], 100),
-                    lambda _: None,
-                )
+        yield client
     finally:
         await client.close()
         await runner.cleanup()
+
+
+def request_of(model: str) -> ModelRequest:
+    return ModelRequest(model, [], [{"role": "user", "content": [{"type": "text", "text": "x"}]}], 100)
+
+
+async def test_a_stream_of_pings_counts_as_silence() -> None:
+    async with client_of(pings) as client, asyncio.timeout(8):
+        with pytest.raises(ModelUnavailable):
+            await client.reply(request_of("m"), lambda _: None)
+
+
+@pytest.mark.parametrize("how", ["cut", "silent", "stopped"])
+async def test_a_call_without_an_end_has_used_what_was_heard(how: str) -> None:
+    request, spoken = request_of(how), asyncio.Event()
+    async with client_of(unfinished) as client, asyncio.timeout(20):
+        call = asyncio.create_task(client.reply(request, lambda _: spoken.set()))
+        if how == "stopped":
+            await spoken.wait()
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            assert request.used["output_tokens"] >= 1250
+            return
+        with pytest.raises(StreamCut) as cut:
+            await call
+    assert request.used == cut.value.usage
+    assert 1500 <= request.used["output_tokens"] <= 1510
+    assert request.used["input_tokens"] == 1

@@ -9,6 +9,7 @@ from relay.jobs import alone
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.store import Store
 from relay.models import News
+from relay.ports import Database
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, message
 
@@ -33,7 +34,7 @@ async def test_claims_keep_polling_and_a_dead_ones_is_free_in_time(store: Store,
     assert await store.take_duty(POLL, LEASE_SECONDS)
     await sql("update duty set lease_until = now() + interval '1 second'")
     assert (await news(store)).polls is True
-    assert await sql("select lease_until > now() + interval '15 seconds' from duty") == [(True,)]
+    assert await sql("select lease_until > now() + interval '15 seconds' from duty where name = %s", POLL) == [(True,)]
     await sql("update duty set lease_until = now() - interval '1 second'")
     assert (await news(other)).polls is None
     assert (await news(store)).polls is True, "nobody has taken it meanwhile"
@@ -51,6 +52,34 @@ async def test_who_stops_gives_polling_back(store: Store, another: Another) -> N
     assert await other.take_duty(POLL, LEASE_SECONDS)
     await other.release()
     assert await store.take_duty(POLL, LEASE_SECONDS)
+
+
+async def test_a_process_shows_that_it_is_there_until_it_stops_or_is_dead(
+    store: Store, another: Another, database: Database, sql: Sql
+) -> None:
+    async def leased() -> int:
+        return int((await database.call("move_state"))["leased"])
+
+    other = another()
+    assert await leased() == 0
+    await news(store)
+    await news(store)
+    await other.intake(BOT.id, [], 0)
+    assert await leased() == 2, "both are idle, and neither polls"
+    assert (await database.call("examine_work"))["working"]
+    await sql("update duty set lease_until = now() + interval '1 second'")
+    await news(store)
+    await sql(
+        "update duty set lease_until = now() - interval '1 second' where lease_until < now() + interval '5 seconds'"
+    )
+    assert await leased() == 1, "the other is dead"
+    await store.release()
+    assert await leased() == 0
+    assert await sql("select count(*) from duty") == [(0,)], "nothing is left of either"
+    await news(store)
+    await sql("update duty set lease_owner = null, lease_until = null")  # as a restore does
+    await news(store)
+    assert await leased() == 1
 
 
 async def test_the_other_process_is_told_to_stop(house: House, store: Store, another: Another) -> None:

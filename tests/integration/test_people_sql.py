@@ -12,7 +12,7 @@ from relay.memory.people import digest, new_nonce
 from relay.memory.store import Store
 from relay.models import Claimed
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, EVE, message
+from tests.integration.house import ADA, BEN, BOT, EVE, fact, incoming_of, message, private, reply
 
 NOBODY: frozenset[int] = frozenset()
 WRONG = "A" * 22
@@ -226,6 +226,26 @@ async def test_who_is_revoked_is_served_no_more_and_their_waiting_turns_say_so(
     (waited,), _ = await another().claim(BOT.id, 8)
     assert (waited.role, waited.updates[0]["message"]["text"]) == ("refused", "two")
     assert await store.revoke(BEN, False, ADA, "Ada") == "unknown"
+
+
+async def test_what_is_just_written_to_who_is_revoked_is_to_end_and_is_not_learned(
+    store: Store, another: Another, sql: Sql
+) -> None:
+    await owned_by_ada(store)
+    await became(store, knocks(BEN, await invited(store)))
+    (bens,) = await taken(store, writes(BEN, "I have a boat"))
+    (adas,) = await taken(store, writes(ADA, "I have a car"))
+    turns = {BEN: bens, ADA: adas}
+    incoming = {user_id: incoming_of(turn, "hello", private(user_id)) for user_id, turn in turns.items()}
+    for one in incoming.values():
+        await store.begin(one, "model-1")
+    assert await another().revoke(BEN, False, ADA, "Ada") == "done"
+    _, news = await store.claim(BOT.id, 0, [bens.turn_id, adas.turn_id])
+    assert news.stopped == (bens.turn_id,)
+    told = [await store.finish(one, reply("I see.", [fact(one.user_id, "a fact")])) for one in incoming.values()]
+    assert [len(one["changes"]) for one in told] == [0, 1]
+    assert await sql("select subject_id from memory") == [(ADA,)]
+    assert await sql("select count(*) from message where text = 'I see.'") == [(2,)]
 
 
 async def test_the_last_who_runs_the_bot_cannot_be_revoked(store: Store, sql: Sql) -> None:

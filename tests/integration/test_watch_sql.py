@@ -235,7 +235,18 @@ async def test_a_database_that_was_away_is_told_once_by_all(
     assert [await watch.look() for watch in watches] == [[], []]
 
 
-async def test_no_admin_is_no_trouble(store: Store, phone: Phone, sql: Sql) -> None:
-    watch = Watch(store, phone, 130.0, admins=frozenset())
+async def test_who_became_an_admin_elsewhere_is_told_and_what_nobody_could_be_told_waits(
+    store: Store, phone: Phone, sql: Sql
+) -> None:
+    watch = Watch(store, phone, admins=frozenset())
+    await watch.job("There is no room for the backup.")
     assert await watch.look() == []
-    assert await sql("select count(told_at) from incident") == [(1,)]
+    assert await sql("select told_at from incident") == [(None,)]
+    row = "insert into person (user_id, bot_id, name, role) values (%s, 77, 'A', 'admin')"
+    await sql(row, ADA)
+    assert len(await watch.look()) == 1
+    await sql("delete from person")
+    await sql(row, BEN)
+    watch.silent = 130.0
+    assert len(await watch.look()) == 1
+    assert [user_id for user_id, _ in phone.told] == [ADA, BEN]
