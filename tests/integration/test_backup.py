@@ -39,7 +39,7 @@ from relay.memory.patience import Patient
 from relay.memory.store import Store
 from relay.ports import Database
 from relay.scheduler import Job
-from relay.serve import DAILY_SECONDS, jobs
+from relay.services import DAILY_SECONDS, jobs
 from relay.settings import Settings
 from relay.testing import FakeMessenger, OfflineModel
 from tests.integration.conftest import TEMPLATE, Server
