@@ -103,3 +103,6 @@ create table relay.budget_warning (
 
 -- All memories of a space in the order in which they were made, for exports and imports.
 create index memory_made on relay.memory (space_id, created_at, id);
+
+-- It is relay.renew now: only claims call it.
+drop function if exists public.relay_renew(uuid, jsonb, integer);

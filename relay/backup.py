@@ -4,6 +4,7 @@ it comes along."""
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from relay.archive.restore import Restore, Restored, RestoreRefused, check, rest
 from relay.clients.instance import in_use
 from relay.errors import SchemaError
 from relay.memory.transfer import Watcher
-from relay.progress import plain, watching
+from relay.progress import called, plain, watching
 from relay.settings import Settings
 from relay.storage import Storage, direct, is_embedded, made_ready, place, storage
 
@@ -68,7 +69,7 @@ def _report(console: Console, made: Made) -> None:
     )
     if made.header.up_to is not None:
         console.print("(Over REST a database cannot be read as of one moment; what came later is not in it.)")
-    console.print(f"To bring it back: relay restore {made.path}")
+    console.print(f"To bring it back: {called()} restore {shlex.quote(str(made.path))}")
 
 
 async def restore(settings: Settings, path: Path, replace: bool = False) -> None:

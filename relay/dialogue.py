@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from relay import metrics
 from relay.blocks import paired
@@ -24,6 +24,7 @@ from relay.errors import (
 from relay.intents import visible
 from relay.models import Block, ModelRequest, Prompt, Reply, Step
 from relay.ports import Model, Sink
+from relay.stopping import unless
 
 MOST_STEPS = 12
 PATIENCE = 180.0
@@ -34,8 +35,6 @@ CONTINUE = (
     "(The connection broke off in the middle of your answer above. Go on exactly where it stops: "
     "repeat nothing, say nothing about the interruption.)"
 )
-
-T = TypeVar("T")
 
 Request = Callable[[Sequence[dict[str, Any]], bool], ModelRequest]
 """Makes a call of the steps so far; the flag says that a tool brought in what others wrote."""
@@ -258,20 +257,6 @@ def seamless(cut: str, rest: str) -> str:
     """A cut text and what went on from it; white space on both sides of the cut counts once."""
     head, tail = cut.rstrip(), rest.lstrip()
     return head + max(cut[len(head) :], rest[: len(rest) - len(tail)], key=len) + tail
-
-
-async def unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
-    """The result of `work`, or None as soon as `stop` is set."""
-    task = asyncio.ensure_future(work)
-    halt = asyncio.ensure_future(stop.wait())
-    try:
-        await asyncio.wait({task, halt}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() and not stop.is_set() else None
-    finally:
-        halt.cancel()
-        if not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
 
 async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[Block]:

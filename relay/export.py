@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
 from relay.app import opened, version, zone_of
 from relay.archive.export import line, pages
-from relay.archive.imports import Import, ImportRefused, check
+from relay.archive.imports import PARTS, Import, ImportRefused, check
 from relay.archive.private import in_thread, written
 from relay.archive.readable import Readable
 from relay.archive.restore import resting
@@ -19,6 +20,7 @@ from relay.models import Space
 from relay.progress import plain
 from relay.settings import Settings
 from relay.storage import place
+from relay.verbs.registry import counted
 
 
 class NothingToExport(RelayError):
@@ -43,17 +45,18 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
         folder = await in_thread(lambda: to.expanduser().resolve())
         paths = [folder / f"{name}.jsonl", folder / f"{name}.md"]
         readable = Readable(f"What Relay remembers of {whose}", zone_of(settings))
-        rows = 0
+        numbers = Counter[str]()
         with ExitStack() as stack:
             lines, text = (stack.enter_context(written(path, replace=True)) for path in paths)
             async for page in pages(relay.memory, space, version()):
                 await in_thread(lines.writelines, map(line, page))
                 await in_thread(text.write, readable.add(page).encode())
-                rows += len(page)
-            if not rows:
+                numbers.update(PARTS.get(row.get("type", ""), "more") for row in page)
+            if not numbers:
                 raise NothingToExport()
             text.write(readable.end().encode())
-    console.print(f"Exported {rows - 2:,} rows of {whose}:\n  {paths[0]} (to import again)\n  {paths[1]} (to read)")
+    what = _in_words(numbers) or "choices"
+    console.print(f"Exported {what} of {whose}:\n  {paths[0]} (to import again)\n  {paths[1]} (to read)")
     return paths
 
 
@@ -75,12 +78,16 @@ async def take_in(settings: Settings, path: Path, user_id: int | None) -> None:
 
         work = Import(relay.memory, export, user_id, told)
         space = await work.run()
-    added = ", ".join(f"{number:,} {part}" for part, number in work.added.items() if number) or "nothing"
+    added = _in_words(work.added) or "nothing"
     there = sum(work.seen.values()) - sum(work.added.values())
     console.print(
         f"{chr(13) if sys.stdout.isatty() else ''}Into {place(settings)}, for {_whose(space)}: {added} added; "
-        f"{there:,} rows were there already."
+        f"{counted(there, 'row')} {'was' if there == 1 else 'were'} there already."
     )
+
+
+def _in_words(numbers: Counter[str]) -> str:
+    return ", ".join(counted(numbers[many], one, many) for one, many in PARTS.items() if numbers[many])
 
 
 def _whose(space: Space) -> str:

@@ -26,6 +26,8 @@ log = structlog.get_logger()
 Json = dict[str, Any]
 
 LEASE_SECONDS = 24
+"""How long a summary, a title or a duty is a process's own after its last word. A call of its own says it, every
+`RENEW_SECONDS`: three may be lost. (A turn's lease is the queue's; each claim renews that.)"""
 RENEW_SECONDS = 6.0
 MODEL_SECONDS = 150
 LEAST_MESSAGES = 3

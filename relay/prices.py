@@ -143,4 +143,5 @@ def _price(path: Path, name: str, given: Any) -> Price:
 
 def dollars(amount: float) -> str:
     """An amount as people read it: to the cent, small ones to a hundredth of it."""
-    return f"${amount:,.2f}" if amount >= 0.1 or not amount else f"${amount:.4f}"
+    whole, _, cents = f"{amount:,.{2 if amount >= 0.1 else 4}f}".partition(".")
+    return f"${whole}.{cents[:2]}{cents[2:].rstrip('0')}"

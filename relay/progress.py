@@ -1,10 +1,14 @@
-"""How long work comes along, on a terminal and elsewhere."""
+"""How long work comes along, on a terminal and elsewhere; and how what is to be done next is called there."""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
+import shutil
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -18,6 +22,18 @@ LINE_SECONDS = 5.0
 def plain() -> Console:
     """A console that prints texts as they are."""
     return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def called() -> str:
+    """What to type for this program from where it was called, as long as it is there."""
+    program = Path(sys.argv[0]).absolute()
+    found = shutil.which("relay")
+    if found is not None and Path(found).resolve() == program.resolve():
+        return "relay"
+    if program.name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m relay"
+    here = Path.cwd()
+    return shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
 
 
 class Bar:

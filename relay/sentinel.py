@@ -24,7 +24,7 @@ from relay.prices import dollars
 log = structlog.get_logger()
 
 SILENCE = 120.0
-"""Seconds without a word from Telegram; a poll comes back every 30."""
+"""Seconds without a word from Telegram; a poll comes back every 30, a webhook is looked after more often."""
 QUEUE, QUEUE_CALM = 120.0, 30.0
 """Seconds that a message waits to be taken, and what is well again."""
 ERRORS, ERRORS_CALM, LEAST_TURNS = 0.5, 0.2, 5
@@ -41,6 +41,7 @@ CALM = timedelta(minutes=3)
 FORGOTTEN = timedelta(days=2)
 """What nobody has seen to be wrong for so long is over too: the machine it was on may be gone."""
 LEASE_SECONDS = 60
+"""Nothing renews this one: within it all admins are told, or another process tells them."""
 
 Json = dict[str, Any]
 
@@ -134,21 +135,21 @@ def from_budget(rows: Sequence[Json], budget: Budget) -> Iterator[Finding]:
     spent = budget.spent(rows).total
     told = f"{dollars(spent)} of today's {dollars(budget.total)} are spent"
     until = f"until midnight ({budget.zone}). RELAY_DAILY_BUDGET_USD is how much that is."
-    near, reached = 0 < WARN * budget.total <= spent, 0 < budget.total <= spent
+    reached = 0 < budget.total <= spent
+    near = 0 < WARN * budget.total <= spent and not reached
     yield Finding("spend", near, f"{told}. When all of it is, I answer nobody {until}")
     yield Finding("budget", reached, f"{told}: I answer nobody {until}")
 
 
-def from_silence(seconds: float | None, bot_id: int) -> Iterator[Finding]:
-    """Whether Telegram is heard; `seconds` None: this process does not listen."""
-    if seconds is not None:
-        yield Finding(
-            f"telegram {bot_id}",
-            seconds >= SILENCE,
-            "I do not hear from Telegram. What is written to me waits there. If that lasts, look at this machine's "
-            "network, and whether another program reads this bot's messages.",
-            seconds,
-        )
+def from_silence(seconds: float, bot_id: int) -> Finding:
+    """Whether Telegram is heard."""
+    return Finding(
+        f"telegram {bot_id}",
+        seconds >= SILENCE,
+        "I do not hear from Telegram. What is written to me waits there. If that lasts, look at this machine's "
+        "network, and whether another program reads this bot's messages.",
+        seconds,
+    )
 
 
 def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Finding]:
@@ -219,8 +220,8 @@ class Sentinel:
     bot_id: int
     budget: Budget
     folders: Sequence[Path]
-    silence: Callable[[], float | None]
-    """Seconds since Telegram was heard; None where this process does not listen."""
+    silence: Callable[[], float]
+    """Seconds since Telegram was heard."""
     outcomes: Mapping[str, Outcome]
     clock: Callable[[], float] = time.monotonic
     machine: str = field(default_factory=platform.node)
@@ -237,7 +238,7 @@ class Sentinel:
             fresh = {name: one for name, one in self.outcomes.items() if self._judged.get(name) != one.at}
             findings = [
                 *from_readings(readings, self.budget, self.bot_id),
-                *from_silence(self.silence(), self.bot_id),
+                from_silence(self.silence(), self.bot_id),
                 *from_jobs(fresh),
                 *await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine))),
             ]

@@ -55,5 +55,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where status = 'pending'),
         'set_aside', (select count(*) from turn where status = 'failed' and done_at > now() - interval '1 day'),
         'incidents', (select coalesce(jsonb_agg(detail order by id), '[]') from (
-            select id, detail from incident where over_at is null order by id limit 5) open))
+            select id, detail from incident
+            where over_at is null and not (kind = 'spend' and calm_since is not null) order by id limit 5) open))
 $$;

@@ -2,7 +2,7 @@
 -- another takes.
 
 -- Prolongs the leases of a worker's turns. Returns the ids of those that another worker has taken over.
-create or replace function public.relay_renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer)
+create or replace function relay.renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with renewed as (

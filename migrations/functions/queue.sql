@@ -74,7 +74,7 @@ returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     claimed jsonb := '[]';
-    lost jsonb := public.relay_renew(p_worker, p_running, p_lease_seconds);
+    lost jsonb := relay.renew(p_worker, p_running, p_lease_seconds);
     one turn;
     lane_id bigint;
     wait real;

@@ -24,7 +24,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 'output', coalesce(sum((usage ->> 'output_tokens')::bigint), 0))
             from turn where space_id = relay.find_space(p_space) and created_at > now() - interval '1 day'),
         'incidents', (select coalesce(jsonb_agg(jsonb_build_object('begun_at', begun_at, 'detail', detail) order by id),
-            '[]') from incident where over_at is null),
+            '[]') from incident
+            -- That a budget is nearly spent is no trouble any more once all of it is.
+            where over_at is null and not (kind = 'spend' and calm_since is not null)),
         'used', public.relay_usage(p_space, jsonb_build_array(now() - interval '1 day'), false))
 $$;
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import structlog
@@ -13,8 +15,9 @@ from relay.errors import MessengerError, MessengerRefused, MessengerThrottled, T
 from relay.ports import Messenger
 
 log = structlog.get_logger()
+Json = dict[str, Any]
 
-CHECK_SECONDS = 45.0
+CHECK_SECONDS = 20.0
 MOST_CONNECTIONS = 40
 """How many updates Telegram delivers at a time; those of one chat come one after the other."""
 
@@ -28,8 +31,17 @@ class Registration:
         self._secret = secret
         self._set = False
         self._failed_at = 0
-        self.checked_at = 0.0
-        """When Telegram was last known to deliver to our address (monotonic seconds)."""
+        self.heard_at = 0.0
+        """When Telegram delivered last, or was last known to deliver to our address (monotonic seconds)."""
+
+    def hearing(self, take: Callable[[list[Json]], Awaitable[None]]) -> Callable[[list[Json]], Awaitable[None]]:
+        """`take`; and what it takes is a word from Telegram."""
+
+        async def taken(updates: list[Json]) -> None:
+            self.heard_at = time.monotonic()
+            await take(updates)
+
+        return taken
 
     async def run(self) -> None:
         """Sets the webhook and looks after it, until cancelled. It stays set then: what comes waits at Telegram."""
@@ -38,7 +50,7 @@ class Registration:
             try:
                 if not self._set or not await self._in_place():
                     await self._put()
-                self.checked_at = time.monotonic()
+                self.heard_at = time.monotonic()
                 await asyncio.sleep(CHECK_SECONDS)
                 pause = 1.0
                 continue

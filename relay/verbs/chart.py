@@ -10,6 +10,8 @@ from typing import Protocol
 
 from PIL import Image, ImageDraw, ImageFont
 
+from relay.verbs.registry import tokens
+
 WIDTH, HEIGHT = 800, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 60, 56, 44
 """Space around the plot, in pixels."""
@@ -90,10 +92,7 @@ def _amount(value: float, top: float, priced: bool) -> str:
     if priced:
         decimals = next((number for number in range(6) if math.isclose(round(top / 4, number), top / 4)), 6)
         return f"${value:,.{decimals}f}"
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if top >= limit:
-            return f"{value / limit:.1f}{unit}"
-    return f"{value:.0f}"
+    return tokens(value, beside=top)
 
 
 def _share(draw: ImageDraw.ImageDraw, centres: Sequence[float], shares: Sequence[float | None]) -> None:

@@ -70,6 +70,8 @@ async def revoke(call: Call) -> Told:
         return Told(f"I know nobody of whom to take that back. {USAGE}", private=True)
     if row["user_id"] in call.house.people.named:
         return Told(named(call, row["user_id"]), private=True)
+    if await is_last(call, row):
+        return Told(only(row), private=True)
     rows = [[button("Revoke", f"hr:{row['user_id']}:y"), button("Cancel", f"hr:{row['user_id']}:n")]]
     return Told(
         f"**Take back that {who(row)} may use me?**\n\n"
@@ -79,6 +81,14 @@ async def revoke(call: Call) -> Told:
         rows=rows,
         private=True,
     )
+
+
+async def is_last(call: Call, row: Json) -> bool:
+    """Whether nobody would run the bot without this person."""
+    if row["role"] != "admin" or call.house.people.named_admins:
+        return False
+    admins = {one["user_id"] for one in await call.store.people() if one["role"] == "admin"}
+    return admins <= {row["user_id"]}
 
 
 @pressed("hr")
@@ -99,7 +109,7 @@ async def press_revoke(call: Call, user_id: str, decision: str) -> Pressed:
                 "Done.", f"{who(row)} may not use me any more. What I remember of them stays as it is.", rows=[]
             )
         case "last":
-            return Pressed(text=f"{who(row)} is the only one who runs me, so that stays.", rows=[])
+            return Pressed(text=only(row), rows=[])
     return Pressed(text=f"{who(row)} may not use me anyway.", rows=[])
 
 
@@ -172,6 +182,11 @@ def verdict(row: Json) -> str:
 def invite_link(username: str, nonce: str) -> str:
     """What to open in Telegram so that the bot hears Start with a nonce."""
     return f"https://t.me/{username}?start={nonce}"
+
+
+def only(row: Json) -> str:
+    """Why the last admin cannot be revoked."""
+    return f"{who(row)} is the only one who runs me, so that stays."
 
 
 def named(call: Call, user_id: int) -> str:

@@ -223,3 +223,12 @@ def number_in(text: str) -> int | None:
 def counted(number: int, one: str, many: str = "") -> str:
     """A number of things in words; `many`: what several are called, when an s is not enough."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def tokens(number: float, beside: float = 0) -> str:
+    """A number of tokens in at most five characters, in the unit of a larger one that it stands beside."""
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if max(number, beside) >= limit:
+            value = number / limit
+            return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
+    return f"{number:.0f}"

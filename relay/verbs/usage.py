@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 from relay.models import File
 from relay.prices import AS_OF, Prices, dollars
-from relay.verbs.registry import Call, Json, Told, counted, literal, number_in, verb
+from relay.verbs.registry import Call, Json, Told, counted, literal, number_in, tokens, verb
 
 DAYS, MOST_DAYS = 14, 90
 
@@ -140,21 +140,12 @@ def day_line(day: date, used: Used) -> str:
     """One day of the table."""
     share = f"{100 * used.share:.0f}%" if used.share is not None else ""
     price = used.price.replace("no price", "?")
-    return line(f"{day:%m-%d}", str(used.answers), brief(used.asked), share, brief(used.output), price)
+    return line(f"{day:%m-%d}", str(used.answers), tokens(used.asked), share, tokens(used.output), price)
 
 
 def line(day: str, answers: str, asked: str, share: str, output: str, price: str) -> str:
     """A row of the table within 40 columns, so that a phone shows it on one line."""
     return f"{day:<5} {answers:>7} {asked:>6} {share:>5} {output:>5} {price:>7}"
-
-
-def brief(number: int) -> str:
-    """A number of tokens in at most five characters."""
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= limit:
-            value = number / limit
-            return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
-    return str(number)
 
 
 def in_words(used: Used) -> str:
@@ -165,4 +156,4 @@ def in_words(used: Used) -> str:
         times.append(counted(used.summaries, "summary", "summaries"))
     if used.titles:
         times.append(counted(used.titles, "title"))
-    return f"{' and '.join(times) or 'nothing'}, {used.asked:,} tokens in{share}, {used.output:,} out, {used.price}"
+    return f"{', '.join(times) or 'nothing'}, {used.asked:,} tokens in{share}, {used.output:,} out, {used.price}"

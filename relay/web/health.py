@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 PATIENCE = 2.0
 """Seconds in which the database has to answer."""
-POLL_SECONDS = 60.0
-"""A poll of Telegram comes back after half of this at the latest."""
+SILENCE = 60.0
+"""Seconds. A poll of Telegram comes back after half of this at the latest; a webhook is looked after more often."""
 QUEUE_SECONDS = 120.0
 """So long something may wait although there is room for it."""
 
@@ -26,8 +26,8 @@ QUEUE_SECONDS = 120.0
 class Process:
     """What the running bot tells about itself."""
 
-    since_poll: Callable[[], float | None]
-    """Seconds since the last poll of Telegram came back; None where another process polls, or nobody."""
+    silence: Callable[[], float]
+    """Seconds since Telegram was heard of: a poll came back (in the process that polls), or it delivers to us."""
     free: Callable[[], int]
     """How many more turns may run."""
     running: Callable[[], int]
@@ -58,8 +58,8 @@ class Health:
         return state | ({"process": "stopping"} if self.process.stopping() else {})
 
     def _telegram(self) -> str:
-        silence = self.process.since_poll()
-        return "ok" if silence is None or silence < POLL_SECONDS else f"no poll for {silence:.0f} s"
+        silence = self.process.silence()
+        return "ok" if silence < SILENCE else f"not heard of for {silence:.0f} s"
 
     def _waiting(self, queue: Queue | None) -> str:
         if queue is None:

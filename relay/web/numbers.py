@@ -30,9 +30,7 @@ class Numbers(Collector):
         yield gauge("relay_turns_running", "Turns under way in this process.", self.process.running())
         yield gauge("relay_turns_free", "How many more turns may run here.", self.process.free())
         yield gauge("relay_database_up", "Whether the database answers.", int(self.queue is not None))
-        silence = self.process.since_poll()
-        if silence is not None:
-            yield gauge("relay_poll_age_seconds", "Since Telegram was last polled with success.", silence)
+        yield gauge("relay_telegram_silence_seconds", "Since Telegram was last heard of.", self.process.silence())
         if self.queue is not None:
             yield gauge("relay_queue_updates", "Updates that wait for their turn.", self.queue.waiting)
             yield gauge("relay_queue_turns", "Turns under way or left behind, in all processes.", self.queue.turns)

@@ -17,8 +17,8 @@ log = structlog.get_logger()
 STOP_SECONDS = 2.0
 
 
-async def show(settings: Settings, health: Health, version: str) -> None:
-    """Answers until cancelled.
+async def show(settings: Settings, health: Health, version: str, stands: asyncio.Event) -> None:
+    """Answers until cancelled. Sets `stands` once it does, or does without.
 
     Raises `SettingsError` when the address that somebody set cannot be had. Where nobody did, and another program has
     the usual port, the bot does without.
@@ -31,6 +31,7 @@ async def show(settings: Settings, health: Health, version: str) -> None:
         if settings.model_fields_set & {"web_host", "web_port"}:
             raise
         log.warning("there is no health and no metrics page", error=str(error))
+    stands.set()
     try:
         await asyncio.Event().wait()
     finally:

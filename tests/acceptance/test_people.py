@@ -121,6 +121,9 @@ async def test_the_first_who_opens_the_link_in_the_log_owns_the_bot(unclaimed: H
     await house.crash()
     await house.polled()
     assert "runs me – claimed me" in (await ask(house, ada, "/users")).text
+    kept = await ask(house, ada, f"/revoke {OWNER}")
+    assert "is the only one who runs me" in kept.text
+    assert not kept.buttons
     assert len(LINK.findall(house.relay.output())) == 2
     data = [path for path in house.data.rglob("*") if path.is_file()]
     assert not [path for path in data if nonce.encode() in path.read_bytes()]

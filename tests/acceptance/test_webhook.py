@@ -223,5 +223,5 @@ async def test_a_port_that_is_taken_is_said_so(house: House) -> None:
         assert other.relay.process is not None
         async with asyncio.timeout(60):
             assert await other.relay.process.wait() == 2
-        assert "RELAY_WEBHOOK_PORT: another program listens" in other.relay.output()
+        assert "RELAY_WEBHOOK_PORT: another program listens on port" in other.relay.output()
         assert other.tracebacks() == []

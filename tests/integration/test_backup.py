@@ -39,7 +39,7 @@ from relay.memory.patience import Patient
 from relay.memory.store import Store
 from relay.ports import Database
 from relay.scheduler import Job
-from relay.serve import DAILY_SECONDS, jobs
+from relay.services import DAILY_SECONDS, jobs
 from relay.settings import Settings
 from relay.testing import FakeMessenger, OfflineModel
 from tests.integration.conftest import TEMPLATE, Server
@@ -467,6 +467,8 @@ async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
     await commands.restore(settings, made.path, replace=True)
     told = capsys.readouterr().out
     assert "about 1 messages" in told
+    assert f" restore {made.path}" in told
+    assert "To bring it back: relay " not in told, "there is none on PATH"
     assert side.sql("select left(text, 5) from message") == [("words",)]
     (saved,) = settings.backups.iterdir()
     await commands.restore(settings, saved, replace=True)

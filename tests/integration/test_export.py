@@ -243,6 +243,7 @@ async def test_the_commands_write_two_files_for_nobody_else_and_read_them(
         assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
         await commands.take_in(settings, paths[0], None)
     told = capsys.readouterr().out
+    assert f"Exported 1 session, 2 messages, 1 memory of the user {ADA}:" in told
     assert told.count("nothing added; 4 rows were there already.") == 2
     with pytest.raises(commands.NothingToExport):
         await commands.export(settings, EVE, None, tmp_path / "out")

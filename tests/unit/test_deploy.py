@@ -1,9 +1,13 @@
-"""What cannot be run here is read: the image, the compose file and the unit keep what they promise."""
+"""What cannot be run here is read: the image, the compose file and the unit keep what they promise. systemd reads its
+unit too, where it is there."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,6 +116,19 @@ def test_the_container_can_write_its_data_and_nothing_else() -> None:
 )
 def test_the_unit_keeps_relay_in_its_place(key: str, value: str) -> None:
     assert (key, value) in unit()
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
+def test_systemd_understands_every_line_of_the_unit(tmp_path: Path) -> None:
+    text = (ROOT / "deploy/relay.service").read_text("utf-8")
+    copy = tmp_path / "relay.service"
+    copy.write_text(re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", text), "utf-8")
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True, timeout=60, check=False
+    )
+    told = verified.stdout + verified.stderr
+    assert verified.returncode == 0, told
+    assert "relay.service" not in told, told
 
 
 def test_the_unit_and_its_notes_name_the_same_places() -> None:

@@ -21,7 +21,7 @@ OK = {"database": "ok", "telegram": "ok", "queue": "ok"}
 class State:
     """A process and its database, as a test wants them."""
 
-    silence: float | None = 3.0
+    silence: float = 3.0
     free: int = 5
     stopping: bool = False
     waiting: Queue = field(default_factory=lambda: Queue(0, 0, 0.0))
@@ -52,8 +52,7 @@ class State:
     ("state", "wrong"),
     [
         (State(), {}),
-        (State(silence=None), {}),
-        (State(silence=61), {"telegram": "no poll for 61 s"}),
+        (State(silence=61), {"telegram": "not heard of for 61 s"}),
         (State(waiting=Queue(9, 1, 121)), {"queue": "something waits for 121 s"}),
         (State(waiting=Queue(9, 1, 121), free=0), {}),
         (State(away=True), {"database": "does not answer", "queue": "not known"}),

@@ -112,14 +112,13 @@ def test_prometheus_reads_it_in_both_its_formats() -> None:
         assert samples["relay_turn_stage_seconds_count", "model"] == 1
         assert samples[("relay_queue_updates",)] == 3
         assert samples[("relay_queue_oldest_seconds",)] == 1.5
-        assert samples[("relay_poll_age_seconds",)] == 7.5
+        assert samples[("relay_telegram_silence_seconds",)] == 7.5
         assert samples[("relay_turns_running",)] == 4
         assert samples[("relay_database_up",)] == 1
 
 
 def test_what_is_not_known_is_not_shown() -> None:
-    other = Process(lambda: None, lambda: 0, lambda: 0, lambda: False)
+    other = Process(lambda: 0.0, lambda: 0, lambda: 0, lambda: False)
     text = rendered(Numbers(other, None, "1"), "")[0].decode()
     assert "relay_database_up 0.0" in text
     assert "relay_queue_" not in text
-    assert "relay_poll_age" not in text

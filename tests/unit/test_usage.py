@@ -16,7 +16,8 @@ from PIL import Image
 from relay.bot.format import format_reply
 from relay.prices import LISTED, Prices, dollars
 from relay.verbs.chart import BAR, LINE, PAPER, ceiling, usage_chart
-from relay.verbs.usage import MOST_DAYS, Used, brief, day_starts, summed, told
+from relay.verbs.registry import tokens
+from relay.verbs.usage import MOST_DAYS, Used, day_starts, summed, told
 from tests.unit.test_verbs import Canned, call
 from tests.unit.test_verbs import told as told_by
 
@@ -60,12 +61,13 @@ def test_the_cache_is_cheaper_to_read_and_dearer_to_write() -> None:
 
 
 def test_amounts_are_readable() -> None:
-    assert [dollars(amount) for amount in (0, 0.00123, 0.1, 12.345, 1234.5)] == [
-        "$0.00", "$0.0012", "$0.10", "$12.35", "$1,234.50",
+    assert [dollars(amount) for amount in (0, 0.00123, 0.009, 0.01, 0.0999, 0.1, 12.345, 1234.5)] == [
+        "$0.00", "$0.0012", "$0.009", "$0.01", "$0.0999", "$0.10", "$12.35", "$1,234.50",
     ]  # fmt: skip
-    assert [brief(number) for number in (0, 999, 1000, 123_456, 1_234_567, 2_000_000_000)] == [
+    assert [tokens(number) for number in (0, 999, 1000, 123_456, 1_234_567, 2_000_000_000)] == [
         "0", "999", "1.0k", "123k", "1.2M", "2.0G",
     ]  # fmt: skip
+    assert [tokens(number, beside=400_000) for number in (0, 999, 300_000)] == ["0.0k", "1.0k", "300k"]
 
 
 def test_days_begin_at_midnight_of_the_zone_also_when_clocks_change() -> None:
@@ -94,7 +96,7 @@ def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
     assert all(len(line) <= 40 for line in table)
     assert f"{starts[2]:%m-%d}       1   2.0k   80%   100" in part.text
     assert "claude-haiku-5-5: 2 summaries, 1,000 tokens in (80 % from the cache), 50 out, $0.0001" in part.text
-    assert "Together: 122 answers and 2 summaries" in part.text
+    assert "Together: 122 answers, 2 summaries" in part.text
     assert "No price known for claude-later-9" in part.text
     assert any(entity["type"] == "pre" for entity in part.entities)
 

@@ -56,6 +56,19 @@ async def test_the_webhook_is_set_again_when_somebody_changes_it(monkeypatch: py
     assert telegram.url == URL
 
 
+async def test_what_telegram_delivers_is_a_word_from_it() -> None:
+    taken: list[Any] = []
+
+    async def take(updates: list[Any]) -> None:
+        taken.extend(updates)
+
+    registration = Registration(Telegram(), URL, "secret")
+    assert registration.heard_at == 0
+    await registration.hearing(take)([{"update_id": 7}])
+    assert registration.heard_at > 0
+    assert taken == [{"update_id": 7}]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

@@ -1,0 +1,161 @@
+"""What the running bot is made of: what takes updates, its jobs, its pages, the link that makes an owner."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from relay import migrate
+from relay.app import Relay, version
+from relay.memory.people import People
+from relay.memory.store import Store
+from relay.ports import Model
+from relay.settings import Settings
+
+if TYPE_CHECKING:
+    from relay.bot.intake import Intake
+    from relay.bot.updates import Bot
+    from relay.bot.webhook import Registration
+    from relay.bot.worker import Worker
+    from relay.clients.telegram import Telegram
+    from relay.scheduler import Job, Scheduler
+
+log = structlog.get_logger()
+
+DAILY_SECONDS = 20 * 3600
+"""What is done once a day is not done again sooner than this, by whichever process."""
+FIRST_POLL_SECONDS = 0.05
+"""What is slow to import waits so long, until the first poll is on its way."""
+
+
+def taking_updates(
+    relay: Relay, telegram: Telegram, worker: Worker, people: People, stands: asyncio.Event
+) -> tuple[Coroutine[Any, Any, None], Callable[[], float]]:
+    """What takes updates until it is cancelled, by polls or where Telegram delivers them; and what tells for how many
+    seconds Telegram was not heard of. `stands` is set once whatever has to listen for that does."""
+    from relay.bot.intake import Intake
+
+    settings = relay.settings
+    store = Store(relay.database, relay.worker_name)
+    intake = Intake(store, telegram, worker, people)
+    begun = time.monotonic()
+    if settings.webhook_url:
+        from relay.bot.webhook import Registration
+
+        registration = Registration(telegram, settings.webhook_url, settings.webhook_token)
+        taking = _listen(settings, intake, registration, stands)
+        return taking, lambda: time.monotonic() - max(begun, registration.heard_at)
+    from relay.bot.polling import Polling
+
+    stands.set()
+    polling = Polling(intake, telegram, store, relay.patient, worker.bot.id, worker.poll_lease)
+    return polling.run(), lambda: time.monotonic() - max(begun, polling.polled_at)
+
+
+async def _listen(settings: Settings, intake: Intake, registration: Registration, stands: asyncio.Event) -> None:
+    """Takes what Telegram delivers, and looks after its delivering it."""
+    from relay.web.webhook import Webhook
+
+    webhook = Webhook(settings.webhook_url, settings.webhook_token, registration.hearing(intake.take))
+    async with webhook.listening(settings.webhook_host, settings.webhook_port) as port:
+        log.info("listening for Telegram", host=settings.webhook_host, port=port)
+        stands.set()
+        await registration.run()
+
+
+def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
+    """What is done beside answering."""
+    from relay.archive.backup import Backup
+    from relay.archive.nightly import Quiet, nightly
+    from relay.jobs import Summariser, alone, summarise_due, tidy
+    from relay.scheduler import Job
+    from relay.titles import Titler, title_due
+
+    settings, small_model = relay.settings, relay.settings.small_model
+    summariser = Summariser(relay.memory, model, small_model, budget=relay.budget)
+    titler = Titler(relay.memory, model, small_model, telegram, bot.id, relay.budget)
+    backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
+
+    def once(name: str, work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
+        """What one of several processes does a day."""
+        return lambda: alone(relay.memory, name, work, DAILY_SECONDS)
+
+    back_up = once("backup", lambda: nightly(backup, settings.backups, settings.backup_days))
+    return [
+        Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
+        Job("titles", lambda: title_due(titler), minutes=3, soon=True),
+        Job("tidy", once("tidy", lambda: tidy(relay.memory)), at=(3, 10)),
+        *([Job("backup", back_up, at=(3, 30))] if settings.backup_days else []),
+    ]
+
+
+def watching(
+    relay: Relay,
+    telegram: Telegram,
+    bot: Bot,
+    people: People,
+    silence: Callable[[], float],
+    scheduler: Scheduler,
+) -> Job:
+    """The job that tells admins when something is wrong."""
+    from relay.scheduler import Job
+    from relay.sentinel import Sentinel
+
+    settings = relay.settings
+    sentinel = Sentinel(
+        store=Store(relay.database, relay.worker_name),
+        people=people,
+        messenger=telegram,
+        bot_id=bot.id,
+        budget=relay.budget,
+        folders=[settings.data_dir, settings.backups],
+        silence=silence,
+        outcomes=scheduler.outcomes,
+    )
+    return Job("sentinel", sentinel.look, minutes=1)
+
+
+async def settling(model: Model, telegram: Telegram, scheduler: Scheduler, people: People) -> None:
+    """What may happen after the first poll: the model's package, the jobs, the command menu."""
+    from relay.bot.menu import register
+
+    await asyncio.sleep(FIRST_POLL_SECONDS)
+    warm = getattr(model, "warm", None)
+    if warm is not None:
+        await warm()
+    scheduler.start()
+    await register(telegram, people.admins, people.allowed - people.admins)
+
+
+async def showing(relay: Relay, bot: Bot, silence: Callable[[], float], worker: Worker, stands: asyncio.Event) -> None:
+    """Tells over HTTP how this process is, until cancelled. Sets `stands` once it does. Raises `SettingsError`."""
+    await asyncio.sleep(FIRST_POLL_SECONDS)
+    await asyncio.to_thread(importlib.import_module, "relay.web.show")
+    from relay.web.health import Health, Process
+    from relay.web.show import show
+
+    process = Process(
+        silence=silence,
+        free=lambda: worker.free,
+        running=lambda: len(worker.running),
+        stopping=lambda: worker.closing,
+    )
+    health = Health(process, Store(relay.database, relay.worker_name), bot.id)
+    await show(relay.settings, health, version(), stands)
+
+
+async def claiming(relay: Relay, people: People, bot: Bot, *stand: asyncio.Event) -> None:
+    """Offers the bot to whoever comes first, while nobody runs it; not before everything stands that might not."""
+    if people.admins:
+        return
+    for one in stand:
+        await one.wait()
+    from relay.bot import claim
+
+    if await claim.offer(relay.memory, people, bot):
+        await claim.expire(relay.memory, people)
