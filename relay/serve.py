@@ -15,6 +15,7 @@ import structlog
 
 from relay import migrate
 from relay.app import Relay, make_model, make_worker, opened, version
+from relay.clients.account import make_data_dir, make_directory
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -59,7 +60,10 @@ async def identify(telegram: Telegram) -> Bot:
 
 
 async def run(settings: Settings) -> None:
-    """Runs the bot until SIGTERM or SIGINT; a second one ends at once."""
+    """Runs the bot until SIGTERM or SIGINT; a second one ends at once. Raises `SettingsError`, among others."""
+    make_data_dir(settings.data_dir)
+    if settings.backup_days:
+        make_directory(settings.backups, "RELAY_BACKUP_DIR")
     stopping = asyncio.Event()
     _on_signals(stopping)
     async with contextlib.AsyncExitStack() as stack:
