@@ -6,6 +6,9 @@ import sys
 
 from relay.errors import RelayError, SettingsError, TokenRefused
 
+ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
+"""What `relay setup` asks for first."""
+
 
 def main() -> None:
     """Runs the command line; an error of ours is one sentence and an exit code (2: a setting is wrong)."""
@@ -14,7 +17,8 @@ def main() -> None:
     try:
         cli()
     except (SettingsError, TokenRefused) as error:
-        print(f"relay: {error}", file=sys.stderr)
+        helped = sys.stdin.isatty() and any(name in str(error) for name in ASKED)
+        print(f"relay: {error}{' Or run `relay setup`.' if helped else ''}", file=sys.stderr)
         sys.exit(2)
     except RelayError as error:
         print(f"relay: {error}", file=sys.stderr)

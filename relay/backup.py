@@ -3,7 +3,6 @@ it comes along."""
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from relay.archive.nightly import fresh
 from relay.archive.restore import Restore, Restored, RestoreRefused, check, resting
 from relay.clients.instance import in_use
 from relay.errors import SchemaError
+from relay.keyboard import typed
 from relay.memory.transfer import Watcher
 from relay.progress import called, plain, watching
 from relay.settings import Settings
@@ -104,7 +104,7 @@ async def _make_room(settings: Settings, opened: Storage, state: Json, console: 
         console.print(f"What the database holds goes: about {rows['message']:,} messages, {rows['memory']:,} memories.")
     else:
         return
-    if sys.stdin.isatty() and await asyncio.to_thread(input, "Type yes to replace it: ") != "yes":
+    if sys.stdin.isatty() and await typed("Type yes to replace it: ") != "yes":
         raise RestoreRefused("Nothing was changed.")
     if not unfinished:
         with watching(console) as watcher:

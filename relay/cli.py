@@ -97,17 +97,10 @@ def set_up(
     The other flags go with --non-interactive. Others on this machine can read flags in its list of processes: give
     what is secret in the environment, under the same names.
     """
-    flags = {
-        "TELEGRAM_BOT_TOKEN": token,
-        "ANTHROPIC_API_KEY": key,
-        "ANTHROPIC_BASE_URL": anthropic_url,
-        "RELAY_MODEL": model,
-        "RELAY_SMALL_MODEL": small_model,
-        "RELAY_TIMEZONE": timezone,
-        "DATABASE_URL": database_url,
-        "SUPABASE_URL": supabase_url,
-        "SUPABASE_SERVICE_ROLE_KEY": supabase_key,
-    }
+    from relay.setup.sheet import NAMES
+
+    given = (token, key, anthropic_url, model, small_model, timezone, database_url, supabase_url, supabase_key)
+    flags = dict(zip(NAMES, given, strict=True))
     if non_interactive:
         from relay.setup.given import write_given
 

@@ -10,10 +10,11 @@ from dataclasses import asdict
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
-from relay.app import version
+from relay.app import budget_of, version
 from relay.checks import backups, extras, machine, model, network, settings, storage, telegram
 from relay.checks.finding import Finding, in_vain, within
 from relay.clients.instance import in_use
+from relay.errors import SettingsError
 from relay.settings import Settings
 
 WIDTH = 80
@@ -25,6 +26,7 @@ HIDDEN = 6
 
 async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
     """Looks at everything, at once where it can be. Changes nothing. `wrong`: see `settings.tolerant`."""
+    wrong = await asyncio.to_thread(with_prices, given, wrong)
     here = await asyncio.to_thread(_runs_here, given)
     looking = asyncio.create_task(_look(given, wrong))
 
@@ -77,6 +79,15 @@ async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.Look:
 
     findings = await _asked(storage, work, wrong)
     return storage.Look(findings, seen.work, seen.since)
+
+
+def with_prices(given: Settings, wrong: Mapping[str, str]) -> Mapping[str, str]:
+    """What is wrong, and the prices too when they are: only with them can a budget be kept."""
+    try:
+        budget_of(given)
+    except SettingsError as error:
+        return {"RELAY_PRICES": str(error), **wrong}
+    return wrong
 
 
 def _files(given: Settings, since: str) -> list[Finding]:

@@ -59,7 +59,7 @@ PAST = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Condition:
     """One thing that is watched, as it is now. `wrong` None: neither wrong nor well enough for it to be over."""
 
     kind: str
@@ -82,13 +82,13 @@ class Outcome:
     daily: bool
 
 
-def judge(findings: Sequence[Finding], incidents: Sequence[Json], now: datetime) -> list[Json]:
+def judge(conditions: Sequence[Condition], incidents: Sequence[Json], now: datetime) -> list[Json]:
     """What is to be taken down of what was found: `{kind, state, detail, seconds}`, as `Store.watch` takes it."""
-    wrong = {finding.kind for finding in findings if finding.wrong}
-    well = {finding.kind for finding in findings if finding.wrong is False}
+    wrong = {condition.kind for condition in conditions if condition.wrong}
+    well = {condition.kind for condition in conditions if condition.wrong is False}
     seen: list[Json] = [
         {"kind": one.kind, "state": "wrong", "detail": one.detail, "seconds": one.seconds}
-        for one in findings
+        for one in conditions
         if one.wrong
     ]
     for incident in incidents:
@@ -103,10 +103,10 @@ def judge(findings: Sequence[Finding], incidents: Sequence[Json], now: datetime)
     return seen
 
 
-def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Finding]:
+def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Condition]:
     """What the database's numbers say."""
     waited, turns, failed = readings["queue_seconds"], readings["turns"], readings["failed"]
-    yield Finding(
+    yield Condition(
         f"queue {bot_id}",
         between(waited, QUEUE, QUEUE_CALM),
         "Messages wait in the queue and are not taken up. If that does not pass, look at the log, and restart me; "
@@ -115,13 +115,13 @@ def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Findi
     )
     rate = failed / turns if turns else 0.0
     few = turns < LEAST_TURNS and failed > 0
-    yield Finding(
+    yield Condition(
         f"errors {bot_id}",
         None if few else between(rate, ERRORS, ERRORS_CALM),
         f"{failed} of the last {turns} messages could not be answered. The log says why; often it is the model's "
         "key, its credit, or its server (status.claude.com).",
     )
-    yield Finding(
+    yield Condition(
         f"summaries {bot_id}",
         readings["owed"] > 0,
         f"Summaries or titles fail again and again (still owed: {readings['owed']}): {readings['owed_error']} "
@@ -130,20 +130,20 @@ def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Findi
     yield from from_budget(readings["spent"], budget)
 
 
-def from_budget(rows: Sequence[Json], budget: Budget) -> Iterator[Finding]:
+def from_budget(rows: Sequence[Json], budget: Budget) -> Iterator[Condition]:
     """What was spent today of the budget for all."""
     spent = budget.spent(rows).total
     told = f"{dollars(spent)} of today's {dollars(budget.total)} are spent"
     until = f"until midnight ({budget.zone}). RELAY_DAILY_BUDGET_USD is how much that is."
     reached = 0 < budget.total <= spent
     near = 0 < WARN * budget.total <= spent and not reached
-    yield Finding("spend", near, f"{told}. When all of it is, I answer nobody {until}")
-    yield Finding("budget", reached, f"{told}: I answer nobody {until}")
+    yield Condition("spend", near, f"{told}. When all of it is, I answer nobody {until}")
+    yield Condition("budget", reached, f"{told}: I answer nobody {until}")
 
 
-def from_silence(seconds: float, bot_id: int) -> Finding:
+def from_silence(seconds: float, bot_id: int) -> Condition:
     """Whether Telegram is heard."""
-    return Finding(
+    return Condition(
         f"telegram {bot_id}",
         seconds >= SILENCE,
         "I do not hear from Telegram. What is written to me waits there. If that lasts, look at this machine's "
@@ -152,18 +152,18 @@ def from_silence(seconds: float, bot_id: int) -> Finding:
     )
 
 
-def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Finding]:
+def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Condition]:
     """How jobs ended that have run since the last look."""
     for name, outcome in outcomes.items():
         often = outcome.failures >= (1 if outcome.daily else JOB_FAILURES)
-        yield Finding(
+        yield Condition(
             f"job {name}",
             (True if often else None) if outcome.error else False,
             f"The job “{name}” failed: {outcome.error.rstrip('.')}. It is tried again by itself; the log says more.",
         )
 
 
-def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Finding]:
+def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
     """Whether there is room where Relay keeps its files. A folder that is not there says nothing."""
     seen = set()
     for folder in folders:
@@ -175,7 +175,7 @@ def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Finding]:
             continue
         seen.add(device)
         least = max(min(DISK_SHARE * disk.total, DISK_MOST), min(DISK_LEAST, 0.2 * disk.total))
-        yield Finding(
+        yield Condition(
             f"disk {machine} {folder}",
             between(-disk.free, -least, -1.5 * least),
             f"The disk of {folder} on {machine} is nearly full: {disk.free / 1e6:,.0f} MB of "
@@ -236,13 +236,13 @@ class Sentinel:
             readings = await self.store.readings(self.bot_id, self.budget.day())
             await self._database_was_away()
             fresh = {name: one for name, one in self.outcomes.items() if self._judged.get(name) != one.at}
-            findings = [
+            conditions = [
                 *from_readings(readings, self.budget, self.bot_id),
                 from_silence(self.silence(), self.bot_id),
                 *from_jobs(fresh),
                 *await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine))),
             ]
-            seen = judge(findings, readings["open"], datetime.fromisoformat(readings["now"]))
+            seen = judge(conditions, readings["open"], datetime.fromisoformat(readings["now"]))
             incidents = await self.store.watch(seen, LEASE_SECONDS)
             self._judged |= {name: one.at for name, one in fresh.items()}
             for incident in incidents:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from relay.app import Relay, make_model, make_worker, opened
+from relay.clients.account import make_data_dir, make_directory
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.services import claiming, jobs, settling, showing, taking_updates, watching
@@ -46,7 +47,10 @@ async def identify(telegram: Telegram) -> Bot:
 
 
 async def run(settings: Settings) -> None:
-    """Runs the bot until SIGTERM or SIGINT; a second one ends at once."""
+    """Runs the bot until SIGTERM or SIGINT; a second one ends at once. Raises `SettingsError`, among others."""
+    make_data_dir(settings.data_dir)
+    if settings.backup_days:
+        make_directory(settings.backups, "RELAY_BACKUP_DIR")
     stopping = asyncio.Event()
     _on_signals(stopping)
     async with contextlib.AsyncExitStack() as stack:

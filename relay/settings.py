@@ -7,13 +7,14 @@ import hmac
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
 from platformdirs import user_data_path
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from relay.errors import SettingsError
@@ -47,8 +48,8 @@ class Settings(BaseSettings):
     max_tokens: int = Field(8192, alias="RELAY_MAX_TOKENS", ge=64, le=128_000)
     model_timeout: float = Field(90, alias="RELAY_MODEL_TIMEOUT", ge=1, le=3600)
     web_search: bool = Field(False, alias="RELAY_WEB_SEARCH")
-    daily_budget: float = Field(0, alias="RELAY_DAILY_BUDGET_USD", ge=0)
-    daily_budget_each: float = Field(0, alias="RELAY_DAILY_BUDGET_USD_PER_USER", ge=0)
+    daily_budget: float = Field(0, alias="RELAY_DAILY_BUDGET_USD", ge=0, allow_inf_nan=False)
+    daily_budget_each: float = Field(0, alias="RELAY_DAILY_BUDGET_USD_PER_USER", ge=0, allow_inf_nan=False)
     prices: Path | None = Field(None, alias="RELAY_PRICES")
     timezone: str = Field("", alias="RELAY_TIMEZONE")
     data_dir: Path = Field(default_factory=lambda: user_data_path("relay", appauthor=False), alias="RELAY_DATA_DIR")
@@ -169,17 +170,30 @@ class Settings(BaseSettings):
         """The folder of the backups."""
         return self.backup_dir or self.data_dir / "backups"
 
-    @property
-    def allowed(self) -> frozenset[int]:
-        """Everybody the bot answers. Empty means nobody."""
-        return self.admins | self.users
+
+FIELDS = {str(field.alias): field for field in Settings.model_fields.values()}
 
 
 def _sentence(name: str, message: str) -> str:
     message = message.removeprefix("Value error, ")
-    if message.startswith("must") or message.startswith("does not"):
-        return f"{name} {message}."
-    return f"{name} is not valid: {message.lower()}."
+    if not message.startswith(("must", "does not")):
+        message = f"must be {_wanted(FIELDS[name])}"
+    return f"{name} {message}."
+
+
+def _wanted(field: FieldInfo) -> str:
+    """What a setting may be, in words."""
+    if field.annotation is bool:
+        return "on or off"
+    if get_origin(field.annotation) is Literal:
+        *others, last = [word for word in get_args(field.annotation) if word]
+        return f"{', '.join(others)} or {last}"
+    if field.annotation not in (int, float):
+        return "another value"
+    kind = "a whole number" if field.annotation is int else "a number"
+    least = next(one.ge for one in field.metadata if hasattr(one, "ge"))
+    most = next((one.le for one in field.metadata if hasattr(one, "le")), None)
+    return f"{kind}, {least} or more" if most is None else f"{kind} from {least} to {most}"
 
 
 def load(**overrides: Any) -> Settings:

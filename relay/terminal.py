@@ -15,6 +15,7 @@ from relay.bot.worker import Worker
 from relay.checks.live import telegram_knows
 from relay.errors import MessengerError
 from relay.jobs import Summariser, summarise_due
+from relay.keyboard import typed
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import File
@@ -193,7 +194,7 @@ async def once(settings: Settings, text: str) -> None:
     async with _desk(settings) as desk:
         await desk.say(text)
         while sys.stdin.isatty() and (desk.asks or desk.buttons):
-            line = await asyncio.to_thread(typed, "› " if desk.asks else PRESS)
+            line = await typed("› " if desk.asks else PRESS)
             if not line:
                 return
             await desk.say(line if desk.asks else f"/press {line}")
@@ -206,15 +207,7 @@ async def chat(settings: Settings, offline: bool) -> None:
         if offline:
             print("OFFLINE: a stand-in answers, not a model.")
         while True:
-            line = await asyncio.to_thread(typed, "\nyou › ")
+            line = await typed("\nyou › ")
             if not line:
                 return
             await desk.say(line)
-
-
-def typed(prompt: str) -> str:
-    """A line from the keyboard; empty at its end (Ctrl-D) too."""
-    try:
-        return input(prompt).strip()
-    except EOFError:
-        return ""

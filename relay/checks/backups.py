@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta
 
 from relay.checks.finding import Finding, failed, ok, skipped, warning
-from relay.checks.machine import backups, short
+from relay.checks.machine import short, unusable
 from relay.settings import Settings
 
 OLD = timedelta(days=3)
@@ -16,10 +15,9 @@ def backup(settings: Settings, since: str) -> Finding:
     """When the last backup was made. `since`: when Relay came to this database (ISO 8601; empty: not known)."""
     if not settings.backup_days:
         return skipped("backup", "off: RELAY_BACKUP_DAYS is 0")
-    folder, now = backups(settings), datetime.now(UTC)
-    if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
-        fix = "Give the directory to Relay's user, or set RELAY_BACKUP_DIR."
-        return failed("backup", f"Relay may not write in {short(folder)}", fix)
+    folder, now = settings.backups, datetime.now(UTC)
+    if trouble := unusable(folder):
+        return failed("backup", trouble, "Give the directory to Relay's user, or name another in RELAY_BACKUP_DIR.")
     try:
         times = [path.stat().st_mtime for path in folder.glob("relay-*.relaybackup")]
     except OSError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 State = Literal["ok", "warning", "failed", "skipped"]
-MOST = 300
+MOST = 400
 """Characters of a text that is shown."""
 
 

@@ -32,7 +32,10 @@ def python() -> Finding:
 
 def disk(settings: Settings) -> Finding:
     """The room where Relay writes: its data, and its backups."""
-    places = {_there(path).stat().st_dev: _there(path) for path in (backups(settings), settings.data_dir)}
+    folders = (_there(path) for path in (settings.backups, settings.data_dir) if not unusable(path))
+    places = {folder.stat().st_dev: folder for folder in folders}
+    if not places:
+        return skipped("disk", "not looked at: the directories come first")
     return min(
         (_room(place) for place in places.values()), key=lambda one: ("failed", "warning", "ok").index(one.state)
     )
@@ -53,11 +56,9 @@ def data_directory(settings: Settings) -> Finding:
     """Whether Relay may write where its data is, and others may not look."""
     path = settings.data_dir
     there = _there(path)
-    if not there.is_dir():
-        return failed("data", f"{short(there)} is no directory", "Name another place in RELAY_DATA_DIR.")
-    if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
+    if trouble := unusable(path):
         fix = f"Run Relay as {_owner(there)}, give the directory to its user with chown -R, or set RELAY_DATA_DIR."
-        return failed("data", f"Relay may not write in {short(there)}", fix)
+        return failed("data", trouble, fix if "may not" in trouble else "Name another place in RELAY_DATA_DIR.")
     if there != path:
         return skipped("data", f"{short(path)} is made at the first start")
     open_to = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
@@ -67,9 +68,14 @@ def data_directory(settings: Settings) -> Finding:
     return ok("data", short(path))
 
 
-def backups(settings: Settings) -> Path:
-    """Where the nightly backups go."""
-    return settings.backups
+def unusable(path: Path) -> str:
+    """Why Relay cannot write in a directory, or make it; empty when it can."""
+    there = _there(path)
+    if not there.is_dir():
+        return f"{short(there)} is no directory"
+    if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
+        return f"Relay may not write in {short(there)}"
+    return "" if shutil.disk_usage(there).total else f"{short(there)} holds no files"
 
 
 def short(path: Path) -> str:

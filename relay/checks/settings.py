@@ -20,6 +20,8 @@ from relay.settings import Settings, require
 
 FILE = Path(".env")
 NAMES = tuple(str(field.alias) for field in Settings.model_fields.values())
+OTHERS = ("RELAY_POSTGRES_PASSWORD",)
+"""No settings of Relay's own, but of the compose files under `deploy`, which read the same file."""
 ALIKE = 0.8
 """How alike a name must be to one of ours to be taken for a slip (difflib's ratio)."""
 
@@ -91,7 +93,7 @@ def _misspelt(values: Mapping[str, str | None]) -> list[Finding]:
     found = []
     for name in sorted(set(values) | ours):
         alike = difflib.get_close_matches(name.upper(), NAMES, 1, ALIKE)
-        if name.upper() in NAMES or not (alike or name.upper().startswith("RELAY_")):
+        if name.upper() in (*NAMES, *OTHERS) or not (alike or name.upper().startswith("RELAY_")):
             continue
         place = "in .env" if name in values else "in the environment"
         fix = f"Did you mean {alike[0]}?" if alike else "Take it out; .env.example has all there are."

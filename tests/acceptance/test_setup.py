@@ -280,7 +280,7 @@ async def test_all_from_flags_and_the_environment(tg: TelegramStandIn, model: An
     [
         ("setup", {}, "there is no terminal to ask them at. `relay setup --non-interactive` takes"),
         ("setup --key x", {}, "These flags go with --non-interactive."),
-        ("setup --non-interactive --key x", {}, "TELEGRAM_BOT_TOKEN is not set. Open @BotFather"),
+        ("setup --non-interactive --key x", {}, "Or give it with --token, or in the environment."),
         ("setup --non-interactive --token x", {}, "TELEGRAM_BOT_TOKEN does not look like"),
         ("setup --non-interactive --token 1:abc --no-check", {}, "ANTHROPIC_API_KEY is not set."),
         ("setup --non-interactive --token 1:abc", {"TELEGRAM_BOT_TOKEN": "2:abc"}, "has another value in the"),

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 import time
 from collections import namedtuple
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from relay import doctor
-from relay.checks import backups, extras, machine, network, telegram
+from relay.checks import backups, extras, machine, network, storage, telegram
 from relay.checks import settings as configuration
 from relay.checks.finding import Finding, of_error, within
 from relay.clients.instance import Instance, in_use
@@ -94,6 +95,11 @@ def test_what_means_nothing(text: str, said: str, fix: str) -> None:
     assert (state, fix in told) == ("warning", True)
 
 
+def test_the_password_of_the_compose_file_is_no_slip() -> None:
+    env("RELAY_POSTGRES_PASSWORD=hunter22\n")
+    assert "RELAY_POSTGRES_PASSWORD" not in str(said_of_settings())
+
+
 def test_a_name_that_has_nothing_to_do_with_relay_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     env(f"EDITOR=vi\nANTHROPIC_API_KEY=sk\ntelegram_bot_token={TOKEN}\n")
     assert {state for state, _ in said_of_settings().values()} == {"ok"}
@@ -119,6 +125,16 @@ def test_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert said_of_settings()[f"none in {machine.short(tmp_path)}"][0] == "warning"
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
     assert said_of_settings()[f"none in {machine.short(tmp_path)}; the environment is all"][0] == "skipped"
+
+
+def test_what_a_start_would_refuse_is_wrong_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_PRICES", "nowhere.json")
+    assert "nowhere.json cannot be read" in doctor.with_prices(*tolerant())["RELAY_PRICES"]
+    monkeypatch.delenv("RELAY_PRICES")
+    assert doctor.with_prices(*tolerant()) == {}
+    monkeypatch.setenv("RELAY_DAILY_BUDGET_USD", "5")
+    monkeypatch.setenv("RELAY_SMALL_MODEL", "llama9")
+    assert "RELAY_SMALL_MODEL is llama9, whose price is not known" in doctor.with_prices(*tolerant())["RELAY_PRICES"]
 
 
 def test_who_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,8 +199,27 @@ def test_backups(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert backups.backup(given, long_ago).said.endswith("the last 0 h ago")
     os.utime(file, (time.time() - 5 * 86400,) * 2)
     assert "5 days ago" in backups.backup(given, long_ago).said
+    for place in (file, file / "below"):
+        monkeypatch.setenv("RELAY_BACKUP_DIR", str(place))
+        found = backups.backup(tolerant()[0], long_ago)
+        assert (found.state, "is no directory" in found.said) == ("failed", True)
+        assert str(machine.short(file)) not in machine.disk(tolerant()[0]).said
     monkeypatch.setenv("RELAY_BACKUP_DAYS", "0")
     assert backups.backup(tolerant()[0], long_ago).state == "skipped"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its /proc")
+def test_a_place_where_no_file_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_DATA_DIR", "/proc/x")
+    monkeypatch.setenv("RELAY_BACKUP_DIR", "/proc/x")
+    given = tolerant()[0]
+    found = [machine.data_directory(given), backups.backup(given, ""), machine.disk(given)]
+    assert [one.state for one in found] == ["failed", "failed", "skipped"]
+
+
+def test_incidents_are_told_as_sentences() -> None:
+    found = storage.work_of({"incidents": ["The disk is full.", "Another one."]})
+    assert found.said == "The disk is full. And 1 more."
 
 
 async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:

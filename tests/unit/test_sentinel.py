@@ -16,7 +16,7 @@ from relay.budget import Budget
 from relay.prices import Prices
 from relay.sentinel import (
     CALM,
-    Finding,
+    Condition,
     Outcome,
     from_disks,
     from_jobs,
@@ -40,7 +40,7 @@ class Book:
         self.ends: list[datetime] = []
 
     def minute(self, wrong: bool | None, now: datetime) -> None:
-        for seen in judge([Finding("disk", wrong, "Full.")], [self.open] if self.open else [], now):
+        for seen in judge([Condition("disk", wrong, "Full.")], [self.open] if self.open else [], now):
             if seen["state"] == "wrong":
                 self.begun += self.open is None
                 self.open = {"kind": "disk", "calm_since": None, "seen_at": now.isoformat()}

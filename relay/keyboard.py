@@ -1,0 +1,42 @@
+"""Reading what is typed, beside whatever else the loop does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import threading
+
+
+async def typed(prompt: str) -> str:
+    """A line from the keyboard without its ends; empty at the end of what is typed (Ctrl-D) too. Ctrl-C ends the wait
+    at once."""
+    print(prompt, end="", flush=True)
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
+
+    def tell(text: str) -> None:
+        if not line.done():
+            line.set_result(text)
+
+    def read() -> None:
+        text = _line()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(tell, text)
+
+    # Not asyncio.to_thread: the end of the loop, and of Python, would wait for that thread, and so for Enter.
+    threading.Thread(target=read, name="keyboard", daemon=True).start()
+    try:
+        return await line
+    except asyncio.CancelledError:
+        print()
+        raise
+
+
+def _line() -> str:
+    # Without a buffer: whoever reads through `sys.stdin` holds a lock that Python needs when it ends.
+    try:
+        with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as keyboard:
+            return keyboard.readline().decode(sys.stdin.encoding, "replace").strip()
+    except OSError:
+        return ""
