@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from relay.app import Relay, make_model, make_worker, opened
-from relay.clients.account import make_data_dir, make_directory
+from relay.clients.account import make_directory
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.services import claiming, jobs, settling, showing, taking_updates, watching
@@ -48,9 +48,8 @@ async def identify(telegram: Telegram) -> Bot:
 
 async def run(settings: Settings) -> None:
     """Runs the bot until SIGTERM or SIGINT; a second one ends at once. Raises `SettingsError`, among others."""
-    make_data_dir(settings.data_dir)
-    if settings.backup_days:
-        make_directory(settings.backups, "RELAY_BACKUP_DIR")
+    if settings.backup_days and settings.backup_dir:
+        make_directory(settings.backup_dir, "RELAY_BACKUP_DIR")
     stopping = asyncio.Event()
     _on_signals(stopping)
     async with contextlib.AsyncExitStack() as stack:
@@ -93,8 +92,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     """Takes updates, works and schedules until `stopping` is set; then lets running turns end."""
     from relay.scheduler import Scheduler
 
-    settings = relay.settings
-    model = make_model(settings)
+    settings, model = relay.settings, make_model(relay.settings)
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.memory)
     scheduler = Scheduler(jobs(relay, model, telegram, bot))

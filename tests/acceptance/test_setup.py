@@ -213,6 +213,13 @@ def project() -> Iterator[SupabaseProject]:
         yield project
 
 
+async def test_who_starts_it_with_a_token_that_is_none_hears_of_setup(start: Start, folder: Path) -> None:
+    (folder / ".env").write_text("TELEGRAM_BOT_TOKEN=nonsense\n")
+    person = start("run")
+    await person.sees("Or run `relay setup`.")
+    assert await person.ends() == 2
+
+
 async def test_supabase_and_postgres_are_opened_first(
     start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path, project: SupabaseProject
 ) -> None:
