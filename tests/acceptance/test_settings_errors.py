@@ -33,6 +33,7 @@ WRONG: dict[str, dict[str, str]] = {
     "RELAY_LOG_FORMAT": {"RELAY_LOG_FORMAT": "xml"},
     "RELAY_WEB_SEARCH": {"RELAY_WEB_SEARCH": "perhaps"},
     "DATABASE_URL must": {"DATABASE_URL": "mysql://root:hunter2@db/x"},
+    "%5B": {"DATABASE_URL": "postgresql://postgres:[hunter2]@db.example.com:5432/postgres"},
 }
 SECRET = ("my secret token", "hunter2", "sk-ant-test", TEST_TOKEN)
 
