@@ -122,7 +122,11 @@ def _tell(console: Console, work: Restore, done: list[Restored]) -> None:
         console.print(f"Left out, because they refer to what came after the backup began: {told}.")
     if work.set_aside:
         console.print(
-            f"{work.set_aside} messages were waiting for an answer when the backup was made. That is more than an hour "
-            "ago, so they are not answered now."
+            f"Set aside: {work.set_aside} messages that waited for an answer when the backup was made. They may have "
+            "been answered since, so they are not answered now."
         )
+    console.print(
+        f"Who may use the bot is as it was at {work.backup.header.at:%Y-%m-%d %H:%M} UTC, so who was sent away since "
+        "is back: look at /users. Invitations that nobody had used are void."
+    )
     console.print("Start the bot with `relay run`; it goes on from there.")

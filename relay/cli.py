@@ -256,12 +256,13 @@ def export(
 def import_(
     file: Annotated[Path, typer.Argument(help="What `relay export` or /export wrote: .jsonl or .zip.")],
     user: Annotated[int | None, typer.Option(help="Whose memory it becomes (otherwise whose it was).")] = None,
+    chat: Annotated[int | None, typer.Option(help="Or the group whose memory it is: its chat id.")] = None,
 ) -> None:
-    """Add an export to the database of the settings, each row once."""
+    """Add an export that you made to the database of the settings, each row once."""
     settings = _ready(quiet=True)
     from relay import export as exporting
 
-    _run(exporting.take_in(settings, file, user))
+    _run(exporting.take_in(settings, file, user, chat))
 
 
 @cli.command()

@@ -7,7 +7,9 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-from relay.app import opened, version, zone_of
+from rich.console import Console
+
+from relay.app import Relay, opened, version, zone_of
 from relay.archive.export import line, pages
 from relay.archive.imports import PARTS, Import, ImportRefused, check
 from relay.archive.private import in_thread, written
@@ -15,6 +17,7 @@ from relay.archive.readable import Readable
 from relay.archive.restore import resting
 from relay.clients.instance import in_use
 from relay.errors import RelayError, SettingsError
+from relay.keyboard import typed
 from relay.memory.people import People
 from relay.models import Space
 from relay.progress import plain
@@ -32,13 +35,10 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
 
     Files of the same name are replaced. Raises `NothingToExport`, `FileRefused` and what the database raises.
     """
-    if user_id is not None and chat_id is not None:
-        raise SettingsError("Say either --user or --chat.")
+    _check_options(user_id, chat_id)
     console = plain()
     async with opened(settings) as relay:
-        people = People(settings.admins)
-        await people.refresh(relay.memory)
-        owner = user_id if user_id is not None else min(people.admins, default=1)
+        owner = await _person(relay, user_id)
         space = Space("private", owner_id=owner) if chat_id is None else Space("group", chat_id=chat_id)
         whose = _whose(space)
         name = f"relay-export-{owner}" if chat_id is None else f"relay-export-group-{abs(chat_id)}"
@@ -60,11 +60,14 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
     return paths
 
 
-async def take_in(settings: Settings, path: Path, user_id: int | None) -> None:
+async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: int | None = None) -> None:
     """Adds an export to the database of the settings; what is there already stays as it is. No model is asked.
 
-    Raises `ImportRefused`, also while a Relay is at work there, and what the database raises.
+    `user_id`: whose memory it becomes; `chat_id`: the group whose it is; without either the first admin is meant. When
+    it would become another's, a person at the terminal has to agree. Raises `ImportRefused`, also while a Relay is at
+    work there, and what the database raises.
     """
+    _check_options(user_id, chat_id)
     console = plain()
     export = await in_thread(check, path)
     if in_use(settings.data_dir):
@@ -77,6 +80,8 @@ async def take_in(settings: Settings, path: Path, user_id: int | None) -> None:
                 print(f"\r{part}: {seen:,} ", end="", flush=True)
 
         work = Import(relay.memory, export, user_id, told)
+        meant = Space("group", chat_id=chat_id) if chat_id is not None else None
+        await _agree(relay, work.becomes(), meant or Space("private", owner_id=await _person(relay, user_id)), console)
         space = await work.run()
     added = _in_words(work.added) or "nothing"
     there = sum(work.seen.values()) - sum(work.added.values())
@@ -88,6 +93,33 @@ async def take_in(settings: Settings, path: Path, user_id: int | None) -> None:
 
 def _in_words(numbers: Counter[str]) -> str:
     return ", ".join(counted(numbers[many], one, many) for one, many in PARTS.items() if numbers[many])
+
+
+def _check_options(user_id: int | None, chat_id: int | None) -> None:
+    if user_id is not None and chat_id is not None:
+        raise SettingsError("Say either --user or --chat.")
+
+
+async def _person(relay: Relay, user_id: int | None) -> int:
+    """Who is meant: without a word about it, the first of the admins."""
+    if user_id is not None:
+        return user_id
+    people = People(relay.settings.admins)
+    await people.refresh(relay.memory)
+    return min(people.admins, default=1)
+
+
+async def _agree(relay: Relay, space: Space, meant: Space, console: Console) -> None:
+    """Says whose memory a file becomes, and asks about it unless they are meant. Raises `ImportRefused`."""
+    names = {row["user_id"]: f", {row['name']}" for row in await relay.memory.people()}
+    console.print(f"This becomes the memory of {_whose(space)}{names.get(space.owner_id, '')}.")
+    if space == meant:
+        return
+    if not sys.stdin.isatty():
+        option = f"--user {space.owner_id}" if space.kind == "private" else f"--chat {space.chat_id}"
+        raise ImportRefused(f"If that is right, say {option}. Nothing was changed.")
+    if await typed("Type yes to go on: ") != "yes":
+        raise ImportRefused("Nothing was changed.")
 
 
 def _whose(space: Space) -> str:

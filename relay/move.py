@@ -13,7 +13,7 @@ from relay.clients.instance import in_use
 from relay.errors import SchemaError, SettingsError
 from relay.memory.transfer import Compared, MoveRefused, Transfer
 from relay.progress import plain, watching
-from relay.settings import Settings, named
+from relay.settings import Settings, connection_string, named
 from relay.storage import is_embedded, made_ready, place, storage
 
 KEY = "SUPABASE_SERVICE_ROLE_KEY"
@@ -55,7 +55,7 @@ def target_settings(settings: Settings, to: str, key_env: str, data_dir: Path | 
     if to == "embedded":
         return settings.model_copy(update=nowhere | {"data_dir": data_dir or settings.data_dir})
     if to.startswith(("postgresql://", "postgres://")):
-        return settings.model_copy(update=nowhere | {"database_url": to})
+        return settings.model_copy(update=nowhere | {"database_url": _connection(to)})
     if not to.startswith(("https://", "http://")):
         raise SettingsError(
             "--to must be a connection string (postgresql://…), a Supabase project (https://….supabase.co), or the "
@@ -70,6 +70,13 @@ def target_settings(settings: Settings, to: str, key_env: str, data_dir: Path | 
             "variable with --key-env)."
         )
     return settings.model_copy(update=nowhere | {"supabase_url": to.rstrip("/"), "supabase_service_role_key": key})
+
+
+def _connection(to: str) -> str:
+    try:
+        return connection_string(to)
+    except ValueError as error:
+        raise SettingsError(f"--to {error}.") from None
 
 
 def _report(console: Console, compared: list[Compared], seconds: float) -> None:

@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
@@ -21,6 +21,10 @@ from relay.errors import SettingsError
 
 TELEGRAM = "https://api.telegram.org"
 TOKEN = re.compile(r"^\d+:[A-Za-z0-9_-]{3,}$")
+CONNECTION = (
+    "must be a connection string such as postgresql://user:password@host:5432/database, without the brackets of "
+    "[YOUR-PASSWORD]; in the password, [ ] / ? # @ are written %5B %5D %2F %3F %23 %40"
+)
 
 HOW = {
     "TELEGRAM_BOT_TOKEN": "Open @BotFather in Telegram, send /newbot, and paste the token it gives you",
@@ -33,8 +37,9 @@ class Settings(BaseSettings):
     """Every setting of Relay. Names are a contract: the field's alias is the environment variable."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8-sig", extra="ignore", env_ignore_empty=True
-    )
+        env_file=".env", env_file_encoding="utf-8-sig", extra="ignore", env_ignore_empty=True,
+        hide_input_in_errors=True,
+    )  # fmt: skip
 
     telegram_bot_token: str = Field("", alias="TELEGRAM_BOT_TOKEN", repr=False)
     telegram_api_url: str = Field(TELEGRAM, alias="TELEGRAM_API_URL")
@@ -91,7 +96,7 @@ class Settings(BaseSettings):
     @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "webhook_url")
     @classmethod
     def _url(cls, value: str) -> str:
-        if value and not re.match(r"^https?://[^\s/]+", value):
+        if value and not (re.match(r"^https?://[^\s/]+", value) and _parts(value)):
             raise ValueError("must be an address that begins with https:// or http://")
         return value.rstrip("/")
 
@@ -105,16 +110,14 @@ class Settings(BaseSettings):
     @field_validator("webhook_secret")
     @classmethod
     def _webhook_secret(cls, value: str) -> str:
-        if value and not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", value):
-            raise ValueError("must be 1 to 256 letters, digits, _ and -; left empty, Relay makes one by itself")
+        if value and not re.fullmatch(r"[A-Za-z0-9_-]{16,256}", value):
+            raise ValueError("must be 16 to 256 letters, digits, _ and -; left empty, Relay makes one by itself")
         return value
 
     @field_validator("database_url")
     @classmethod
     def _database_url(cls, value: str) -> str:
-        if value and not re.match(r"^postgres(ql)?://", value):
-            raise ValueError("must be a connection string that begins with postgresql://")
-        return value
+        return connection_string(value) if value else value
 
     @field_validator("data_dir", "backup_dir", "prices")
     @classmethod
@@ -172,6 +175,27 @@ class Settings(BaseSettings):
 
 
 FIELDS = {str(field.alias): field for field in Settings.model_fields.values()}
+
+
+def connection_string(value: str) -> str:
+    """A connection string whose parts can be told apart. Raises `ValueError`, which does not tell it."""
+    parts = _parts(value) if re.match(r"^postgres(ql)?://", value) else None
+    if parts is not None:
+        behind = (parts.netloc.partition("@")[2], parts.path, parts.query.partition("=")[0], parts.fragment)
+        if not any("@" in part for part in behind):  # else a piece of the password was taken for one of these
+            return value
+    raise ValueError(CONNECTION)
+
+
+def _parts(url: str) -> SplitResult | None:
+    """The parts of an address; None when they cannot be told apart, or a port is no number."""
+    try:
+        parts = urlsplit(url)
+        for host in parts.netloc.rpartition("@")[2].split(","):
+            _ = urlsplit(f"//{host}").port
+    except ValueError:  # its text holds what may be the password
+        return None
+    return parts
 
 
 def _sentence(name: str, message: str) -> str:

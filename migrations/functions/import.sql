@@ -2,11 +2,12 @@
 -- said, by whom), is left as it is: so an import may be repeated. Each function answers with the ids of the rows it was
 -- given, in their order: {ids, added}.
 
--- The space and its threads, and what is said about its chat where nothing was said yet: {space_id, ids}.
+-- The space and its threads, and what is said about its own chat where nothing was said yet: {space_id, ids}.
 create or replace function public.relay_import_space(p_space jsonb, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.ensure_space(p_space);
+    home constant bigint := coalesce(p_space ->> 'owner_id', p_space ->> 'chat_id');
     one jsonb;
     thread_of bigint;
     ids bigint[] := '{}';
@@ -24,11 +25,13 @@ begin
     select p.chat_id, p.topic_id, p.text, p.author_id, p.author, p.created_at
     from jsonb_to_recordset(p_rows -> 'personas') as p (
         chat_id bigint, topic_id bigint, text text, author_id bigint, author text, created_at timestamptz)
-    where not exists (select from persona o where o.chat_id = p.chat_id and o.topic_id = p.topic_id)
+    where p.chat_id = home
+        and not exists (select from persona o where o.chat_id = p.chat_id and o.topic_id = p.topic_id)
     order by p.created_at;
     insert into place (chat_id, topic_id, answers, set_by, set_at)
     select chat_id, topic_id, answers, set_by, set_at from jsonb_to_recordset(p_rows -> 'places') as p (
         chat_id bigint, topic_id bigint, answers text, set_by bigint, set_at timestamptz)
+    where p_space ->> 'kind' = 'group' and chat_id = home
     on conflict do nothing;
     insert into choice (user_id, choices)
     select (p_space ->> 'owner_id')::bigint, p_rows -> 'choices' where jsonb_typeof(p_rows -> 'choices') = 'object'

@@ -72,39 +72,31 @@ begin
     return here;
 end $$;
 
--- What was under way when a backup was made: when that is long ago, it has been answered since, or nobody waits for it
--- any more, and it is set aside; else it goes on. How many turns and waiting messages were set aside.
-create or replace function relay.restore_queue(p_made_at timestamptz) returns bigint
+-- Sets aside what was under way when a backup was made: it may have been answered since. How many turns and waiting
+-- messages those were.
+create or replace function relay.restore_queue() returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     why constant text := 'set aside: it was under way when the backup was made that was restored';
-    old constant boolean := p_made_at < now() - interval '1 hour';
     aside bigint;
-    waiting bigint := 0;
+    waiting bigint;
 begin
-    select count(*) into aside from turn where old and status in ('working', 'answered');
-    if old then
-        perform relay.close_turn(id, 'failed', why) from turn where status in ('working', 'answered');
-        update inbox set status = 'failed', error = why where status = 'pending';
-        get diagnostics waiting = row_count;
-    end if;
-    update turn set lease_owner = null, lease_until = null, fence = fence + 1
-    where status in ('working', 'answered') and lease_owner is not null;
+    perform relay.close_turn(id, 'failed', why) from turn where status in ('working', 'answered');
+    get diagnostics aside = row_count;
+    update inbox set status = 'failed', error = why where status = 'pending';
+    get diagnostics waiting = row_count;
     update summary_due set lease_owner = null, lease_until = null where status = 'due' and lease_owner is not null;
     update title_due set lease_owner = null, lease_until = null where status = 'due' and lease_owner is not null;
     update duty set lease_owner = null, lease_until = null where lease_owner is not null;
     -- Without a snapshot a lane may name a turn that has ended, or is not there.
-    update lane l set open_turn_id = null where open_turn_id is not null and not exists (
-        select from turn t where t.id = l.open_turn_id and t.status in ('working', 'answered'));
-    update lane l set due_at = (select max(ready_at) from inbox u where u.lane_id = l.id and u.status = 'pending')
-    where due_at is not null
-        or exists (select from inbox u where u.lane_id = l.id and u.status = 'pending');
+    update lane set open_turn_id = null, due_at = null where open_turn_id is not null or due_at is not null;
     return aside + waiting;
 end $$;
 
--- Ends a restore whose rows were compared: what was set aside as a number, or null when it had ended before. New rows
--- are numbered on from where the backup's database was.
-create or replace function public.relay_restore_finish(p_file uuid, p_numbers jsonb, p_made_at timestamptz)
+-- Ends a restore whose rows were compared: what was set aside as a number, or null when it had ended before. Links that
+-- let somebody in and were not used go: they may have been used or taken back since. New rows are numbered on from where
+-- the backup's database was.
+create or replace function public.relay_restore_finish(p_file uuid, p_numbers jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -114,7 +106,8 @@ begin
     if not found then
         return null;
     end if;
-    aside := relay.restore_queue(p_made_at);
+    aside := relay.restore_queue();
+    delete from invite where used_by is null;
     perform public.relay_move_finish(p_file, p_numbers);
     return to_jsonb(aside);
 end $$;

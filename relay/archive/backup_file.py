@@ -18,8 +18,8 @@ from relay.errors import RelayError
 FORMAT = "relay-backup"
 VERSION = 1
 LEVEL = 6
-LONGEST_LINE = 2**30
-"""Bytes: no row of Postgres is longer."""
+LONGEST_LINE = 2**29
+"""Bytes: a row comes as JSON of Postgres, which holds 2**28; written as text, each may need an escape."""
 
 Json = dict[str, Any]
 

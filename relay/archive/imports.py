@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from relay.models import Space
 LINES = "relay-export.jsonl"
 ROWS, BYTES = 200, 400_000
 """How much is given to the database at once, at most (or one row)."""
+LONGEST_LINE = 2**26
+"""Bytes. A message with all that it said before, the longest of rows, stays far below."""
 PARTS = {"session": "sessions", "message": "messages", "summary": "summaries", "memory": "memories"}
 
 Json = dict[str, Any]
@@ -43,10 +46,10 @@ class Checked:
 def check(path: Path) -> Checked:
     """Reads a whole export (`relay-export.jsonl`, or the archive that the chat sends); changes nothing.
 
-    Raises `ImportRefused` when it is none, or not whole.
+    Raises `ImportRefused` when it is none, not whole, or says something of another chat than that whose memory it is.
     """
     rows = _rows(path)
-    header = _header(path, next(rows, {}))
+    space = _space(path, next(rows, {}))
     setting: Json = {"thread": [], "persona": [], "place": [], "choices": []}
     known: dict[str, set[int]] = {"thread": set(), "session": set()}
     cited: set[int] = set()
@@ -55,6 +58,7 @@ def check(path: Path) -> Checked:
         for row in rows:
             seen, last = seen + 1, row
             if row["type"] in setting:
+                _check_setting(path, space, row)
                 setting[row["type"]].append(row)
             if row["type"] in known:
                 known[row["type"]].add(row["id"])
@@ -73,7 +77,7 @@ def check(path: Path) -> Checked:
         "places": setting["place"],
         "choices": setting["choices"][0]["choices"] if setting["choices"] else None,
     }
-    return Checked(path, Space(**header["space"]), given, frozenset(cited))
+    return Checked(path, space, given, frozenset(cited))
 
 
 @dataclass(slots=True)
@@ -94,16 +98,17 @@ class Import:
     _taken: dict[int, str] = field(default_factory=dict)
     """The memories of the moment that came last: those made in one moment may come in several batches."""
 
-    async def run(self) -> Space:
-        """Adds what is not there yet; returns the space. May be run again after a break.
+    def becomes(self) -> Space:
+        """Whose memory it becomes. Raises `ImportRefused` when a group's would become a person's."""
+        if self.user_id is None:
+            return self.export.space
+        if self.export.space.kind != "private":
+            raise ImportRefused("That is the memory of a group, which goes to the group: leave --user out.")
+        return Space("private", owner_id=self.user_id)
 
-        Raises `ImportRefused` when a group's memory would become a person's.
-        """
-        space = self.export.space
-        if self.user_id is not None:
-            if space.kind != "private":
-                raise ImportRefused("That is the memory of a group, which goes to the group: leave --user out.")
-            space = Space("private", owner_id=self.user_id)
+    async def run(self) -> Space:
+        """Adds what is not there yet; returns the space. May be run again after a break. Raises as `becomes`."""
+        space = self.becomes()
         rows = {
             name: [self._moved(row) for row in rows] if isinstance(rows, list) else rows
             for name, rows in self.export.setting.items()
@@ -176,15 +181,26 @@ class Import:
         return row
 
 
-def _header(path: Path, row: Json) -> Json:
+def _space(path: Path, row: Json) -> Space:
+    """Whose memory it is, as the header says."""
     schema = str(row.get("schema") or "")
     if not schema.startswith("relay-export/"):
         raise ImportRefused(f"{path} is not an export of Relay.")
     if schema != SCHEMA:
         raise ImportRefused(f"{path} was made by a newer Relay ({row.get('relay')}). Upgrade this one first.")
-    if not isinstance(row.get("space"), dict):
-        raise _broken(path)
-    return row
+    match row.get("space"):
+        case {"kind": "private", "owner_id": int(owner), "chat_id": None} if owner is not True and 0 < owner < 2**63:
+            return Space("private", owner_id=owner)
+        case {"kind": "group", "owner_id": None, "chat_id": int(chat)} if -(2**63) <= chat < 0:
+            return Space("group", chat_id=chat)
+    raise ImportRefused(f"{path} does not say whose memory it is, as an export does. Nothing was changed.")
+
+
+def _check_setting(path: Path, space: Space, row: Json) -> None:
+    """What holds for everybody in a chat comes only with the memory of that chat. A private one has no places."""
+    own = {"persona": space.owner_id or space.chat_id, "place": space.chat_id}
+    if row["type"] in own and (own[row["type"]] is None or row["chat_id"] != own[row["type"]]):
+        raise ImportRefused(f"{path} changes another chat than that whose memory it is. Nothing was changed.")
 
 
 def _rows(path: Path) -> Iterator[Json]:
@@ -192,13 +208,15 @@ def _rows(path: Path) -> Iterator[Json]:
     first = True
     try:
         with _opened(path) as file:
-            for line in file:
+            while line := file.readline(LONGEST_LINE + 1):
+                if len(line) > LONGEST_LINE:
+                    raise ImportRefused(f"{path} has a line of more than {LONGEST_LINE >> 20} MB, as no export has.")
                 row = json.loads(line)
                 if not isinstance(row, dict):
                     raise _broken(path)
                 first = False
                 yield row
-    except (ValueError, zipfile.BadZipFile, KeyError):
+    except (ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
         raise ImportRefused(f"{path} is not an export of Relay.") if first else _broken(path) from None
     except OSError as error:
         raise ImportRefused(f"{path} cannot be read: {error.strerror or error}.") from None

@@ -85,7 +85,7 @@ class Restore:
     watcher: Watcher
     backup: Checked
     set_aside: int = 0
-    """How many messages were under way when the backup was made, too long ago to go on with them."""
+    """How many messages were under way when the backup was made. They may have been answered since."""
     _columns: dict[str, list[str]] = field(default_factory=dict)
     """The columns of the database's tables, by name."""
     _bytes: int = FIRST_BYTES
@@ -108,7 +108,6 @@ class Restore:
                 "restore_finish",
                 file=self.backup.header.id,
                 numbers=self.backup.header.numbers,
-                made_at=self.backup.header.made_at,
             )
             or 0
         )

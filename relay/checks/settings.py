@@ -43,7 +43,8 @@ def settings(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
 
 
 def file(given: Settings) -> list[Finding]:
-    """The file `.env`: there, closed to others, and without names or lines that mean nothing."""
+    """The file `.env`: there, closed to others (a group may read it, as the service's does), and without names or lines
+    that mean nothing."""
     try:
         mode = FILE.stat().st_mode
         text = FILE.read_text("utf-8-sig")
@@ -52,8 +53,8 @@ def file(given: Settings) -> list[Finding]:
     except (OSError, UnicodeDecodeError):
         return [skipped(".env", "not looked at: it cannot be read")]
     found = []
-    if sys.platform != "win32" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        found.append(warning(".env", "others on this machine can read it, keys and all", "chmod 600 .env"))
+    if sys.platform != "win32" and mode & (stat.S_IWGRP | stat.S_IRWXO):
+        found.append(warning(".env", "others on this machine can read or change it, keys and all", "chmod g-w,o= .env"))
     unclear = [str(line.original.line) for line in parse_stream(io.StringIO(text)) if line.error]
     if unclear:
         fix = "A line is NAME=value, or a comment that begins with #."

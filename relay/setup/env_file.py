@@ -88,7 +88,7 @@ def write(path: Path, text: str) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            _give(temporary, path)
+                _give(file.fileno(), path)
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
@@ -97,12 +97,12 @@ def write(path: Path, text: str) -> None:
         raise SettingsError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def _give(temporary: str, path: Path) -> None:
+def _give(descriptor: int, path: Path) -> None:
     """Whose the file was, theirs it stays, also when root writes it."""
-    if hasattr(os, "chown"):
+    if hasattr(os, "fchown"):
         with contextlib.suppress(OSError):
             owner = path.stat()
-            os.chown(temporary, owner.st_uid, owner.st_gid)
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)
 
 
 def _bindings(text: str) -> list[Binding]:

@@ -35,6 +35,7 @@ WRONG: dict[str, dict[str, str]] = {
     "RELAY_DATA_DIR: Relay cannot write in /dev/null/x": {"RELAY_DATA_DIR": "/dev/null/x"},
     "RELAY_BACKUP_DIR: Relay cannot write in /dev/null:": {"RELAY_BACKUP_DIR": "/dev/null"},
     "DATABASE_URL must": {"DATABASE_URL": "mysql://root:hunter2@db/x"},
+    "%5B": {"DATABASE_URL": "postgresql://postgres:[hunter2]@db.example.com:5432/postgres"},
 }
 SECRET = ("my secret token", "hunter2", "sk-ant-test", TEST_TOKEN)
 

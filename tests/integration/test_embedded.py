@@ -22,7 +22,7 @@ import pytest
 import relay
 from relay.clients import embedded
 from relay.clients.embedded import EmbeddedPostgres
-from relay.errors import DatabaseError, DatabaseUnavailable
+from relay.errors import DatabaseError, DatabaseUnavailable, SettingsError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
@@ -361,7 +361,7 @@ async def test_an_error_names_the_log(data_dir: Path) -> None:
 
 async def test_a_place_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(DatabaseError, match=str(tmp_path)):
+    with pytest.raises(SettingsError, match=f"RELAY_DATA_DIR.*{tmp_path}"):
         await EmbeddedPostgres(tmp_path / "file" / "data").start()
 
 

@@ -108,8 +108,12 @@ def test_a_name_that_has_nothing_to_do_with_relay_is_no_matter(monkeypatch: pyte
 
 
 def test_a_file_that_others_may_read() -> None:
-    env("RELAY_ADMINS=1", 0o644)
-    assert said_of_settings()["others on this machine can read it, keys and all"] == ("warning", "chmod 600 .env")
+    said = "others on this machine can read or change it, keys and all"
+    for mode in (0o644, 0o660):
+        env("RELAY_ADMINS=1", mode)
+        assert said_of_settings()[said] == ("warning", "chmod g-w,o= .env")
+    env("RELAY_ADMINS=1", 0o640)  # as the service's group reads it
+    assert said not in said_of_settings()
 
 
 def test_the_environment_comes_before_the_file_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

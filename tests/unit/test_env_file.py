@@ -103,6 +103,26 @@ def test_only_the_owner_may_read_it_whatever_it_was_before(tmp_path: Path) -> No
     assert path.read_text() == "A=3\n"
 
 
+def test_nothing_else_is_given_away_when_somebody_swaps_the_new_file_for_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, victim, given = tmp_path / ".env", tmp_path / "victim", list[Path | int]()
+    path.write_text("A=1\n")
+    victim.touch()
+
+    def swap(_: int) -> None:
+        (new,) = tmp_path.glob(".env.*")
+        new.unlink()
+        new.symlink_to(victim)
+
+    monkeypatch.setattr(os, "fsync", swap)
+    monkeypatch.setattr(os, "chown", lambda name, *_: given.append(Path(name).stat().st_ino))
+    monkeypatch.setattr(os, "fchown", lambda descriptor, *_: given.append(os.fstat(descriptor).st_ino))
+    write(path, "A=2\n")
+    assert given
+    assert victim.stat().st_ino not in given
+
+
 def test_it_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / ".env"
     path.write_text("A=1\n")

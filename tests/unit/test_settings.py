@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from relay.errors import SettingsError
-from relay.settings import Settings, load, require
+from relay.move import target_settings
+from relay.settings import Settings, load, require, tolerant
 
 NAMES = [str(field.alias) for field in Settings.model_fields.values()]
 TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
@@ -123,6 +125,57 @@ def test_a_secret_is_not_told_in_the_sentence_or_the_repr(monkeypatch: pytest.Mo
     shown = repr(load())
     assert "supersecret" not in shown
     assert TOKEN not in shown
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://postgres:[Hunter2-S3cret]@db.example.com:5432/postgres",
+        "postgresql://postgres:[Hunter2-S3cret@db.example.com:5432/postgres",
+        "postgresql://postgres:Hunter2/S3cret@db.example.com:5432/postgres",
+        "postgresql://postgres:5432/S3cret@db.example.com/postgres",
+        "postgresql://postgres:Hunter2#S3cret@db.example.com/postgres",
+        "postgresql://postgres:5432?S3cret@db.example.com/postgres",
+        "postgresql://postgres:Hunter2@S3cret@db.example.com/postgres",
+    ],
+)
+def test_of_a_connection_string_with_a_password_that_is_not_escaped_nothing_is_told(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    given, wrong = tolerant()
+    assert given.database_url == ""
+    assert given.secrets == [given.webhook_token]
+    with pytest.raises(SettingsError, match="DATABASE_URL must be a connection string") as raised:
+        load()
+    with pytest.raises(SettingsError, match="--to must be a connection string") as moving:
+        target_settings(given, url, "", None)
+    with pytest.raises(ValidationError) as inner:
+        Settings()
+    told = f"{wrong} {raised.value} {moving.value} {inner.value}"
+    assert not any(part in told for part in ("Hunter2", "S3cret", "db.example"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:%5BHunter2%5D%2F%3F@db.example.com:5432/postgres",
+        "postgres://u@[::1]:5432/d?user=relay@tenant",
+        "postgresql://u:p@one:5432,two:5433/d",
+        "postgresql:///d?host=/run/postgresql",
+    ],
+)
+def test_what_postgres_takes_is_taken(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    assert load().database_url == url
+
+
+@pytest.mark.parametrize("name", ["TELEGRAM_API_URL", "ANTHROPIC_BASE_URL", "SUPABASE_URL", "RELAY_WEBHOOK_URL"])
+def test_an_address_without_clear_parts_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    for value in ("https://[x", "https://[S3cret]/", "https://host:port/"):
+        monkeypatch.setenv(name, value)
+        with pytest.raises(SettingsError, match=f"{name} must be an address"):
+            load()
 
 
 def test_upper_and_lower_case(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,14 +108,19 @@ def test_the_secret_is_the_same_everywhere_and_another_for_another_token(monkeyp
     assert settings(monkeypatch).webhook_token == made
     assert len(made) == 43
     assert settings(monkeypatch, TELEGRAM_BOT_TOKEN="123:abcdeg").webhook_token != made
-    assert settings(monkeypatch, RELAY_WEBHOOK_SECRET="my-own_1").webhook_token == "my-own_1"
+    assert settings(monkeypatch, RELAY_WEBHOOK_SECRET="my-own_1-and-more").webhook_token == "my-own_1-and-more"
 
 
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("RELAY_WEBHOOK_SECRET", "no spaces", "RELAY_WEBHOOK_SECRET must be 1 to 256 letters, digits, _ and -"),
-        ("RELAY_WEBHOOK_SECRET", "x" * 257, "RELAY_WEBHOOK_SECRET must be 1 to 256 letters"),
+        (
+            "RELAY_WEBHOOK_SECRET",
+            "no spaces here",
+            "RELAY_WEBHOOK_SECRET must be 16 to 256 letters, digits, _ and -",
+        ),
+        ("RELAY_WEBHOOK_SECRET", "x" * 257, "RELAY_WEBHOOK_SECRET must be 16 to 256 letters"),
+        ("RELAY_WEBHOOK_SECRET", "x" * 15, "RELAY_WEBHOOK_SECRET must be 16 to 256 letters"),
         ("RELAY_WEBHOOK_URL", "http://bot.example.com/x", "RELAY_WEBHOOK_URL must begin with https://"),
         ("RELAY_WEBHOOK_URL", "bot.example.com/x", "RELAY_WEBHOOK_URL must be an address"),
     ],
