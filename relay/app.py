@@ -27,6 +27,8 @@ from relay.storage import made_ready, storage
 if TYPE_CHECKING:
     from relay.bot.updates import Bot
     from relay.bot.worker import Worker
+    from relay.media.reading import Reader
+    from relay.media.shelf import Shelf
 
 log = structlog.get_logger()
 
@@ -141,5 +143,21 @@ def make_worker(
         budget=budget,
         web_search=settings.web_search,
     )
-    engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget)
-    return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary)
+    reader, shelf = make_reader(settings, messenger)
+    engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
+    return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader)
+
+
+def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf]:
+    """What reads the files that people send, and what shows them to the model again."""
+    from relay.clients.opener import Opener
+    from relay.media.documents import Documents
+    from relay.media.files import Files
+    from relay.media.pictures import Pictures
+    from relay.media.reading import Reader
+    from relay.media.shelf import Shelf
+    from relay.media.sounds import Sounds
+
+    files, opener = Files(messenger, settings.max_file * 2**20), Opener()
+    sounds, pictures = Sounds(files, None), Pictures(files, opener)
+    return Reader(sounds, pictures, Documents(files, opener, sounds, pictures)), Shelf()

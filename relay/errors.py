@@ -138,3 +138,11 @@ class ModelThrottled(ModelUnavailable):
     def __init__(self, retry_after: float | None = None) -> None:
         super().__init__("The model is very busy right now.")
         self.retry_after = retry_after
+
+
+class MediaRefused(RelayError):
+    """A file that cannot be used; the text says why, to whoever sent it."""
+
+
+class VoiceUnavailable(RelayError):
+    """The answer cannot be said aloud now."""

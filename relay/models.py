@@ -37,12 +37,14 @@ class Choices:
     """Answers say which tools were used."""
     zone: str = ""
     """An IANA name; empty: the installation's zone."""
+    voice: str = "auto"
+    """auto: a voice note is answered aloud too; always: everything is; never."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Choices:
         """As they are stored; what is not understood is as if it had not been chosen."""
         usual = cls()
-        learning, zone = row.get("learning"), row.get("zone")
+        learning, zone, voice = row.get("learning"), row.get("zone"), row.get("voice")
 
         def flag(name: str) -> bool:
             chosen = row.get(name)
@@ -54,6 +56,7 @@ class Choices:
             flag("previews"),
             flag("tools"),
             zone if isinstance(zone, str) else usual.zone,
+            voice if voice in ("auto", "always", "never") else usual.voice,
         )
 
     def zone_or(self, house: tzinfo) -> tzinfo:
@@ -149,6 +152,48 @@ class ReplyTo:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that somebody sent, as Telegram tells of it. Only the ids are to be relied on."""
+
+    kind: str
+    """voice, audio, video_note, video, photo, animation, sticker or document."""
+    file_id: str
+    unique_id: str
+    """Stays the same for the same file, whoever sent it when; nothing can be downloaded by it."""
+    name: str = ""
+    mime: str = ""
+    size: int = 0
+    """Bytes; 0: not told."""
+    seconds: int = 0
+    width: int = 0
+    height: int = 0
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Attachment:
+        return cls(**{key: row[key] for key in cls.__dataclass_fields__ if key in row})
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was said in a recording."""
+
+    text: str
+    language: str
+    """ISO 639-1, as it was detected or set."""
+    engine: str
+    """The engine and its model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """Speech that was made: an MP3 file, or an OGG/Opus one that Telegram shows as a voice note."""
+
+    content: bytes
+    mime: str
+    seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """One user input, whatever it came as."""
 
@@ -179,6 +224,12 @@ class Incoming:
     """What each of several Telegram messages says that are one input: see `said.parts_of`."""
     model: str | None = None
     """The model that is to answer; None: the usual one."""
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    """Texts of its files that are kept in parts: `{unique_id, name, mime, parts: [text]}`."""
+    notices: tuple[str, ...] = ()
+    """What of it could not be used, in sentences for the person who sent it."""
+    spoken: bool = False
+    """It came as a voice note or a video note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,3 +344,5 @@ class Answer:
     """Who wrote it, when it is not the usual model."""
     warning: str = ""
     """A sentence about the budget of the person who asked."""
+    aloud: bool = False
+    """It is also to be said, as a voice note."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, runtime_checkable
 
-from relay.models import ModelRequest, Step
+from relay.models import Heard, ModelRequest, Sound, Step
 
 
 class Database(Protocol):
@@ -56,6 +56,40 @@ class Messenger(Protocol):
         """Downloads a file that somebody sent, of `most` bytes at most.
 
         Raises `FileTooLarge`, `MessengerUnavailable` (worth another try), or the rest of the `MessengerError` tree.
+        """
+        ...
+
+
+class Opener(Protocol):
+    """Whatever reads files that somebody sent: in a process of its own, with bounds on time and memory."""
+
+    async def open(self, work: str, content: bytes, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
+        """Does a piece of work (`picture`, `document`; see `relay.opening`) on a file. Returns what it tells and makes.
+
+        Raises `MediaRefused`, with a sentence for whoever sent the file.
+        """
+        ...
+
+
+class Ears(Protocol):
+    """Speech to text."""
+
+    async def hear(self, recording: bytes, language: str = "") -> Heard:
+        """What is said in a sound or video file, or in its first minutes. `language`: ISO 639-1; empty: detected.
+
+        Raises `MediaRefused`: speech to text is not installed or switched off, the file holds no sound, nothing was
+        heard, or it took too long.
+        """
+        ...
+
+
+class Voice(Protocol):
+    """Text to speech."""
+
+    async def speak(self, text: str, language: str = "") -> Sound:
+        """Says a text without marks. `language`: ISO 639-1, for the choice of a voice; empty: it is guessed.
+
+        Raises `VoiceUnavailable`.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -10,6 +10,7 @@ from relay.blocks import paired
 from relay.marks import CACHE, estimate_tokens, fits, harmless, plain_name, said_by, text_block, untrusted
 from relay.models import Block, Context, Incoming, Prompt, ReplyTo
 
+NO_MEDIA: Mapping[str, Block] = {}
 SOUL_TOKENS = 4_000
 PERSONA_TOKENS = 1_000
 MEMORY_TOKENS = 6_000
@@ -51,9 +52,15 @@ You write Markdown; it is shown in Telegram on a phone. Prefer short paragraphs.
 
 
 def build_prompt(
-    incoming: Incoming, context: Context, recalled: Sequence[dict[str, Any]], zone: tzinfo, share: float = 1.0
+    incoming: Incoming,
+    context: Context,
+    recalled: Sequence[dict[str, Any]],
+    zone: tzinfo,
+    share: float = 1.0,
+    media: Mapping[str, Block] = NO_MEDIA,
 ) -> Prompt:
     """The request for a turn. `share` (0–1] scales the budget of recent messages, for a model that found it too long.
+    `media`: the files that are shown as they are, by their unique ids; others are described.
 
     Order: soul and how tags work (cached), memory (cached), summary and recent messages (cached up to the last),
     then the present message with everything that changes every turn.
@@ -65,9 +72,9 @@ def build_prompt(
     recent, dropped = within_budget(context.recent, int(RECENT_TOKENS * share))
     found = list(recall_within(recalled, RECALL_TOKENS))
     summary = context.summary
-    messages = history(summary, recent, group)
+    messages = history(summary, recent, group, media)
     mark_last(messages)
-    last = present_message(incoming, context, found, zone, group)
+    last = present_message(incoming, context, found, zone, group, media)
     messages = joined([*messages, {"role": "user", "content": last}])
     tainted_by = taints(incoming, context, recent, found)
     system = [text_block(f"{fits(context.soul['text'], SOUL_TOKENS)}\n\n{TAGS}", cached=True)]
@@ -202,7 +209,9 @@ def recall_within(recalled: Sequence[dict[str, Any]], tokens: int) -> Sequence[d
     return kept
 
 
-def history(summary: dict[str, Any] | None, recent: Sequence[dict[str, Any]], group: bool) -> list[dict[str, Any]]:
+def history(
+    summary: dict[str, Any] | None, recent: Sequence[dict[str, Any]], group: bool, media: Mapping[str, Block] = NO_MEDIA
+) -> list[dict[str, Any]]:
     """The thread's summary, then the recent messages as real turns, tool calls included."""
     messages: list[dict[str, Any]] = []
     if summary:
@@ -210,18 +219,21 @@ def history(summary: dict[str, Any] | None, recent: Sequence[dict[str, Any]], gr
         messages.append({"role": "user", "content": [text_block("What was said earlier in this thread:\n" + text)]})
     for row in recent:
         if row["role"] == "user":
-            messages.append({"role": "user", "content": user_blocks(row["blocks"], row.get("name") or "", group)})
+            messages.append(
+                {"role": "user", "content": user_blocks(row["blocks"], row.get("name") or "", group, media)}
+            )
         else:
             messages.extend(paired(row["blocks"]))
     return joined(messages)
 
 
-def user_blocks(blocks: Sequence[Block], name: str, group: bool) -> list[Block]:
-    """A user's stored blocks as the model reads them: what others wrote delimited, speakers named in a group."""
+def user_blocks(blocks: Sequence[Block], name: str, group: bool, media: Mapping[str, Block] = NO_MEDIA) -> list[Block]:
+    """A user's stored blocks as the model reads them: what others wrote delimited, files shown or described, speakers
+    named in a group."""
     shown: list[Block] = []
     for block in blocks:
         if block["type"] != "text":
-            shown.append({key: value for key, value in block.items() if key not in ("untrusted", "from")})
+            shown.append(media.get(block["file"]["unique_id"]) or text_block(described(block)))
         elif not block["text"].strip():
             continue
         elif block.get("untrusted"):
@@ -230,6 +242,13 @@ def user_blocks(blocks: Sequence[Block], name: str, group: bool) -> list[Block]:
             shown.append(text_block(harmless(block["text"])))
     shown = shown or [text_block("(an empty message)")]
     return [said_by(name, block) for block in shown] if group else shown
+
+
+def described(block: Block) -> str:
+    """One line in place of a picture or document that is not shown (any more)."""
+    file = block["file"]
+    name = f" {plain_name(file['name'])}" if file.get("name") else ""
+    return f"({file['kind']}{name}, not shown here)"
 
 
 def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -251,7 +270,12 @@ def mark_last(messages: list[dict[str, Any]]) -> None:
 
 
 def present_message(
-    incoming: Incoming, context: Context, found: Sequence[dict[str, Any]], zone: tzinfo, group: bool
+    incoming: Incoming,
+    context: Context,
+    found: Sequence[dict[str, Any]],
+    zone: tzinfo,
+    group: bool,
+    media: Mapping[str, Block] = NO_MEDIA,
 ) -> list[Block]:
     """The last user turn: time, what it replies to, what recall found, then the message itself."""
     now = incoming.at.astimezone(zone)
@@ -261,9 +285,16 @@ def present_message(
     others = incoming.user_id if group else None
     if found:
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
-    blocks = context.message["blocks"] if incoming.retry and context.message else incoming.blocks
     about = text_block("<context>\n" + "\n".join(notes) + "\n</context>")
-    return [about, *user_blocks(blocks, incoming.name, group)]
+    return [about, *user_blocks(present_blocks(incoming, context), incoming.name, group, media)]
+
+
+def present_blocks(incoming: Incoming, context: Context) -> list[Block]:
+    """What the present message says: one that is answered again, as it is stored."""
+    if incoming.retry and context.message:
+        stored: list[Block] = context.message["blocks"]
+        return stored
+    return incoming.blocks
 
 
 def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> str:

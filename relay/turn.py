@@ -16,10 +16,11 @@ from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
 from relay.history import SEARCH_HISTORY, search_history
 from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes, without_known
 from relay.marks import CACHE, text_block
+from relay.media.shelf import Shelf
 from relay.memory.store import Store
 from relay.models import Answer, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.ports import Model, Sink
-from relay.prompt import build_prompt
+from relay.prompt import build_prompt, present_blocks
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
@@ -44,6 +45,8 @@ class Engine:
     zone: tzinfo
     web: bool = False
     budget: Budget = UNLIMITED
+    shelf: Shelf | None = None
+    """Brings the pictures and documents of a conversation; None: they are only described."""
 
 
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
@@ -144,8 +147,9 @@ async def say(
     tally: Tally,
 ) -> tuple[Reply, Prompt]:
     """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long."""
+    media = await engine.shelf.shown(present_blocks(incoming, context), context.recent) if engine.shelf else {}
     for share in SHARES:
-        prompt = build_prompt(incoming, context, recalled, engine.zone, share)
+        prompt = build_prompt(incoming, context, recalled, engine.zone, share, media)
         tools = offered(engine, incoming, context, prompt.tainted)
 
         def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
@@ -195,7 +199,8 @@ async def finish(
     told = {
         "text": intents.text,
         "tools": list(reply.tools),
-        "note": reply.note,
+        "note": " ".join(note for note in (*incoming.notices, reply.note) if note),
+        "aloud": aloud(incoming, intents, choices),
         "retry": reply.status == "cut",
         "web": held_back,
         "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],
@@ -222,6 +227,12 @@ async def finish(
         },
     )
     return answer_from(stored)
+
+
+def aloud(incoming: Incoming, intents: Intents, choices: Choices) -> bool:
+    """Whether an answer is also said: the model was asked to, or its reader always wants it so, or spoke themselves."""
+    wanted = intents.voice_reply or incoming.spoken or choices.voice == "always"
+    return wanted and choices.voice != "never"
 
 
 def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[dict[str, Any]]:
@@ -298,4 +309,5 @@ def answer_from(told: dict[str, Any]) -> Answer:
         withdrawn=told.get("withdrawn") or [],
         model=told.get("model") or "",
         warning=told.get("warning") or "",
+        aloud=bool(told.get("aloud")),
     )

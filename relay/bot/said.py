@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from relay.bot.attached import attachment_of
 from relay.models import Block, ReplyTo
 
 PASTE_LENGTH = 4000
@@ -67,21 +69,26 @@ def origin_of(message: Json) -> str:
 
 def blocks_of(message: Json, user_id: int) -> list[Block]:
     """What somebody said in one message, as blocks; what others wrote is marked as theirs."""
-    text, media = text_of(message), media_of(message)
+    text, media, mark = text_of(message), media_of(message), foreign_mark(message, user_id)
     blocks: list[Block] = []
-    if media:
+    if attachment := attachment_of(message):
+        blocks.append({"type": "attachment", "file": asdict(attachment), **mark})
+    elif media:
         blocks.append(
             {"type": "text", "text": f"(sent one of: {media}; you cannot open these yet, say so if it matters)"}
         )
-    if not text.strip():
-        return blocks
+    if text.strip():
+        blocks.append({"type": "text", "text": text, **(mark or ({"untrusted": "caption"} if media else {}))})
+    return blocks
+
+
+def foreign_mark(message: Json, user_id: int) -> Json:
+    """What marks a block of a message as somebody else's: its kind and who it is from. Empty for the sender's own."""
     if is_forward(message) and (message.get("forward_origin") or {}).get("sender_user", {}).get("id") != user_id:
-        return [*blocks, {"type": "text", "text": text, "untrusted": "forward", "from": origin_of(message)}]
+        return {"untrusted": "forward", "from": origin_of(message)}
     if isinstance(message.get("via_bot"), dict):
-        return [*blocks, {"type": "text", "text": text, "untrusted": "bot", "from": name_of(message["via_bot"])}]
-    if media:
-        return [*blocks, {"type": "text", "text": text, "untrusted": "caption"}]
-    return [{"type": "text", "text": text}]
+        return {"untrusted": "bot", "from": name_of(message["via_bot"])}
+    return {}
 
 
 def parts_of(messages: Sequence[Json], user_id: int) -> list[Json]:

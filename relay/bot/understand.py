@@ -70,7 +70,7 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         return Understood(place, verb="reply")
     blocks = joined_blocks(messages, turn.user_id)
     text = "\n".join(text_of(message) for message in messages).strip()[:LONGEST]
-    if not text and command is None:
+    if not text and command is None and not any(block["type"] == "attachment" for block in blocks):
         return Understood(place, notice=cannot_open(messages))
     retry = command is not None and command.name == "retry"
     incoming = replace(

@@ -24,10 +24,13 @@ from relay.bot.stream import Preview
 from relay.bot.understand import lane_of, silenced, topic_pressed, understand
 from relay.bot.updates import Bot
 from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost
+from relay.media.filling import filled, is_usable
+from relay.media.reading import Reader
 from relay.memory.redact import redact
 from relay.memory.store import Store
 from relay.models import Answer, Claimed, Incoming
 from relay.ports import Messenger
+from relay.stopping import unless
 from relay.turn import Engine, answer, answer_from
 from relay.verbs.registry import House
 
@@ -55,6 +58,7 @@ class Worker:
         concurrency: int,
         house: House,
         on_summary: Callable[[], None],
+        reader: Reader,
     ) -> None:
         self.engine = engine
         self.store: Store = engine.store
@@ -68,6 +72,7 @@ class Worker:
         self._controls = Controls(house, bot, groups, self.runs)
         self._concurrency = concurrency
         self._on_summary = on_summary
+        self._reader = reader
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._turns: dict[int, Claimed] = {}
         self._wake = asyncio.Event()
@@ -222,7 +227,7 @@ class Worker:
         quiet = incoming.replaces
         preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts, quiet)
         async with preview:
-            work = asyncio.create_task(answer(self.engine, incoming, preview, run.stop))
+            work = asyncio.create_task(self._read_and_answered(run, incoming, preview))
             joined = asyncio.create_task(run.join.wait())
             try:
                 await asyncio.wait({work, joined}, return_when=asyncio.FIRST_COMPLETED)
@@ -236,6 +241,15 @@ class Worker:
             await preview.settle()
         log.debug("answered", text=told.text if told else None)
         return told
+
+    async def _read_and_answered(self, run: Run, incoming: Incoming, preview: Preview) -> Answer:
+        """The answer to an input whose files are read first. Of one that holds nothing to use, just that is said."""
+        read = await unless(run.stop, filled(incoming, self._reader))
+        if read is None:
+            return Answer("", note=STOPPED)
+        if read.notices and not is_usable(read):
+            return Answer("", note="\n".join(read.notices))
+        return await answer(self.engine, read, preview, run.stop)
 
     def _stored_parts(self, turn: Claimed, place: Place) -> list[dict[str, Any]]:
         """The parts of a reply that a predecessor left stored."""

@@ -33,6 +33,7 @@ from tests.integration.conftest import TEMPLATE, Server
 from tests.standins.telegram.methods import METHODS
 from tests.standins.telegram.people import People
 from tests.standins.telegram.values import ApiError, Upload
+from tests.unread import unread
 
 Json = dict[str, Any]
 Answers = Callable[[ModelRequest], list[Json]]
@@ -149,7 +150,7 @@ async def inside(
             summariser = Summariser(store, model, "small")
             house = House(store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here")
             engine = Engine(store, model, "big", 1000, UTC)
-            worker = Worker(engine, wire, bot, Groups(wire), 16, house, lambda: None)
+            worker = Worker(engine, wire, bot, Groups(wire), 16, house, lambda: None, unread(wire))
             intake = Intake(store, wire, worker, house.people)
             polling = Polling(intake, wire, store, Patient(client), bot.id, worker.poll_lease)
             running = [asyncio.create_task(polling.run()), asyncio.create_task(worker.run())]

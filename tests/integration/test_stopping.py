@@ -12,6 +12,7 @@ from relay.models import ModelRequest, Step
 from tests.integration.conftest import Server
 from tests.integration.house import ADA
 from tests.integration.inside import Inside, Json, inside
+from tests.unread import unread
 
 
 def answers(request: ModelRequest) -> list[Json]:
@@ -51,7 +52,16 @@ async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
     assert not begun.is_set(), "it takes up nothing more"
     monkeypatch.undo()
     await relay.store.release()
-    follower = Worker(engine, relay.wire, relay.worker.bot, relay.worker.groups, 16, relay.worker._house, lambda: None)
+    follower = Worker(
+        engine,
+        relay.wire,
+        relay.worker.bot,
+        relay.worker.groups,
+        16,
+        relay.worker._house,
+        lambda: None,
+        unread(relay.wire),
+    )
     working = asyncio.create_task(follower.run())
     await relay.tg.wait_for(lambda: len([m for m in relay.tg.messages(chat) if m.from_bot]) >= 3)
     await relay.settled()

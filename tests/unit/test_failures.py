@@ -14,6 +14,7 @@ from relay.errors import DatabaseError
 from relay.memory.people import People
 from relay.models import Claimed
 from relay.testing import FakeMessenger
+from tests.unread import unread
 
 KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"
 UPDATE = {"message": {"message_id": 5, "chat": {"id": 1001, "type": "private"}, "text": "my words"}}
@@ -45,7 +46,9 @@ async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: 
     messenger, queue = FakeMessenger(), Queue()
     engine: Any = SimpleNamespace(store=queue)
     house: Any = SimpleNamespace(people=People(frozenset([9])))
-    worker = Worker(engine, messenger, Bot(77, "relay_bot"), Groups(messenger), 4, house, lambda: None)
+    worker = Worker(
+        engine, messenger, Bot(77, "relay_bot"), Groups(messenger), 4, house, lambda: None, unread(messenger)
+    )
     await worker._failed(Claimed(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
     assert queue.errors == [told]
     report = messenger.calls[-1][1]

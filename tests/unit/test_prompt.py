@@ -72,8 +72,13 @@ def context(recent: list[Row] | None = None, **more: Any) -> Context:
     return Context(**(values | more))
 
 
-def build(said: Incoming | None = None, about: Context | None = None, recalled: list[Row] | None = None) -> Prompt:
-    return build_prompt(said or incoming(), about or context(), recalled or [], ZONE)
+def build(
+    said: Incoming | None = None,
+    about: Context | None = None,
+    recalled: list[Row] | None = None,
+    media: dict[str, Row] | None = None,
+) -> Prompt:
+    return build_prompt(said or incoming(), about or context(), recalled or [], ZONE, media=media or {})
 
 
 GROUP = Space("group", chat_id=-100123)
@@ -195,10 +200,13 @@ def test_no_block_is_empty(blocks: list[Row]) -> None:
     assert all(block["text"].strip() for block in everything(prompt))
 
 
-def test_media_blocks_travel_without_our_marks() -> None:
-    image = {"type": "image", "source": {"type": "base64"}, "untrusted": "photo", "from": "Ben"}
-    prompt = build(incoming(blocks=[image]))
-    assert {"type": "image", "source": {"type": "base64"}} in prompt.messages[-1]["content"]
+def test_a_file_is_shown_where_it_was_brought_and_described_where_not() -> None:
+    file = {"kind": "photo", "file_id": "abc", "unique_id": "u1", "name": ""}
+    image = {"type": "image", "file": file, "untrusted": "photo", "from": "Ben"}
+    shown = {"type": "image", "source": {"type": "base64"}}
+    assert shown in build(incoming(blocks=[image]), media={"u1": shown}).messages[-1]["content"]
+    described = build(incoming(blocks=[image])).messages[-1]["content"][-1]
+    assert described == {"type": "text", "text": "(photo, not shown here)"}
 
 
 def test_the_record_says_what_went_in() -> None:

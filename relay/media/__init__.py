@@ -1,0 +1,1 @@
+"""Files that people send: fetched, read, and shown to the model."""

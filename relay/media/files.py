@@ -1,0 +1,54 @@
+"""The files that people sent, fetched from Telegram."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+from relay.errors import FileTooLarge, MediaRefused, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.models import Attachment
+from relay.ports import Messenger
+
+TRIES = 4
+AT_ONCE = 4
+TELEGRAM_LIMIT = 20 * 2**20
+"""Bytes: what Telegram hands to bots. A Bot API server of one's own has no such limit."""
+GONE = "Telegram does not give it to me."
+
+
+class Files:
+    """Fetches files, a few beside each other, each several times when Telegram is in trouble."""
+
+    def __init__(self, messenger: Messenger, most: int) -> None:
+        """`most`: bytes of one file."""
+        self._messenger = messenger
+        self._most = most
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    async def get(self, attachment: Attachment) -> bytes:
+        """A file's content. Raises `MediaRefused`."""
+        if attachment.size > self._most:
+            raise MediaRefused(too_large(attachment.size, self._most))
+        async with self._places:
+            for attempt in range(TRIES):
+                try:
+                    return await self._messenger.fetch(attachment.file_id, self._most)
+                except FileTooLarge:
+                    raise MediaRefused(too_large(attachment.size, self._most)) from None
+                except MessengerThrottled as error:
+                    pause = error.retry_after
+                except MessengerUnavailable:
+                    pause = random.uniform(0.5, 1) * 2**attempt  # noqa: S311 — jitter
+                except MessengerError:
+                    raise MediaRefused(GONE) from None
+                if attempt < TRIES - 1:
+                    await asyncio.sleep(min(pause, 30))
+        raise MediaRefused("Telegram cannot be reached for it just now. Please send it again later.")
+
+
+def too_large(size: int, most: int) -> str:
+    """The line about a file that is too large; `size` and `most` in bytes, 0 when it is not known."""
+    told = f"{size / 2**20:.0f} MB; " if size else ""
+    limit = min(most, TELEGRAM_LIMIT) if size <= TELEGRAM_LIMIT else most
+    hint = " (Telegram gives bots no more; a Bot API server of your own does.)" if limit == TELEGRAM_LIMIT else ""
+    return f"It is too large: {told}I can take {limit // 2**20} MB.{hint}"

@@ -1,0 +1,64 @@
+"""An input with what is in its files in place of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from relay.media.reading import Read, Reader
+from relay.models import Attachment, Block, Incoming
+
+MARKS = ("untrusted", "from")
+
+
+async def filled(incoming: Incoming, reader: Reader) -> Incoming:
+    """Reads all files of an input beside each other. Blocks of type `attachment`, which only an unread input has, give
+    way to what was read."""
+    attachments = {
+        row["file"]["unique_id"]: Attachment.from_json(row["file"])
+        for row in incoming.blocks
+        if row["type"] == "attachment"
+    }
+    if not attachments:
+        return incoming
+    results = await asyncio.gather(*(reader.read(one) for one in attachments.values()))
+    read = dict(zip(attachments, results, strict=True))
+    blocks = with_files(incoming.blocks, read)
+    return replace(
+        incoming,
+        text=text_with(incoming.blocks, read) or incoming.text,
+        blocks=blocks,
+        parts=[
+            part | {"text": text_with(part["blocks"], read), "blocks": with_files(part["blocks"], read)}
+            for part in incoming.parts
+        ],
+        untrusted=any(block.get("untrusted") for block in blocks),
+        documents=[document for one in results for document in one.documents],
+        notices=tuple(one.notice for one in results if one.notice),
+        spoken=any(one.kind in ("voice", "video_note") for one in attachments.values()),
+    )
+
+
+def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
+    """Blocks with what was read in place of attachments. A file that came from somebody else keeps that mark."""
+    filled: list[Block] = []
+    for block in blocks:
+        if block["type"] != "attachment":
+            filled.append(block)
+            continue
+        mark: Block = {key: block[key] for key in MARKS if key in block}
+        filled.extend(one | mark for one in read[block["file"]["unique_id"]].blocks)
+    return filled
+
+
+def text_with(blocks: Sequence[dict[str, Any]], read: dict[str, Read]) -> str:
+    """What a message says with its files, in words."""
+    said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in blocks)
+    return "\n".join(text for text in said if text.strip()).strip()
+
+
+def is_usable(incoming: Incoming) -> bool:
+    """Whether an input says or shows anything beside files that cannot be used."""
+    return any(not block.get("unread") for block in incoming.blocks)

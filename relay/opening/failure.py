@@ -1,0 +1,5 @@
+"""Why a file cannot be used."""
+
+
+class Unusable(Exception):
+    """A sentence for whoever sent the file."""
