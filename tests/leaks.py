@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+LOGIN = re.compile(r"^\w+://(?:(.*)@)?.*$", re.DOTALL)
+"""What of a connection string says who connects, also where the rest of it is wrong."""
 NAMED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY", "SUPABASE_SERVICE_ROLE_KEY", "RELAY_WEBHOOK_SECRET")
 
 used: set[str] = set()
@@ -15,10 +18,9 @@ used: set[str] = set()
 def secrets_in(environment: Mapping[str, str]) -> set[str]:
     """The secrets among a process's settings: each as a whole, and the part of it that is secret."""
     whole = {environment.get(name, "") for name in NAMED}
-    address = urlsplit(environment.get("DATABASE_URL", ""))
-    password = address.password or ""
+    user, _, password = LOGIN.sub(r"\1", environment.get("DATABASE_URL", "")).partition(":")
     parts = {environment.get("TELEGRAM_BOT_TOKEN", "").partition(":")[2], password, unquote(password)}
-    return {secret for secret in whole | parts if len(secret) >= 10 and secret != address.username}
+    return {secret for secret in whole | parts if len(secret) >= 10 and secret != user}
 
 
 def found(written: str) -> list[str]:

@@ -20,11 +20,11 @@ def at(town: Town) -> str:
 
 async def unanswered(town: Town, chat: Chat, user: User, text: str, **more: object) -> None:
     """A message that gets no answer, no notice, and no call of the model."""
-    asked, before = town.model.counts["requests"], len(town.tg.messages(chat))
+    asked, before = town.asked, len(town.tg.messages(chat))
     await town.tg.say(chat, user, text, **more)
     await town.tg.wait_for(lambda: not town.tg.pending_updates)
     await asyncio.sleep(0.5)
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     assert len(town.tg.messages(chat)) == before + 1
 
 

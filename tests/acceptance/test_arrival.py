@@ -48,7 +48,7 @@ async def settled(town: Town, chat: Chat, user: User) -> list[str]:
 async def test_the_greeting_says_how_it_answers_whose_memory_it_uses_and_what_to_change(town: Town) -> None:
     (ada, _), (ben, _) = town.person("Ada"), town.person("Ben")
     club = empty(town, ada, ben)
-    asked = town.model.counts["requests"]
+    asked = town.asked
     hello = (await added(town, club, ada)).text
     assert f"mention me (@{town.tg.bot.username}), reply to me, or use a command" in hello
     assert "This group has a memory of its own" in hello
@@ -59,7 +59,7 @@ async def test_the_greeting_says_how_it_answers_whose_memory_it_uses_and_what_to
     assert "remove me from the group and add me again" in hello
     assert "Each topic" not in hello
     assert await settled(town, club, ada) == [hello]
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
 
 
 async def test_with_privacy_off_there_is_nothing_to_change(town: Town) -> None:

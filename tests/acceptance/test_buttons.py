@@ -14,14 +14,14 @@ async def test_a_double_tap_on_retry_asks_the_model_once(town: Town) -> None:
     ada, dm = town.person()
     town.model.fault("refusal", match="a prickly one")
     refused = await town.ask(dm, ada, "a prickly one")
-    asked = town.model.counts["requests"]
+    asked = town.asked
     town.says("a prickly one", Reply("Now then.", first_delay=0.4))
     data = refused.buttons["↻ Retry"]
     first, second = town.tg.press(dm, ada, refused, data), town.tg.press(dm, ada, refused, data)
     await town.tg.wait_for(lambda: {first, second} <= set(town.tg.answers))
     await asyncio.sleep(0.3)
     assert [message.text for message in town.tg.messages(dm) if message.from_bot][1:] == ["Now then."]
-    assert town.model.counts["requests"] == asked + 1
+    assert town.asked == asked + 1
     assert town.tg.answers[second]["text"] == "I have answered this again already."
 
 
@@ -29,13 +29,13 @@ async def test_a_strangers_press_does_nothing_and_does_not_hang(town: Town) -> N
     (ada, _), stranger = town.person("Ada"), town.tg.user(77_301, "Sam")
     group = town.group(ada, stranger)
     taught = await town.ask(group, ada, f"@{town.tg.bot.username} I row", "Ok [LEARN: rows]")
-    buttons, asked = taught.buttons, town.model.counts["requests"]
+    buttons, asked = taught.buttons, town.asked
     for data in (*buttons.values(), "r:1", "n", "d:1:u"):
         query = town.tg.press(group, stranger, taught, data)
         answer = await town.tg.wait_for(lambda query=query: town.tg.answers.get(query))
         assert not answer.get("text")
     assert taught.buttons == buttons
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
 
 
 async def test_a_new_topic_is_no_question(town: Town) -> None:

@@ -60,6 +60,7 @@ def here(row: Row, dm: Chat, group: Chat) -> Chat:
 async def prepared(town: Town, olga: User, dm: Chat, group: Chat) -> list[StoredMessage]:
     """Something to look at, and what each row asks for."""
     town.model.rule(None, "A summary of it all.", model="haiku")
+    await town.ask(dm, olga, "/new")
     for fact in ("Ada keeps bees", "Ada sails on Sundays", "Ada paints in blue"):
         await town.ask(dm, olga, f"/remember {fact}")
     await town.ask(dm, olga, "first words about a zebra", "I see.")

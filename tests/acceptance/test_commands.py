@@ -14,7 +14,7 @@ pytestmark = SESSION
 
 async def test_start_help_status_and_unknown_commands(town: Town) -> None:
     ada, dm = town.person("Ada *the* <b>great</b>")
-    asked = town.model.counts["requests"]
+    asked = town.asked
     assert "Hello Ada *the* <b>great</b>!" in (await town.ask(dm, ada, "/start")).text
     help_text = (await town.ask(dm, ada, "/help")).text
     for command in ("new", "stop", "retry", "memory", "remember", "forget", "status", "help"):
@@ -28,7 +28,7 @@ async def test_start_help_status_and_unknown_commands(town: Town) -> None:
     assert "storage" not in status
     assert "storage" in (await town.ask(town.tg.dm(olga), olga, "/status")).text
     assert "I do not know /no_such_thing" in (await town.ask(dm, ada, "/no_such_thing now")).text
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     assert (await town.ask(dm, ada, "/ is no command")).text == "You said: / is no command"
     menu = next(iter(town.tg.commands.values()))
     assert {"start", "help", "new", "stop", "retry", "memory", "remember", "forget", "status"} <= {

@@ -89,7 +89,7 @@ async def test_strangers_get_nothing_and_leave_no_trace(town: Town) -> None:
     ada, dm = town.person()
     stranger = town.tg.user(STRANGER, "Mallorysfirstname")
     alone, group = town.tg.dm(stranger), town.group(ada, stranger)
-    asked, sent = town.model.counts["requests"], len(town.tg.calls("sendMessage"))
+    asked, sent = town.asked, len(town.tg.calls("sendMessage"))
     for chat in (alone, group):
         for text in ("hello xyzzystranger", "/help xyzzystranger", f"@{town.tg.bot.username} xyzzystranger"):
             await town.tg.say(chat, stranger, text)
@@ -98,7 +98,7 @@ async def test_strangers_get_nothing_and_leave_no_trace(town: Town) -> None:
     town.tg.press(dm, stranger, known, "u:1")
     assert (await town.ask(dm, ada, "again")).text == "You said: again"
     await town.tg.wait_for(lambda: not town.tg.pending_updates)
-    assert town.model.counts["requests"] == asked + 2
+    assert town.asked == asked + 2
     assert len(town.tg.calls("sendMessage")) == sent + 2
     assert not town.tg.calls("sendChatAction", STRANGER)
     assert town.keeps("a traceable hello")
@@ -213,12 +213,12 @@ async def test_what_is_said_meanwhile_becomes_one_next_turn(town: Town) -> None:
 
 async def test_what_cannot_be_opened_gets_an_honest_line(town: Town) -> None:
     ada, dm = town.person()
-    asked = town.model.counts["requests"]
+    asked = town.asked
     for media, kind in (({"voice": True}, "voice"), ({"photo": True}, "photos"), ({"document": True}, "documents")):
         reply = await town.ask(dm, ada, "", **media)
         assert kind in reply.text
         assert "cannot" in reply.text
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     await town.ask(dm, ada, "/memory under a picture", photo=True)
     assert "/memory under a picture" in town.model.last.last_text, "a caption is no command"
     await town.ask(dm, ada, "what is on it?", photo=True)

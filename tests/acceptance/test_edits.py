@@ -107,13 +107,13 @@ async def test_nothing_is_offered_for_older_ones_previews_commands_and_strangers
     town.tg.edit(dm, last, "see https://example.org")
     theirs = await town.tg.say(town.tg.dm(stranger), stranger, "hello?")
     town.tg.edit(town.tg.dm(stranger), theirs, "hello!")
-    asked = town.model.counts["requests"]
+    asked = town.asked
     await settled(town)
     assert not first.buttons
     assert not reply.buttons
     assert told(town, town.tg.dm(stranger)) == []
     assert len(told(town, dm)) == 3
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     await town.ask(dm, ada, "go on")
     assert "an older one" in str(town.prompt("go on").messages)
 
@@ -201,11 +201,11 @@ async def test_the_button_is_for_whoever_asked_and_for_what_stands(town: Town) -
     said, reply = await exchange(town, group, ada, f"{name} hi thre", "Hi.")
     assert reply.text == "Hi."
     await reworded(town, group, said, f"{name} hi there", reply)
-    asked = town.model.counts["requests"]
+    asked = town.asked
     assert await town.press(group, ben, reply, AGAIN) == "This is for whoever asked."
     town.tg.press(group, stranger, reply, reply.buttons[AGAIN])
     await settled(town)
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     assert AGAIN in reply.buttons
     data = reply.buttons[AGAIN]
     town.says("hi there", Reply("Hello!", first_delay=0.3))

@@ -13,11 +13,11 @@ pytestmark = SESSION
 
 async def quiet(town: Town, chat: object, text: str, **more: object) -> None:
     """A message that gets no answer: it is acknowledged, and the model is not asked."""
-    asked = town.model.counts["requests"]
+    asked = town.asked
     await town.tg.say(chat, more.pop("user"), text, **more)
     await town.tg.wait_for(lambda: not town.tg.pending_updates)
     await asyncio.sleep(0.4)
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
 
 
 async def test_in_a_forum_of_the_owner_alone_every_message_is_answered_in_its_topic(town: Town) -> None:
@@ -56,9 +56,9 @@ async def test_with_others_around_only_known_people_who_address_the_bot_are_answ
     assert (await town.ask(group, ben, "answering you", reply_to=reply)).reply_to
     assert "/memory" in (await town.ask(group, ben, f"/help@{town.tg.bot.username}")).text
     await quiet(town, group, "/help@some_other_bot", user=ben)
-    asked = town.model.counts["requests"]
+    asked = town.asked
     assert "0 memories" in (await town.ask(group, ben, "/status")).text
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     before = len(town.tg.messages(group))
     await quiet(town, group, "/play_some_game", user=ben)
     assert len(town.tg.messages(group)) == before + 1
@@ -158,8 +158,8 @@ async def test_a_retry_is_for_whoever_asked(town: Town) -> None:
     group = town.group(ada, ben)
     town.model.fault("refusal", match="a thorny one")
     refused = await town.ask(group, ada, f"@{town.tg.bot.username} a thorny one")
-    asked = town.model.counts["requests"]
+    asked = town.asked
     assert "whoever asked" in await town.press(group, ben, refused, "Retry")
     assert await town.press(group, ada, refused, "Retry") == ""
     assert "a thorny one" in (await town.tg.wait_reply(group, refused)).text
-    assert town.model.counts["requests"] == asked + 1
+    assert town.asked == asked + 1

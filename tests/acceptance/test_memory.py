@@ -90,10 +90,10 @@ async def test_buttons_undo_edit_and_are_nobody_elses(town: Town) -> None:
     assert "cello" in await known(town, dm, ada)
     await town.press(dm, ada, reply, "Edit")
     prompt = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ #")), None))
-    asked = town.model.counts["requests"]
+    asked = town.asked
     edited = await town.ask(dm, ada, "Ada plays the viola", reply_to=prompt)
     assert "Updated: Ada plays the viola (was: Ada plays the cello)" in edited.text
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     assert "viola" in await known(town, dm, ada)
     await town.press(dm, ada, edited, "Undo / Edit")
     assert await town.press(dm, ada, edited, "Undo:") == "Undone."

@@ -34,7 +34,7 @@ async def test_reactions_are_kept_and_never_answered(town: Town) -> None:
     ada, dm = town.person()
     said = await town.tg.say(dm, ada, "tell me a joke")
     reply = await town.tg.wait_reply(dm, said)
-    asked, shown = town.model.counts["requests"], len(town.tg.messages(dm))
+    asked, shown = town.asked, len(town.tg.messages(dm))
     town.tg.react(dm, ada, reply, "👍")
     await town.tg.wait_for(lambda: signals(town, dm))
     town.tg.react(dm, ada, reply, "👎")
@@ -53,7 +53,7 @@ async def test_reactions_are_kept_and_never_answered(town: Town) -> None:
         (ada.id, "assistant", "custom:5368324170671202286", True),
         (ada.id, "assistant", "paid", True),
     }
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     assert len(town.tg.messages(dm)) == shown
 
 

@@ -33,9 +33,9 @@ async def test_words_are_found_in_every_topic_and_open_where_they_were_said(town
         await town.ask(dm, ada, f"small talk {number}", f"chat {number}", topic=topic)
     await town.ask(dm, ada, "our *boiler* is a [Vaillant](ecoTEC)", "Noted.", topic=topic)
     await town.ask(dm, ada, "small talk 4", "chat 4", topic=topic)
-    asked = town.model.counts["requests"]
+    asked = town.asked
     found = await town.ask(dm, ada, "/search vaillant BOILER")
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     assert "1 found" in found.text
     assert "our *boiler* is a [Vaillant](ecoTEC)" in found.text
     assert "· you · Boiler & Co" in found.text

@@ -48,7 +48,7 @@ async def test_a_stranger_is_not_answered_and_nothing_is_kept(town: Town) -> Non
     group, at = town.group(olga, sam), f"@{town.tg.bot.username}"
     shown = await shown_in(town, group, olga)
     questions = [await town.ask(group, olga, f"/soul{at} edit")]
-    before, calls, requests = ours(town, group), len(town.tg.log), town.model.counts["requests"]
+    before, calls, requests = ours(town, group), len(town.tg.log), town.asked
 
     said = []
     for name in COMMANDS:
@@ -90,7 +90,7 @@ async def test_a_stranger_is_not_answered_and_nothing_is_kept(town: Town) -> Non
         record.method for record in town.tg.log[calls:] if record.params.get("chat_id") in (dm.id, group.id, other.id)
     ]
     assert there == []
-    assert town.model.counts["requests"] == requests
+    assert town.asked == requests
     assert not town.keeps(WORD)
     assert not town.keeps(NAME)
     assert town.keeps(KNOWN), "what the owner says is found in this way"

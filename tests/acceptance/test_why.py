@@ -38,7 +38,7 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     await town.ask(dm, ada, "my dog is called Bruno", "A dog! [LEARN: Ada has a dog called Bruno]")
     town.says("do the roses need pruning in March or April?", [tool("search_history", {"query": "roses"})])
     answer = await town.ask(dm, ada, "do the roses need pruning in March or April?")
-    asked = town.model.counts["requests"]
+    asked = town.asked
     shown = await town.ask(dm, ada, "/why")
     for words in (
         "claude-sonnet-5-5", "soul: version", "no summary", "recent messages: 2, since 20", "recalled messages: 2",
@@ -47,7 +47,7 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
         "from the cache", "about $0.0",
     ):  # fmt: skip
         assert words in shown.text
-    assert town.model.counts["requests"] == asked
+    assert town.asked == asked
     # in reply to an answer it is about that one; in reply to something else it says so
     first = next(message for message in town.tg.messages(dm) if message.from_bot and "A dog!" in message.text)
     assert "Facts: none" in (await town.ask(dm, ada, "/why", reply_to=first)).text

@@ -34,7 +34,11 @@ class Town:
     data: Path
     ids: Iterator[int] = field(default_factory=lambda: iter(range(FIRST, LAST)))
     groups: Iterator[int] = field(default_factory=lambda: itertools.count(-1_002_000_000_001, -1))
-    asked_from: int = 0
+
+    @property
+    def asked(self) -> int:
+        """How often the model that answers was asked; what comes by itself (summaries, titles) asks the small one."""
+        return sum(number for model, number in self.model.asked.items() if "haiku" not in model)
 
     def person(self, name: str = "Ada", id: int = 0) -> tuple[User, Chat]:
         """Somebody whom the bot knows, new to it, and their private chat."""

@@ -5,6 +5,7 @@ import random
 import re
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
@@ -78,6 +79,8 @@ class AnthropicStandIn:
         self.faults: list[Fault] = []
         self.requests: list[Recorded] = []
         self.asides: list[Recorded] = []
+        self.asked: Counter[str] = Counter()
+        """Requests by model, without the asides."""
         self.counts: dict[str, int] = dict.fromkeys(("requests", "errors", *COUNTED), 0)
         self.faulted: dict[str, int] = {}
         self.running = 0
@@ -187,6 +190,7 @@ class AnthropicStandIn:
             return
         self.requests.append(recorded)
         self.counts["requests"] += 1
+        self.asked[recorded.model] += 1
         if len(self.requests) > self.keep:
             del self.requests[0]
         self.notify()
