@@ -214,7 +214,10 @@ async def test_what_is_said_meanwhile_becomes_one_next_turn(town: Town) -> None:
 async def test_what_cannot_be_opened_gets_an_honest_line(town: Town) -> None:
     ada, dm = town.person()
     asked = town.model.counts["requests"]
-    for media, kind in (({"voice": True}, "voice"), ({"photo": True}, "photos"), ({"document": True}, "documents")):
+    told = await town.ask(dm, ada, "", voice=True)
+    assert told.text.startswith("⚠️ I could not use your voice note.")
+    assert "relay[voice" in told.text, "it says how to switch it on"
+    for media, kind in (({"photo": True}, "photos"), ({"document": True}, "documents")):
         reply = await town.ask(dm, ada, "", **media)
         assert kind in reply.text
         assert "cannot" in reply.text
