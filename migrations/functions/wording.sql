@@ -74,7 +74,7 @@ begin
     words := case when right(p_text, length(beside)) = beside then left(p_text, length(p_text) - length(beside))
         else relay.words_in(p_blocks, true) end;
     return p_edit || jsonb_build_object(
-        'text', left(btrim(words || E'\n' || (p_edit ->> 'text'), E' \n'), 400000),
+        'text', left(btrim(btrim(words, E' \n') || E'\n' || (p_edit ->> 'text'), E' \n'), 400000),
         'blocks', (
             select coalesce(jsonb_agg(read.one order by given.place, read.place), '[]')
             from jsonb_array_elements(p_edit -> 'blocks') with ordinality as given (one, place),

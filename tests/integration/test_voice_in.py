@@ -30,16 +30,12 @@ async def blocks(room: Listening) -> list[Json]:
 
 
 async def test_a_voice_note_is_told_back_and_answered(room: Listening) -> None:
+    calls: list[tuple[str, Any]] = []
+    room.relay.wire.watch = lambda method, given: calls.append((method, given.get("action")))
     room.ears.open.clear()
     said = await room.speak("I live in Rome")
     await room.heard("I live in Rome")
-    await room.relay.tg.wait_for(
-        lambda: (
-            any(one.params.get("action") == "typing" for one in room.relay.tg.requests("sendChatAction"))
-            if hasattr(room.relay.tg, "requests")
-            else True
-        )
-    )
+    await room.relay.tg.wait_for(lambda: ("sendChatAction", "typing") in calls)
     assert room.told() == []
     room.ears.open.set()
     await room.settled()
