@@ -122,8 +122,8 @@ def may_answer(message: Json, bot: Bot) -> bool:
 def may_correct(message: Json, bot: Bot) -> bool:
     """Whether a message may say what was really said in a recording: it replies to what looks like its echo, and quotes
     no part of it. The database knows."""
-    target = message.get("reply_to_message") or {}
-    if "text" not in message or "quote" in message or is_foreign(message) or command_of(message, bot):
+    target, quote = message.get("reply_to_message") or {}, message.get("quote") or {}
+    if "text" not in message or quote.get("is_manual") or is_foreign(message) or command_of(message, bot):
         return False
     return (target.get("from") or {}).get("id") == bot.id and text_of(target).startswith(HEARD)
 
