@@ -226,3 +226,36 @@ async def test_an_edited_caption_keeps_what_was_read_of_a_file_among_several(roo
         ("a caption", "caption"),
     ]
     assert untrusted
+
+
+async def test_a_correction_stands_alone_among_what_waits(room: Listening) -> None:
+    await room.speak("the frist thing")
+    await room.settled()
+    room.ears.open.clear()
+    await room.speak("a slow one")
+    await room.heard("a slow one")
+    await room.relay.tg.say(room.dm, ADA, "the first thing", reply_to=room.mine()[0])
+    await room.relay.tg.say(room.dm, ADA, "and hello")
+    await room.relay.tg.wait_for(lambda: not room.relay.tg.pending_updates)
+    room.ears.open.set()
+    await room.settled()
+    assert room.told()[0] == "🎤 the first thing"
+    assert room.told()[-1] == "You said: and hello"
+    assert sum("More was said since" in text for text in room.told()) == 1
+
+
+async def test_a_caption_that_is_edited_while_it_is_listened_to(room: Listening) -> None:
+    room.ears.open.clear()
+    said = await room.speak("hear me", text="a captoin")
+    await room.heard("hear me")
+    room.relay.tg.edit(room.dm, said, "a caption")
+    async with asyncio.timeout(30):
+        while await room.relay.sql("select 1 from turn where kind = 'message' and lease_owner is not null"):
+            await room.relay.sql("select pg_sleep(0.01)")
+    room.ears.open.set()
+    await room.settled()
+    assert room.told()[0] == "🎤 hear me"
+    assert "a caption" in room.told()[1]
+    assert "hear me" in room.told()[1]
+    assert len(room.told()) == 2
+    assert room.ears.listened == ["hear me"]
