@@ -18,7 +18,7 @@ from relay.errors import SchemaError
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Database, Messenger, Model
+from relay.ports import Database, Ears, Messenger, Model
 from relay.prices import load as load_prices
 from relay.settings import Settings
 from relay.settings import load as load_settings
@@ -145,11 +145,14 @@ def make_worker(
     )
     reader, shelf = make_reader(settings, messenger)
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
-    return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader)
+    return Worker(
+        engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo
+    )
 
 
-def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf]:
-    """What reads the files that people send, and what shows them to the model again."""
+def make_reader(settings: Settings, messenger: Messenger, ears: Ears | None = None) -> tuple[Reader, Shelf]:
+    """What reads the files that people send, and what shows them to the model again. `ears`: None where nothing is
+    installed that hears."""
     from relay.clients.opener import Opener
     from relay.media.documents import Documents
     from relay.media.files import Files
@@ -159,5 +162,5 @@ def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf
     from relay.media.sounds import Sounds
 
     files, opener = Files(messenger, settings.max_file * 2**20), Opener()
-    sounds, pictures = Sounds(files, None), Pictures(files, opener)
+    sounds, pictures = Sounds(files, ears, settings.max_minutes), Pictures(files, opener)
     return Reader(sounds, pictures, Documents(files, opener, sounds, pictures)), Shelf()

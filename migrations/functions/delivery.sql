@@ -22,8 +22,8 @@ $$;
 
 -- Stores the parts of a turn's reply once and marks the first as being sent. A streaming preview that is in the chat
 -- already takes the first part's place and will be edited; so does each message of an answer that this one replaces,
--- and those for which there is no part any more are to be deleted. A part that was being sent before this call is
--- uncertain: it may be in the chat.
+-- and those for which there is no part any more are to be deleted. A part that was being sent before this call, such as
+-- an echo, is uncertain: it may be in the chat.
 create or replace function public.relay_deliver(p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -34,7 +34,7 @@ begin
     if held.status = 'working' then
         update turn set status = 'answered', answered_at = now() where id = held.id;
     end if;
-    if not exists (select from delivery where turn_id = held.id and not preview) then
+    if not exists (select from delivery where turn_id = held.id and not preview and echo_of is null) then
         insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request)
         select held.id, part.seq, p_bot_id, part.chat_id, held.assistant_message_id, part.request
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)

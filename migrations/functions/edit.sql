@@ -60,37 +60,6 @@ begin
     end loop;
 end $$;
 
--- How many wordings a message had before its present one.
-create or replace function relay.wordings(p_message_id bigint) returns bigint
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select count(*) from message_version where message_id = p_message_id
-$$;
-
--- Gives a message that came in several what its parts say now; what only goes on with the part before stays one block
--- with it.
-create or replace function relay.join_parts(p_message relay.message) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one jsonb;
-    own jsonb;
-    said text := '';
-    whole jsonb := '[]';
-begin
-    for one in select part from posted where turn_id = p_message.turn_id and message_id = p_message.id and not from_bot
-        order by telegram_message_id
-    loop
-        said := said || E'\n' || (one ->> 'text');
-        own := one -> 'blocks';
-        if (one ->> 'sequel')::boolean and whole <> '[]' and own <> '[]' then
-            whole := jsonb_set(whole, array[(jsonb_array_length(whole) - 1)::text, 'text'],
-                to_jsonb((whole -> -1 ->> 'text') || (own -> 0 ->> 'text')));
-            own := own - 0;
-        end if;
-        whole := whole || own;
-    end loop;
-    update message set text = left(btrim(said, E' \n'), 400000), blocks = whole where id = p_message.id;
-end $$;
-
 -- Keeps what a message said, and lets it say what its author made of it. False: nothing is new in it, or it is one of
 -- several that cannot be told apart.
 create or replace function relay.reword(p_message relay.message, p_posted relay.posted, p_edit jsonb) returns boolean
@@ -104,18 +73,10 @@ begin
     then
         return false;
     end if;
-    insert into message_version (message_id, text, blocks, untrusted)
-    values (p_message.id, p_message.text, p_message.blocks, p_message.untrusted);
-    update posted set edited_at = to_timestamp((p_edit ->> 'edited_at')::bigint),
-        part = part || jsonb_build_object('text', p_edit ->> 'text', 'blocks', p_edit -> 'blocks')
+    perform relay.give_wording(p_message, p_posted, p_edit ->> 'text', p_edit -> 'blocks');
+    update posted set edited_at = to_timestamp((p_edit ->> 'edited_at')::bigint)
     where bot_id = p_posted.bot_id and chat_id = p_posted.chat_id
         and telegram_message_id = p_posted.telegram_message_id;
-    if p_posted.part is null then
-        update message set text = p_edit ->> 'text', blocks = p_edit -> 'blocks' where id = p_message.id;
-    else
-        perform relay.join_parts(p_message);
-    end if;
-    update message set untrusted = jsonb_path_exists(blocks, '$[*].untrusted') where id = p_message.id;
     return true;
 end $$;
 
@@ -142,6 +103,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'rows', coalesce(d.request #> '{reply_markup,inline_keyboard}', '[]'), 'changes', relay.changes_of(p_turn.id))
     from delivery d
     where d.turn_id = p_turn.id and d.status = 'sent' and d.telegram_message_id is not null and d.request ? 'text'
+        and d.echo_of is null
     order by d.seq desc limit 1
 $$;
 
@@ -171,6 +133,8 @@ begin
     select * into own from posted where bot_id = (p_edit ->> 'bot_id')::bigint
         and chat_id = (p_edit ->> 'chat_id')::bigint
         and telegram_message_id = (p_edit ->> 'telegram_message_id')::bigint;
+    p_edit := relay.with_file(p_edit, coalesce(own.part ->> 'text', said.text),
+        coalesce(own.part -> 'blocks', said.blocks));
     if not relay.is_last_said(said) then
         perform relay.reword(said, own, p_edit);
         return '{}';
@@ -269,13 +233,14 @@ begin
         from delivery
         where turn_id = p_turn.replaces_turn_id and p_turn.assistant_message_id is not null
             and status = 'sent' and telegram_message_id is not null and not request ? 'delete' and chat_id = here
+            and echo_of is null
         order by seq
     loop
         update delivery set telegram_message_id = one.telegram_message_id
         where one.is_text and turn_id = p_turn.id and seq = (
             select n.seq from (
                 select seq, row_number() over (order by seq) as place from delivery
-                where turn_id = p_turn.id and request ? 'text') n
+                where turn_id = p_turn.id and request ? 'text' and echo_of is null) n
             where n.place = one.place);
         if not found then
             insert into delivery (turn_id, seq, bot_id, chat_id, request, telegram_message_id)

@@ -93,6 +93,22 @@ class Delivery:
         more, summary = await self._store.sent(turn, results, True)
         return Delivered(more, summary, "" if not refused or gone else refused)
 
+    async def echo(self, turn: Claimed, heard: int, request: Json) -> None:
+        """Tells what was heard in a Telegram message of a turn that is not answered yet, once.
+
+        An echo that does not arrive is no reason to answer nothing; the one that a predecessor left as being sent is
+        looked for before it is sent again.
+        """
+        row = await self._store.echo(turn, heard, request)
+        if row["status"] != "sending":
+            return
+        try:
+            result = await self._put(turn, row, None)
+        except MessengerError as error:
+            log.warning("echo not delivered", delivery=row["id"], error=str(error))
+            result = failed(row, str(error))
+        await self._store.sent(turn, [result], False)
+
     async def _say_stopped(self, turn: Claimed, row: Json, results: list[Json]) -> Json:
         """Gives up what was not sent, and says so as the last part."""
         log.info("delivery stopped", delivery=row["id"])

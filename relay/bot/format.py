@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from relay.bot.markdown import convert
+from relay.bot.said import HEARD
 from relay.bot.split import LIMIT, Span, clip, entities, is_blank, split, tail_start, tidy, utf16_offsets
 
 log = structlog.get_logger()
 
 _FOOTER_LIMIT = 500  # characters of the footer and of the tools line; both fit one message together
+_COLLAPSED = 300  # characters of what was heard from which on it is shown collapsed
 _PREVIEW_END = 3000  # characters in which an unfinished link is looked for
 _REMOVED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")  # Telegram drops these, or refuses them
 _LINE_END = re.compile("\r\n?|[\u2028\u2029]")
@@ -53,6 +56,16 @@ def format_preview(markdown: str) -> Formatted:
         spans = [span._replace(start=span.start + 2, end=span.end + 2) for span in clip(text, spans, start, len(text))]
         text = "…\n" + text[start:]
     return Formatted(text, entities(text, spans))
+
+
+def format_heard(text: str) -> Formatted:
+    """What was heard in a recording, as one message: collapsed when it is long, and cut at what a message holds."""
+    shown = f"{HEARD} {_clean(text).strip()}"
+    offsets = utf16_offsets(shown)
+    if offsets[-1] > LIMIT:
+        shown = shown[: bisect_right(offsets, LIMIT - 2) - 1].rstrip() + " …"
+    spans = [Span(0, len(shown), "expandable_blockquote")] if len(shown) > _COLLAPSED else []
+    return Formatted(shown, entities(shown, spans))
 
 
 def _below(tools: str, footer: str) -> tuple[str, list[Span]]:

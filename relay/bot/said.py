@@ -29,6 +29,8 @@ MEDIA = {
     "story": "stories",
     "checklist": "checklists",
 }
+HEARD = "🎤"
+"""How it begins when we tell what was heard in a recording."""
 Json = dict[str, Any]
 
 

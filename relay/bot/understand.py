@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from relay import metrics
+from relay.bot.echo import corrected
 from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.said import joined_blocks, media_of, name_of, parts_of, reply_of, said_at, text_of
@@ -23,6 +24,8 @@ from relay.verbs.registry import number_in
 LONGEST = 400_000
 """Characters of one input; Telegram's merged pastes stay far below."""
 ANSWERING = "I am answering what it says now…"
+MORE_SAID = "More was said since. Please ask again in a new message."
+LATE = f"I have noted what you really said. {MORE_SAID}"
 
 Json = dict[str, Any]
 
@@ -68,6 +71,11 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         return Understood(place, verb="new")
     if await asked(messages[0], bot, store):
         return Understood(place, verb="reply")
+    if correction := await corrected(turn, messages[0], bot, messenger, store):
+        if not correction["last"]:
+            return Understood(place, notice=LATE)
+        nothing = unsaid(turn, bot, place, space, messages[0].get("from") or {})
+        return Understood(place, replace(nothing, retry=True, retry_turn=correction["turn_id"], replaces=True))
     blocks = joined_blocks(messages, turn.user_id)
     text = "\n".join(text_of(message) for message in messages).strip()[:LONGEST]
     if not text and command is None and not any(block["type"] == "attachment" for block in blocks):
@@ -150,7 +158,7 @@ def refused(kind: str, standing: Json | None) -> str:
         return "This is for whoever asked."
     if not standing["stands"]:
         return "I have answered this again already."
-    return "" if kind != "a" or standing["last"] else "More was said since. Please ask again in a new message."
+    return "" if kind != "a" or standing["last"] else MORE_SAID
 
 
 def unsaid(turn: Claimed, bot: Bot, place: Place, space: Space, sender: Json) -> Incoming:

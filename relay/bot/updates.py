@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from relay.bot.said import PASTE_LENGTH, is_foreign, media_of, name_of, text_of
+from relay.bot.said import HEARD, PASTE_LENGTH, is_foreign, media_of, name_of, text_of
 from relay.memory.people import digest
 from relay.memory.redact import redacted
 
@@ -119,6 +119,15 @@ def may_answer(message: Json, bot: Bot) -> bool:
     return (target.get("from") or {}).get("id") == bot.id and bool(ASKED.match(text_of(target)))
 
 
+def may_correct(message: Json, bot: Bot) -> bool:
+    """Whether a message may say what was really said in a recording: it replies to what looks like its echo, and quotes
+    no part of it. The database knows."""
+    target, quote = message.get("reply_to_message") or {}, message.get("quote") or {}
+    if "text" not in message or quote.get("is_manual") or is_foreign(message) or command_of(message, bot):
+        return False
+    return (target.get("from") or {}).get("id") == bot.id and text_of(target).startswith(HEARD)
+
+
 def addressed(message: Json, bot: Bot) -> bool:
     """Whether a group message is for the bot: it mentions it, replies to it or commands it."""
     reply = message.get("reply_to_message") or {}
@@ -162,7 +171,10 @@ def sort_update(update: Json, bot: Bot, named: frozenset[int], group_open: bool)
             "said": kind != "control" and command_of(body, bot) is None,
             "telegram_message_id": body.get("message_id"),
             "hold": hold_of(body),
-            "mergeable": kind != "control" and command_of(body, bot) is None and not may_answer(body, bot),
+            "mergeable": kind != "control"
+            and command_of(body, bot) is None
+            and not may_answer(body, bot)
+            and not may_correct(body, bot),
         }
     if "edited_message" in update:
         row["said"] = True

@@ -13,6 +13,7 @@ import structlog
 from relay import metrics
 from relay.bot.controls import Controls
 from relay.bot.delivery import STOPPED, Delivery
+from relay.bot.echo import Echoes
 from relay.bot.groups import Groups
 from relay.bot.lease import PollLease
 from relay.bot.newcomers import served
@@ -59,6 +60,7 @@ class Worker:
         house: House,
         on_summary: Callable[[], None],
         reader: Reader,
+        voice_echo: str = "always",
     ) -> None:
         self.engine = engine
         self.store: Store = engine.store
@@ -69,6 +71,7 @@ class Worker:
         self.poll_lease = PollLease()
         self._house = house
         self._delivery = Delivery(engine.store, messenger, bot.id)
+        self._echoes = Echoes(self._delivery, voice_echo)
         self._controls = Controls(house, bot, groups, self.runs)
         self._concurrency = concurrency
         self._on_summary = on_summary
@@ -227,7 +230,7 @@ class Worker:
         quiet = incoming.replaces
         preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts, quiet)
         async with preview:
-            work = asyncio.create_task(self._read_and_answered(run, incoming, preview))
+            work = asyncio.create_task(self._read_and_answered(run, incoming, place, preview))
             joined = asyncio.create_task(run.join.wait())
             try:
                 await asyncio.wait({work, joined}, return_when=asyncio.FIRST_COMPLETED)
@@ -242,9 +245,9 @@ class Worker:
         log.debug("answered", text=told.text if told else None)
         return told
 
-    async def _read_and_answered(self, run: Run, incoming: Incoming, preview: Preview) -> Answer:
+    async def _read_and_answered(self, run: Run, incoming: Incoming, place: Place, preview: Preview) -> Answer:
         """The answer to an input whose files are read first. Of one that holds nothing to use, just that is said."""
-        read = await unless(run.stop, filled(incoming, self._reader))
+        read = await unless(run.stop, filled(incoming, self._reader, self._echoes.of(run.turn, incoming, place)))
         if read is None:
             return Answer("", note=STOPPED)
         if read.notices and not is_usable(read):

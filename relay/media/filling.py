@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +13,11 @@ from relay.models import Attachment, Block, Incoming
 MARKS = ("untrusted", "from")
 
 
-async def filled(incoming: Incoming, reader: Reader) -> Incoming:
-    """Reads all files of an input beside each other. Blocks of type `attachment`, which only an unread input has, give
-    way to what was read."""
+async def filled(
+    incoming: Incoming, reader: Reader, on_read: Callable[[Attachment, Read], Awaitable[None]]
+) -> Incoming:
+    """Reads all files of an input beside each other, and tells `on_read` of each as soon as it is read. Blocks of type
+    `attachment`, which only an unread input has, give way to what was read."""
     attachments = {
         row["file"]["unique_id"]: Attachment.from_json(row["file"])
         for row in incoming.blocks
@@ -23,7 +25,18 @@ async def filled(incoming: Incoming, reader: Reader) -> Incoming:
     }
     if not attachments:
         return incoming
-    results = await asyncio.gather(*(reader.read(one) for one in attachments.values()))
+
+    async def read_one(attachment: Attachment) -> Read:
+        result = await reader.read(attachment)
+        await on_read(attachment, result)
+        return result
+
+    tasks = [asyncio.ensure_future(read_one(one)) for one in attachments.values()]
+    try:
+        results = await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
     read = dict(zip(attachments, results, strict=True))
     blocks = with_files(incoming.blocks, read)
     return replace(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from importlib.util import find_spec
 
 import pytest
 
@@ -158,7 +159,7 @@ async def test_a_reply_with_a_quote_is_told_to_the_model(town: Town) -> None:
 async def test_albums_pastes_and_forwards_with_a_comment_are_one_turn_each(town: Town) -> None:
     ada, dm = town.person()
     ben, _ = town.person("Ben")
-    asked = town.model.counts["requests"]
+    asked = town.asked
     for number in range(3):
         last = await town.tg.say(dm, ada, "my album" if not number else "", photo=True, media_group_id="77")
     reply = await town.tg.wait_reply(dm, last)
@@ -214,7 +215,11 @@ async def test_what_is_said_meanwhile_becomes_one_next_turn(town: Town) -> None:
 async def test_what_cannot_be_opened_gets_an_honest_line(town: Town) -> None:
     ada, dm = town.person()
     asked = town.asked
-    for media, kind in (({"voice": True}, "voice"), ({"photo": True}, "photos"), ({"document": True}, "documents")):
+    told = await town.ask(dm, ada, "", voice=True)
+    assert told.text.startswith("⚠️ I could not use your voice note.")
+    if not any(map(find_spec, ("faster_whisper", "whisper"))):
+        assert "pip install 'relay[voice-lite]'" in told.text, "it says how to switch it on"
+    for media, kind in (({"photo": True}, "photos"), ({"document": True}, "documents")):
         reply = await town.ask(dm, ada, "", **media)
         assert kind in reply.text
         assert "cannot" in reply.text
@@ -308,3 +313,17 @@ async def test_with_nobody_configured_it_answers_nobody(world: World) -> None:
     await asyncio.sleep(0.3)
     assert len(world.tg.messages(world.dm)) == 3
     assert "becomes its owner" in world.relay.output()
+
+
+async def test_a_voice_note_that_nobody_hears_holds_nothing_up(town: Town) -> None:
+    ada, _ = town.person()
+    forum = town.forum(ada)
+    topic = town.tg.topic(forum, "Ideas", ada)
+    said = await town.tg.say(forum, ada, voice=True, topic=topic)
+    told = await town.tg.wait_reply(forum, said, topic=topic)
+    assert "could not use your voice note" in told.text
+    assert told.reply_to == said.message_id
+    reply = await town.ask(forum, ada, "then in words", topic=topic)
+    assert "then in words" in reply.text
+    await town.tg.wait_for(lambda: len(town.tg.messages(forum, topic)) >= 4)
+    assert not any("🎤" in message.text for message in town.tg.messages(forum, topic))

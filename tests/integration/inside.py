@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 
+from relay.app import make_reader
 from relay.bot.groups import Groups
 from relay.bot.intake import Intake
 from relay.bot.polling import Polling
@@ -21,19 +22,20 @@ from relay.bot.updates import Bot
 from relay.bot.worker import Worker
 from relay.clients.postgres import Postgres
 from relay.clients.telegram import GONE
-from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerRefused
+from relay.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
 from relay.jobs import Summariser
 from relay.memory.patience import Patient
 from relay.memory.people import People as Known
 from relay.memory.store import Store
 from relay.models import File, ModelRequest, Step
+from relay.ports import Ears
+from relay.settings import Settings
 from relay.turn import Engine
 from relay.verbs.registry import House
 from tests.integration.conftest import TEMPLATE, Server
 from tests.standins.telegram.methods import METHODS
 from tests.standins.telegram.people import People
 from tests.standins.telegram.values import ApiError, Upload
-from tests.unread import unread
 
 Json = dict[str, Any]
 Answers = Callable[[ModelRequest], list[Json]]
@@ -62,6 +64,15 @@ class Wire:
             raise as_ours(error) from None
         self.tg.changed()
         return copied(result)
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        await asyncio.sleep(0)
+        self.watch("getFile", {"file_id": file_id})
+        content = self.tg.files[file_id].upload.data
+        if len(content) > most:
+            raise FileTooLarge
+        return content
 
     async def rebuild_polling(self) -> None:
         """Nothing to rebuild."""
@@ -134,7 +145,7 @@ class Inside:
 
 @contextlib.asynccontextmanager
 async def inside(
-    server: Server, answers: Answers, admins: frozenset[int], users: frozenset[int]
+    server: Server, answers: Answers, admins: frozenset[int], users: frozenset[int], ears: Ears | None = None
 ) -> AsyncIterator[Inside]:
     """A Relay on a fresh database."""
     name = server.create(TEMPLATE)
@@ -150,7 +161,9 @@ async def inside(
             summariser = Summariser(store, model, "small")
             house = House(store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here")
             engine = Engine(store, model, "big", 1000, UTC)
-            worker = Worker(engine, wire, bot, Groups(wire), 16, house, lambda: None, unread(wire))
+            worker = Worker(
+                engine, wire, bot, Groups(wire), 16, house, lambda: None, make_reader(Settings(), wire, ears)[0]
+            )
             intake = Intake(store, wire, worker, house.people)
             polling = Polling(intake, wire, store, Patient(client), bot.id, worker.poll_lease)
             running = [asyncio.create_task(polling.run()), asyncio.create_task(worker.run())]

@@ -59,10 +59,12 @@ insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, f
 select 7000000000 + n % 3, -1000000000000 - n % 7, 9007199254740990 + n, nullif(n, 3), nullif(n, 4), n % 2 = 0,
     pg_temp.json(n), pg_temp.at(n + 1), pg_temp.at(n)
 from generate_series(1, 5000) n;
-insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, error, sent_at)
+insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, error, sent_at,
+    echo_of)
 select n, n % 3, 7000000000, -n, nullif(n, 8), coalesce(pg_temp.json(n), '{}'),
     (array['waiting', 'sending', 'preview', 'sent', 'failed'])[1 + n % 5], 9007199254740990 + n,
-    nullif(pg_temp.odd(n), ''), case n % 2 when 0 then pg_temp.at(n) end
+    nullif(pg_temp.odd(n), ''), case n % 2 when 0 then pg_temp.at(n) end,
+    case n % 3 when 0 then 9007199254740990 - n end
 from generate_series(1, 3000) n;
 update soul set active = false, text = 'the first soul, edited';
 insert into soul (version, text, author_id, author, reason, active)

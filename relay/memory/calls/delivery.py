@@ -20,6 +20,12 @@ class DeliveryCalls(Calls):
         )
         return result
 
+    async def echo(self, turn: Claimed, heard: int, request: Json) -> Json:
+        """Stores what was heard in a Telegram message as a part of its own, once, marked as being sent. Returns it;
+        `uncertain`: it was being sent before."""
+        result: Json = await self._call("echo", turn_id=turn.turn_id, fence=turn.fence, heard=heard, request=request)
+        return result
+
     async def sending(self, turn: Claimed, results: list[Json], seq: int) -> Json:
         """Marks parts by their results and the next one, `seq`, as being sent. Returns that one."""
         result: Json = await self._call("sending", turn_id=turn.turn_id, fence=turn.fence, results=results, seq=seq)

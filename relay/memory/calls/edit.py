@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.memory.calls.base import Calls, Json
+from relay.models import Claimed
 
 
 class EditCalls(Calls):
@@ -15,6 +16,22 @@ class EditCalls(Calls):
         can be offered, `{offer: {turn_id, chat_id, message_id, rows, changes}}`.
         """
         result: Json = await self._call("edit", edit=edit)
+        return result
+
+    async def correct(self, turn: Claimed, chat_id: int, telegram_message_id: int, text: str) -> Json | None:
+        """Gives what was heard in a recording of the turn's user the wording of their reply to its echo.
+
+        Returns `{turn_id, last}`: the turn that took the recording, and whether nothing was said since. None when that
+        message is no such echo.
+        """
+        result: Json | None = await self._call(
+            "correct",
+            turn_id=turn.turn_id,
+            fence=turn.fence,
+            chat_id=chat_id,
+            telegram_message_id=telegram_message_id,
+            text=text,
+        )
         return result
 
     async def standing(self, turn_id: int, user_id: int) -> Json | None:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from tests.standins.telegram.values import Json, Upload
 from tests.standins.telegram.world import World
 
-FOLDERS = {"voice": "voice", "photo": "photos", "document": "documents", "audio": "music", "video": "videos"}
+FOLDERS = {
+    "voice": "voice",
+    "photo": "photos",
+    "document": "documents",
+    "audio": "music",
+    "video": "videos",
+    "video_note": "video_notes",
+}
 _DEFAULTS = {
     "voice": ("audio.oga", "audio/ogg"),
     "photo": ("photo.jpg", "image/jpeg"),
     "document": ("document.txt", "text/plain"),
     "audio": ("audio.mp3", "audio/mpeg"),
     "video": ("video.mp4", "video/mp4"),
+    "video_note": ("note.mp4", "video/mp4"),
 }
 
 
@@ -30,8 +38,10 @@ def media_object(world: World, kind: str, upload: Upload) -> Json | list[Json]:
     if kind == "photo":
         small = world.add_file(Upload(upload.data, upload.name), FOLDERS[kind])
         return [{**small.json(), "width": 90, "height": 60}, {**result, "width": 1280, "height": 853}]
+    if kind == "video_note":
+        return {**result, "duration": upload.duration, "length": 384}
     result["mime_type"] = upload.mime_type or _DEFAULTS[kind][1]
-    if kind in ("document", "audio"):
+    if kind in ("document", "audio", "video"):
         result["file_name"] = upload.name
     if kind in ("voice", "audio", "video"):
         result["duration"] = upload.duration

@@ -84,6 +84,9 @@ class People(World):
         photo: Upload | bytes | bool | None = None,
         document: Upload | bytes | bool | None = None,
         voice: Upload | bytes | bool | None = None,
+        audio: Upload | bytes | bool | None = None,
+        video: Upload | bytes | bool | None = None,
+        video_note: Upload | bytes | bool | None = None,
         **extra: Any,
     ) -> StoredMessage:
         """A message from a user (``None``: the chat's owner). With media the text is its caption.
@@ -92,7 +95,8 @@ class People(World):
         """
         chat = self.chat(chat)
         content = self._forwarded(forward_from)
-        media = {"photo": photo, "document": document, "voice": voice}
+        media = {"photo": photo, "document": document, "voice": voice, "audio": audio, "video": video}
+        media["video_note"] = video_note
         given = {kind: value for kind, value in media.items() if value is not None and value is not False}
         for kind, value in given.items():
             content[kind] = media_object(self, kind, as_upload(kind, value))
@@ -252,7 +256,9 @@ class People(World):
         if any(entity["type"] == "bot_command" for entity in entities) or f"@{self.bot.username}" in text:
             return True
         reply = raw.get("reply_to_message", {})
-        service = not text and not any(kind in raw for kind in ("photo", "document", "voice", "audio", "video"))
+        service = not text and not any(
+            kind in raw for kind in ("photo", "document", "voice", "audio", "video", "video_note")
+        )
         return service or reply.get("from", {}).get("id") == self.bot.id
 
     def _member_changed(self, chat: Chat, actor: User, person: User, status: str) -> None:

@@ -1,0 +1,111 @@
+"""A Relay inside this process that can hear: what is said in a recording, a test decides."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from relay.app import make_reader
+from relay.bot.worker import Worker
+from relay.errors import MediaRefused
+from relay.models import Heard, ModelRequest
+from relay.settings import Settings
+from tests.integration.conftest import Server
+from tests.integration.house import ADA, BEN
+from tests.integration.inside import Inside, inside
+from tests.standins.telegram.values import Chat, StoredMessage, Upload
+
+Json = dict[str, Any]
+
+
+@dataclass
+class FakeEars:
+    """The `Ears` port for recordings that are known by their bytes, which are what is said in them. While `open` is not
+    set it goes on listening."""
+
+    seconds: float = 4.0
+    cut: bool = False
+    listened: list[str] = field(default_factory=list)
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.open.set()
+
+    async def hear(self, recording: bytes, language: str = "") -> Heard:
+        """See `ports.Ears.hear`."""
+        self.listened.append(recording.decode())
+        await self.open.wait()
+        if not recording.strip():
+            raise MediaRefused("I heard nobody speak in it.")
+        return Heard(recording.decode(), "en", "fake tiny", self.seconds, self.cut)
+
+
+def answers(request: ModelRequest) -> list[Json]:
+    """The words of the present message once more; where somebody lives is learned."""
+    said = " | ".join(block["text"] for block in request.messages[-1]["content"][1:])
+    place = said.partition("live in ")[2].split(" ")[0].strip(".|")
+    return [{"type": "text", "text": f"You said: {said}" + (f"\n[LEARN: Lives in {place}]" if place else "")}]
+
+
+@dataclass
+class Listening:
+    """Such a Relay, with Ada's chat."""
+
+    relay: Inside
+    ears: FakeEars
+    requests: list[ModelRequest]
+    dm: Chat
+
+    async def speak(self, words: str, chat: Chat | None = None, user: int = ADA, **more: Any) -> StoredMessage:
+        """Somebody sends a voice note."""
+        note = Upload(words.encode(), "note.oga", "audio/ogg", 4)
+        return await self.relay.tg.say(chat or self.dm, user, voice=note, **more)
+
+    def told(self, chat: Chat | None = None) -> list[str]:
+        """What the bot's messages in a chat say."""
+        return [message.text for message in self.mine(chat)]
+
+    def mine(self, chat: Chat | None = None) -> list[StoredMessage]:
+        return [message for message in self.relay.tg.messages(chat or self.dm) if message.from_bot]
+
+    async def settled(self) -> None:
+        await self.relay.settled()
+
+    async def heard(self, words: str) -> None:
+        """Waits until somebody listens to a recording."""
+        await self.relay.tg.wait_for(lambda: self.ears.listened.count(words), 30)
+
+    async def dies(self) -> None:
+        """The worker ends in the middle of everything; what it held is free."""
+        await self.relay.worker.close(0)
+        await self.relay.store.release()
+
+    @contextlib.asynccontextmanager
+    async def follower(self) -> AsyncIterator[None]:
+        """Another worker takes over."""
+        relay, old = self.relay, self.relay.worker
+        reader, _ = make_reader(Settings(), relay.wire, self.ears)
+        relay.worker = Worker(old.engine, relay.wire, old.bot, old.groups, 16, old._house, lambda: None, reader)
+        working = asyncio.create_task(relay.worker.run())
+        try:
+            yield
+        finally:
+            working.cancel()
+            await relay.worker.close(5)
+
+
+@contextlib.asynccontextmanager
+async def listening(server: Server) -> AsyncIterator[Listening]:
+    """A Relay that hears."""
+    requests: list[ModelRequest] = []
+
+    def model(request: ModelRequest) -> list[Json]:
+        requests.append(request)
+        return answers(request)
+
+    ears = FakeEars()
+    async with inside(server, model, frozenset(), frozenset([ADA, BEN]), ears) as relay:
+        yield Listening(relay, ears, requests, relay.tg.dm(relay.tg.user(ADA, "Ada")))

@@ -1,0 +1,261 @@
+"""A reply to what was heard says what was really said: it is answered in place of what was understood."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import Server
+from tests.integration.ears import Listening, listening
+from tests.integration.house import ADA, BEN
+from tests.standins.telegram.values import StoredMessage, Upload
+
+
+@pytest.fixture
+async def room(embedded: Server) -> AsyncIterator[Listening]:
+    async with listening(embedded) as opened:
+        yield opened
+
+
+async def correct(room: Listening, echo: StoredMessage, words: str, **more: Any) -> StoredMessage:
+    said = await room.relay.tg.say(more.pop("chat", room.dm), more.pop("user", ADA), words, reply_to=echo, **more)
+    await room.settled()
+    return said
+
+
+async def known(room: Listening) -> list[str]:
+    rows = await room.relay.sql("select content from memory where status = 'active' order by id")
+    return [content for (content,) in rows]
+
+
+async def test_the_answer_and_what_it_taught_give_way(room: Listening) -> None:
+    await room.speak("I live in Rome")
+    await room.settled()
+    assert await known(room) == ["Lives in Rome"]
+    await correct(room, room.mine()[0], "I live in Riga")
+    assert room.told() == [
+        "🎤 I live in Riga",
+        "You said: I live in Riga\n\n↩ Undone: Lives in Rome · 🧠 Learned: Lives in Riga",
+    ]
+    assert await known(room) == ["Lives in Riga"]
+    assert "Rome" not in str((room.requests[-1].messages, room.requests[-1].system))
+    ((text, blocks, untrusted),) = await room.relay.sql(
+        "select text, blocks, untrusted from message where role = 'user'"
+    )
+    assert (text, blocks[0]["text"], untrusted) == ("I live in Riga", "I live in Riga", False)
+    assert blocks[0]["heard"] == {"language": "en", "engine": "fake tiny", "seconds": 4.0, "corrected": True}
+    assert await room.relay.sql("select text from message_version") == [("I live in Rome",)]
+    # and once more, of what stands there now
+    await correct(room, room.mine()[0], "I live in Oslo")
+    assert room.told()[0] == "🎤 I live in Oslo"
+    assert await known(room) == ["Lives in Oslo"]
+    assert len(room.told()) == 2
+    await room.relay.tg.say(room.dm, ADA, "and now?")
+    await room.settled()
+    history = str(room.requests[-1].messages)
+    assert "Oslo" in history
+    assert "Rome" not in history
+    assert "Riga" not in history
+
+
+async def test_of_several_parts_just_that_one_changes(room: Listening) -> None:
+    room.ears.open.clear()
+    await room.speak("zero")
+    await room.heard("zero")
+    await room.speak("one")
+    await room.relay.tg.say(room.dm, ADA, "typed")
+    await room.speak("too")
+    await room.relay.tg.wait_for(lambda: not room.relay.tg.pending_updates)
+    room.ears.open.set()
+    await room.settled()
+    before = len(room.told())
+    await correct(room, next(message for message in room.mine() if message.text == "🎤 too"), "two")
+    assert room.told()[-1] == "You said: one | typed | two"
+    assert "🎤 two" in room.told()
+    assert "🎤 one" in room.told()
+    assert len(room.told()) == before
+    rows = await room.relay.sql("select text from message where role = 'user' order by id desc limit 1")
+    assert rows == [("one\ntyped\ntwo",)]
+
+
+async def test_what_others_said_stays_theirs(room: Listening) -> None:
+    await room.speak("forward this", forward_from="Sam")
+    await room.settled()
+    await correct(room, room.mine()[0], "I live in Rome")
+    assert await known(room) == [], "what a forward says teaches nothing by itself"
+    ((blocks,),) = await room.relay.sql("select blocks from message where role = 'user'")
+    assert (blocks[0]["untrusted"], blocks[0]["from"]) == ("forward", "Sam")
+
+
+async def test_a_caption_stays_with_what_was_heard(room: Listening) -> None:
+    said = await room.speak("herd words", text="my caption")
+    await room.settled()
+    await correct(room, room.mine()[0], "heard words")
+    assert await room.relay.sql("select text from message where role = 'user'") == [("heard words\nmy caption",)]
+    room.relay.tg.edit(room.dm, said, "another caption")
+    await room.settled()
+    ((text, blocks),) = await room.relay.sql("select text, blocks from message where role = 'user'")
+    assert text == "heard words\nanother caption"
+    assert [one["text"] for one in blocks] == ["heard words", "another caption"]
+    assert "heard" in blocks[0]
+    answer = room.mine()[1]
+    room.relay.tg.press(room.dm, ADA, answer, answer.buttons["✎ Answer again"])
+    await room.settled()
+    assert room.told()[0] == "🎤 heard words", "an answer that is replaced leaves it alone"
+    assert "heard words" in room.told()[1]
+    assert "another caption" in room.told()[1]
+    assert len(room.told()) == 2
+    assert room.ears.listened == ["herd words"]
+
+
+async def test_when_more_was_said_it_is_noted_and_not_answered(room: Listening) -> None:
+    await room.speak("the frist thing")
+    await room.settled()
+    await room.relay.tg.say(room.dm, ADA, "something else")
+    await room.settled()
+    asked = len(room.requests)
+    await correct(room, room.mine()[0], "the first thing")
+    assert room.told()[0] == "🎤 the first thing"
+    assert "More was said since" in room.told()[-1]
+    assert len(room.requests) == asked
+    await room.relay.tg.say(room.dm, ADA, "go on")
+    await room.settled()
+    assert "the first thing" in str(room.requests[-1].messages[0])
+
+
+async def test_in_a_group_only_who_spoke_corrects(room: Listening) -> None:
+    tg = room.relay.tg
+    ben = tg.user(BEN, "Ben")
+    group = tg.group(-1001, "Group", [ADA, ben])
+    await tg.say(group, ADA, f"@{tg.bot.username} hello")
+    await room.settled()
+    await room.speak("helo all", group, reply_to=room.mine(group)[0])
+    await room.settled()
+    _, echo, answer = room.mine(group)
+    await correct(room, echo, "hello you all", chat=group)
+    assert (echo.text, "hello you all" in answer.text) == ("🎤 hello you all", True)
+    assert len(room.told(group)) == 3
+    await correct(room, echo, "no, she did not", chat=group, user=BEN)
+    assert echo.text == "🎤 hello you all"
+    assert "no, she did not" in room.told(group)[-1], "a message like any other"
+    assert len(room.told(group)) == 4
+
+
+async def test_only_what_is_known_as_an_echo_is_one(room: Listening) -> None:
+    await room.relay.tg.say(room.dm, ADA, "🎤 one two")
+    await room.settled()
+    (answer,) = room.mine()
+    room.relay.tg.change(answer, {"text": "🎤 as if heard"})
+    await correct(room, answer, "I correct you")
+    assert "I correct you" in room.told()[-1]
+    assert len(room.told()) == 2
+    await room.speak("quote me")
+    await room.settled()
+    echo = room.mine()[-2]
+    await correct(room, echo, "what about this?", quote="quote")
+    assert echo.text == "🎤 quote me"
+    assert "what about this?" in room.told()[-1]
+
+
+async def test_a_correction_outlives_a_crash(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    await room.speak("I live in Rome")
+    await room.settled()
+    reached = asyncio.Event()
+
+    async def endless(*_: Any) -> Any:
+        reached.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(room.relay.worker.engine.model, "reply", endless)
+        await room.relay.tg.say(room.dm, ADA, "I live in Riga", reply_to=room.mine()[0])
+        async with asyncio.timeout(30):
+            await reached.wait()
+        await room.dies()
+    async with room.follower():
+        await room.settled()
+    assert room.told()[0] == "🎤 I live in Riga"
+    assert room.told()[1].startswith("You said: I live in Riga")
+    assert await room.relay.sql("select count(*) from message_version") == [(1,)]
+    assert await known(room) == ["Lives in Riga"]
+
+
+async def test_one_that_was_stopped_is_answered_when_it_is_corrected(
+    room: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = asyncio.Event()
+
+    async def endless(*_: Any) -> Any:
+        reached.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(room.relay.worker.engine.model, "reply", endless)
+        await room.speak("stop thsi")
+        async with asyncio.timeout(30):
+            await reached.wait()
+        await room.relay.tg.say(room.dm, ADA, "/stop")
+        await room.settled()
+    await correct(room, room.mine()[0], "stop this")
+    assert room.told()[0] == "🎤 stop this"
+    assert room.told()[-1] == "You said: stop this"
+
+
+async def test_an_edited_caption_keeps_what_was_read_of_a_file_among_several(room: Listening) -> None:
+    tg = room.relay.tg
+    room.ears.open.clear()
+    await room.speak("zero")
+    await room.heard("zero")
+    await tg.say(room.dm, ADA, "first words")
+    film = await tg.say(room.dm, ADA, "a captoin", video=Upload(b"in the film", "film.mp4", "video/mp4", 3))
+    await tg.wait_for(lambda: not tg.pending_updates)
+    room.ears.open.set()
+    await room.settled()
+    tg.edit(room.dm, film, "a caption")
+    await room.settled()
+    ((text, blocks, untrusted),) = await room.relay.sql(
+        "select text, blocks, untrusted from message where role = 'user' order by id desc limit 1"
+    )
+    assert text == "first words\nin the film\na caption"
+    assert [(one["text"], one.get("untrusted")) for one in blocks] == [
+        ("first words", None),
+        ("in the film", "recording"),
+        ("a caption", "caption"),
+    ]
+    assert untrusted
+
+
+async def test_a_correction_stands_alone_among_what_waits(room: Listening) -> None:
+    await room.speak("the frist thing")
+    await room.settled()
+    room.ears.open.clear()
+    await room.speak("a slow one")
+    await room.heard("a slow one")
+    await room.relay.tg.say(room.dm, ADA, "the first thing", reply_to=room.mine()[0])
+    await room.relay.tg.say(room.dm, ADA, "and hello")
+    await room.relay.tg.wait_for(lambda: not room.relay.tg.pending_updates)
+    room.ears.open.set()
+    await room.settled()
+    assert room.told()[0] == "🎤 the first thing"
+    assert room.told()[-1] == "You said: and hello"
+    assert sum("More was said since" in text for text in room.told()) == 1
+
+
+async def test_a_caption_that_is_edited_while_it_is_listened_to(room: Listening) -> None:
+    room.ears.open.clear()
+    said = await room.speak("hear me", text="a captoin")
+    await room.heard("hear me")
+    room.relay.tg.edit(room.dm, said, "a caption")
+    async with asyncio.timeout(30):
+        while await room.relay.sql("select 1 from turn where kind = 'message' and lease_owner is not null"):
+            await room.relay.sql("select pg_sleep(0.01)")
+    room.ears.open.set()
+    await room.settled()
+    assert room.told()[0] == "🎤 hear me"
+    assert "a caption" in room.told()[1]
+    assert "hear me" in room.told()[1]
+    assert len(room.told()) == 2
+    assert room.ears.listened == ["hear me"]

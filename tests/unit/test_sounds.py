@@ -1,0 +1,65 @@
+"""Recordings as what is said in them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.bot.format import format_heard
+from relay.bot.split import utf16_offsets
+from relay.errors import MediaRefused
+from relay.media import sounds
+from relay.media.files import Files
+from relay.media.sounds import Sounds
+from relay.models import Attachment, Heard
+from relay.testing import FakeMessenger
+
+
+class Ears:
+    """Hears what the bytes say."""
+
+    def __init__(self) -> None:
+        self.listened: list[bytes] = []
+
+    async def hear(self, recording: bytes, language: str = "") -> Heard:
+        """See `ports.Ears.hear`."""
+        self.listened.append(recording)
+        return Heard(recording.decode(), "en", "fake")
+
+
+def note(name: str) -> Attachment:
+    return Attachment("voice", name, f"unique {name}", seconds=3)
+
+
+@pytest.fixture
+def messenger() -> FakeMessenger:
+    messenger = FakeMessenger()
+    messenger.files = {name: name.encode() * 10 for name in "abc"}
+    return messenger
+
+
+async def test_what_was_heard_is_remembered_for_a_while(
+    messenger: FakeMessenger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sounds, "REMEMBERED", 20)
+    ears = Ears()
+    listener = Sounds(Files(messenger, 1000), ears, 20)
+    for name in "abacab":
+        read = await listener.read(note(name))
+        assert read.text == name * 10
+        assert read.blocks[0]["heard"]["seconds"] == 3, "as Telegram tells it, where the ears do not"
+    assert [recording[:1] for recording in ears.listened] == [b"a", b"b", b"c", b"b"]
+
+
+async def test_without_ears_nothing_is_fetched_and_it_says_how_to_get_them(messenger: FakeMessenger) -> None:
+    with pytest.raises(MediaRefused, match=r"pip install 'relay\[voice-lite\]'"):
+        await Sounds(Files(messenger, 1000), None, 20).read(note("not there"))
+
+
+@given(st.text(max_size=50).flatmap(lambda text: st.sampled_from([1, 40, 900]).map(lambda times: text * times)))
+def test_whatever_was_heard_fits_one_message(text: str) -> None:
+    shown = format_heard(text)
+    assert shown.text.startswith("🎤")
+    assert utf16_offsets(shown.text)[-1] <= 4096
+    assert all(entity["length"] <= utf16_offsets(shown.text)[-1] for entity in shown.entities)
