@@ -135,13 +135,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by t.id desc limit 1
 $$;
 
--- What an answer's last message shows: where it is, its buttons when it was sent, and what its turn changed in memory.
+-- What an answer's last message of text shows (a line in place of a voice note is none): where it is, its buttons when it was sent, and what its turn changed in memory.
 create or replace function relay.shown_last(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', p_turn.id, 'chat_id', d.chat_id, 'message_id', d.telegram_message_id,
         'rows', coalesce(d.request #> '{reply_markup,inline_keyboard}', '[]'), 'changes', relay.changes_of(p_turn.id))
     from delivery d
     where d.turn_id = p_turn.id and d.status = 'sent' and d.telegram_message_id is not null and d.request ? 'text'
+        and not d.request ? 'say'
     order by d.seq desc limit 1
 $$;
 
