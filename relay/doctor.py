@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from relay.app import budget_of, version
-from relay.checks import backups, extras, machine, model, network, settings, storage, telegram
+from relay.checks import backups, extras, machine, model, network, settings, storage, telegram, voice
 from relay.checks.finding import Finding, in_vain, within
 from relay.clients.instance import in_use
 from relay.errors import SettingsError
@@ -37,16 +37,18 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
         look = await looking
         return await asyncio.to_thread(_files, given, look.since)
 
-    first, asked, models, files, others, look = await asyncio.gather(
+    first, asked, models, files, others, voices, look = await asyncio.gather(
         asyncio.to_thread(lambda: [*settings.settings(given, wrong), *settings.file(given)]),
         _asked(telegram, lambda: telegram.telegram(given, running), wrong),
         _asked(model, lambda: model.model(given), wrong),
         _asked(machine, on_this_machine, wrong),
         _asked(network, lambda: network.network(given, bool(here)), wrong),
+        _asked(voice, lambda: voice.voice(given), wrong),
         looking,
     )
     people = settings.people(given, look.work)
-    return [*first, people, *asked, *models, *look.findings, *files, *others, machine.python(), extras.extras()]
+    found = [*first, people, *asked, *models, *look.findings, *files, *others, *voices]
+    return [*found, machine.python(), extras.extras()]
 
 
 class _Subject(Protocol):

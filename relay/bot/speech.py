@@ -29,7 +29,7 @@ class Speech:
 
     @metrics.timed("speak")
     async def of(self, request: Json, stop: asyncio.Event | None) -> Sound:
-        """The sound of a request for a voice note. Raises `VoiceUnavailable`, and `Stopped` as soon as `stop` is set."""
+        """The sound of a request for a voice note. Raises `VoiceUnavailable`, and `Stopped` once `stop` is set."""
         if self._voice is None:
             raise VoiceUnavailable(OFF)
         sign = asyncio.create_task(self._sign(request))

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import TYPE_CHECKING, Any
 
 import structlog
+from aiohttp import ClientError
 
 from relay.errors import VoiceUnavailable
 from relay.media.languages import language_of
@@ -38,7 +39,7 @@ VOICES = {
     "uk": "uk-UA-PolinaNeural", "vi": "vi-VN-HoaiMyNeural", "zh": "zh-CN-XiaoxiaoNeural",
 }  # fmt: skip
 """The voice of each language; any other is read by the English one, which knows several."""
-AWAY = "The service that speaks cannot be reached."
+AWAY = "The service that speaks cannot be reached, or does not let me in."
 SILENT = "The service that speaks fell silent."
 STRANGE = "The service that speaks gave no sound that can be used."
 NO_VOICE = "RELAY_TTS_VOICE, RELAY_TTS_RATE or RELAY_TTS_PITCH is nothing that edge-tts knows."
@@ -62,7 +63,7 @@ class EdgeTts:
             content = await self._within(_whole(talk))
         except TimeoutError:
             raise VoiceUnavailable(SILENT) from None
-        except OSError as error:  # aiohttp's errors of connecting among them
+        except (OSError, ClientError) as error:
             log.warning("edge-tts not reached", error=type(error).__name__)
             raise VoiceUnavailable(AWAY) from None
         except VoiceUnavailable:

@@ -27,7 +27,7 @@ class Piper:
         if wrong := trouble(self._voice):
             raise VoiceUnavailable(wrong)
         try:
-            told, (content,) = await self._opener.open("speech", text.encode(), voice=str(Path(self._voice).resolve()))
+            told, (content,) = await self._opener.open("speech", text.encode(), voice=self._voice)
         except MediaRefused as error:
             raise VoiceUnavailable(FAILED) from error
         return Sound(content, "audio/ogg", told["seconds"])

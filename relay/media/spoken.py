@@ -91,8 +91,8 @@ def _written(markdown: str) -> str:
 
 
 def _prose(markdown: str) -> str:
-    """A text without its fenced code, roughly: the words that tell its language."""
-    return re.sub(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", " ", markdown)
+    """A text without its fenced code and its tables, roughly: the words that tell its language."""
+    return re.sub(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|^[ \t]*\|[^\n]*", " ", markdown)
 
 
 def _payload(event: Any) -> tuple[str, Any]:
