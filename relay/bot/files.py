@@ -70,7 +70,8 @@ def shows(message: Json, request: Json, text: str) -> bool:
         return str(message.get("text")).strip() == text.strip()
     if "say" in request:
         # Nothing tells one voice note from another but its topic, where nothing else is said at the time.
-        return "voice" in message and message.get("message_thread_id") == request.get("message_thread_id")
+        topic_id = message.get("message_thread_id") if message.get("is_topic_message") else None
+        return "voice" in message and topic_id == request.get("message_thread_id")
     if request["method"] == "sendPhoto":
         return "photo" in message
     return (message.get("document") or {}).get("file_name") == text

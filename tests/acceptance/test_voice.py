@@ -105,7 +105,9 @@ async def test_the_voice_note_comes_after_the_text_and_does_not_hold_it_up(house
 async def test_in_a_topic_it_stays_there(house: House) -> None:
     room = house.room(forum=True)
     topic = house.tg.topic(room, "Voices")
+    order = house.tg.fault("sendVoice", "lost", chat_id=room.id)
     await house.asked(room, "aloud please", topic=topic)
+    await house.struck(order)
     assert {message.topic_id for message in await heard(house, room)} == {topic}
 
 
