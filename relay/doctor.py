@@ -37,17 +37,19 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
         look = await looking
         return await asyncio.to_thread(_files, given, look.since)
 
-    first, asked, models, files, others, voices, look = await asyncio.gather(
+    first, asked, models, files, others, look = await asyncio.gather(
         asyncio.to_thread(lambda: [*settings.settings(given, wrong), *settings.file(given)]),
         _asked(telegram, lambda: telegram.telegram(given, running), wrong),
         _asked(model, lambda: model.model(given), wrong),
         _asked(machine, on_this_machine, wrong),
-        _asked(network, lambda: network.network(given, bool(here)), wrong),
-        _asked(voice, lambda: voice.voice(given), wrong),
+        asyncio.gather(
+            _asked(network, lambda: network.network(given, bool(here)), wrong),
+            _asked(voice, lambda: voice.voice(given), wrong),
+        ),
         looking,
     )
     people = settings.people(given, look.work)
-    found = [*first, people, *asked, *models, *look.findings, *files, *others, *voices]
+    found = [*first, people, *asked, *models, *look.findings, *files, *others[0], *others[1]]
     return [*found, machine.python(), extras.extras()]
 
 
