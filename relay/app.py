@@ -18,7 +18,7 @@ from relay.errors import SchemaError
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Database, Ears, Messenger, Model
+from relay.ports import Database, Ears, Messenger, Model, Voice
 from relay.prices import load as load_prices
 from relay.settings import Settings
 from relay.settings import load as load_settings
@@ -113,6 +113,13 @@ def make_model(settings: Settings) -> Model:
     return Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
 
 
+def make_voice(settings: Settings) -> Voice | None:
+    """What says answers aloud; None: nothing does. It imports its packages at first use."""
+    from relay.clients.voices import make_voices
+
+    return make_voices(settings)
+
+
 def make_worker(
     relay: Relay,
     model: Model,
@@ -120,8 +127,9 @@ def make_worker(
     bot: Bot,
     people: People,
     on_summary: Callable[[], None],
+    voice: Voice | None = None,
 ) -> Worker:
-    """A worker on an open Relay."""
+    """A worker on an open Relay. `voice`: says answers aloud."""
     from relay.bot.groups import Groups
     from relay.bot.worker import Worker
     from relay.jobs import Summariser
@@ -142,12 +150,14 @@ def make_worker(
         storage=relay.storage,
         budget=budget,
         web_search=settings.web_search,
+        speaks=voice is not None,
     )
     reader, shelf = make_reader(settings, messenger)
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
     return Worker(
-        engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo
-    )
+        engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo,
+        voice,
+    )  # fmt: skip
 
 
 def make_reader(settings: Settings, messenger: Messenger, ears: Ears | None = None) -> tuple[Reader, Shelf]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from relay.app import budget_of, version
-from relay.checks import backups, extras, machine, model, network, settings, storage, telegram
+from relay.checks import backups, extras, machine, model, network, settings, storage, telegram, voice
 from relay.checks.finding import Finding, in_vain, within
 from relay.clients.instance import in_use
 from relay.errors import SettingsError
@@ -42,11 +42,15 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
         _asked(telegram, lambda: telegram.telegram(given, running), wrong),
         _asked(model, lambda: model.model(given), wrong),
         _asked(machine, on_this_machine, wrong),
-        _asked(network, lambda: network.network(given, bool(here)), wrong),
+        asyncio.gather(
+            _asked(network, lambda: network.network(given, bool(here)), wrong),
+            _asked(voice, lambda: voice.voice(given), wrong),
+        ),
         looking,
     )
     people = settings.people(given, look.work)
-    return [*first, people, *asked, *models, *look.findings, *files, *others, machine.python(), extras.extras()]
+    found = [*first, people, *asked, *models, *look.findings, *files, *others[0], *others[1]]
+    return [*found, machine.python(), extras.extras()]
 
 
 class _Subject(Protocol):

@@ -23,6 +23,10 @@ class Space:
         return {"kind": self.kind, "owner_id": self.owner_id, "chat_id": self.chat_id}
 
 
+VOICES = ("auto", "always", "never")
+"""When answers are also said aloud."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choices:
     """What a person chose for themselves with /settings."""
@@ -56,7 +60,7 @@ class Choices:
             flag("previews"),
             flag("tools"),
             zone if isinstance(zone, str) else usual.zone,
-            voice if voice in ("auto", "always", "never") else usual.voice,
+            voice if voice in VOICES else usual.voice,
         )
 
     def zone_or(self, house: tzinfo) -> tzinfo:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from relay.app import Relay, make_model, make_worker, opened
+from relay.app import Relay, make_model, make_voice, make_worker, opened
 from relay.clients.account import make_directory
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
@@ -96,7 +96,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.memory)
     scheduler = Scheduler(jobs(relay, model, telegram, bot))
-    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon)
+    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, make_voice(settings))
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()

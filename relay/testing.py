@@ -45,7 +45,7 @@ class FakeMessenger:
     async def call(self, method: str, **parameters: Any) -> Any:
         """See `ports.Messenger.call`."""
         self.calls.append((method, parameters))
-        if method not in ("sendMessage", "sendPhoto", "sendDocument"):
+        if method not in ("sendMessage", "sendPhoto", "sendDocument", "sendVoice"):
             return True
         self._last_id += 1
         return {"message_id": self._last_id, "text": parameters.get("text")}

@@ -200,7 +200,7 @@ async def finish(
         "text": intents.text,
         "tools": list(reply.tools),
         "note": " ".join(note for note in (*incoming.notices, reply.note) if note),
-        "aloud": aloud(incoming, intents, choices),
+        "aloud": reply.status == "complete" and aloud(incoming, intents, choices),
         "retry": reply.status == "cut",
         "web": held_back,
         "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],

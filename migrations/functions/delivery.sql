@@ -11,8 +11,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     end, 0)
 $$;
 
--- Marks a part as being sent, with its text (or its file's name) and the floor above which it will be found should its
--- response be lost.
+-- Marks a part as being sent, with its text (or its file's name; a voice note has neither) and the floor above which it
+-- will be found should its response be lost.
 create or replace function relay.mark_sending(p_turn_id bigint, p_seq integer) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update delivery set status = 'sending', sending_text = coalesce(request ->> 'text', request #>> '{file,name}'),
@@ -116,6 +116,19 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
     update delivery set telegram_message_id = null where turn_id = held.id and seq = p_seq;
+    perform relay.mark_sending(held.id, p_seq);
+    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = p_seq);
+end $$;
+
+-- A voice note that cannot be: the line that takes its place is stored and marked as being sent; returns it.
+create or replace function public.relay_sending_instead(
+    p_turn_id bigint, p_fence bigint, p_seq integer, p_request jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+begin
+    update delivery set request = p_request where turn_id = held.id and seq = p_seq;
     perform relay.mark_sending(held.id, p_seq);
     return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = p_seq);
 end $$;

@@ -96,7 +96,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by t.id desc limit 1
 $$;
 
--- What an answer's last message shows: where it is, its buttons when it was sent, and what its turn changed in memory.
+-- What an answer's last message of text shows (a line in place of a voice note is none): where it is, its buttons when it was sent, and what its turn changed in memory.
 create or replace function relay.shown_last(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', p_turn.id, 'chat_id', d.chat_id, 'message_id', d.telegram_message_id,
@@ -104,6 +104,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from delivery d
     where d.turn_id = p_turn.id and d.status = 'sent' and d.telegram_message_id is not null and d.request ? 'text'
         and d.echo_of is null
+        and not d.request ? 'say'
     order by d.seq desc limit 1
 $$;
 

@@ -230,6 +230,8 @@ begin
     where turn_id = p_turn_id and status not in ('sent', 'failed');
     -- What a file held is not kept: an export lying here would outlive what it was made of.
     update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
+    -- What was said aloud is in its message.
+    update delivery set request = request #- '{say,text}' where turn_id = p_turn_id and request ? 'say';
     -- Nor is the link of an invitation: whoever has it gets in.
     update delivery set sending_text = null, request = jsonb_set(request, '{text}', to_jsonb(
         regexp_replace(request ->> 'text', '(\?start=)[A-Za-z0-9_-]{22}', '\1…', 'g')))

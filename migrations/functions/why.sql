@@ -23,6 +23,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             order by id desc limit 1) end)
 $$;
 
+-- What a turn answered, and the space in which it did. Null when it has no answer.
+create or replace function public.relay_answer_said(p_turn_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('text', m.text,
+        'space', jsonb_build_object('kind', s.kind, 'owner_id', s.owner_id, 'chat_id', s.chat_id))
+    from turn t join message m on m.id = t.assistant_message_id join space s on s.id = t.space_id
+    where t.id = p_turn_id
+$$;
+
 -- What went into a turn's answer. Of memories that somebody lent to a group only they themselves see more than the
 -- number (`hidden`). Null when the turn has no answer.
 create or replace function public.relay_why(p_turn_id bigint, p_user_id bigint) returns jsonb

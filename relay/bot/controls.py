@@ -18,7 +18,7 @@ from relay.bot.menu import register_admin
 from relay.bot.newcomers import Newcomers
 from relay.bot.place import Place
 from relay.bot.reactions import reacted
-from relay.bot.render import answer_buttons, message_parts
+from relay.bot.render import answer_buttons, message_parts, with_voice
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
 from relay.bot.understand import asked, lane_of, topic_pressed
@@ -37,6 +37,7 @@ FAILED = "That did not work. I try again in a moment."
 PATIENCE_SECONDS = 3.0
 """How long a press may stay unanswered; Telegram forgets it soon after."""
 WORKING = "I am at it…"
+NOTHING_TO_SAY = "There is nothing in it that can be said."
 
 
 class Controls:
@@ -139,6 +140,8 @@ class Controls:
         if told.private and not place.private:
             return await self._told_in_private(call, told, place)
         buttons = [*told.rows, *answer_buttons(Answer("", told.changes), call.turn.turn_id)]
+        if told.aloud:
+            return with_voice([], told.aloud, place) or message_parts(NOTHING_TO_SAY, place, silent=True)
         footer = memory_line(told.changes, told.failed)
         parts = message_parts(told.text, place, buttons, footer, silent=True, file=told.file)
         if told.asks:

@@ -13,6 +13,7 @@ from relay import metrics
 from relay.bot.files import sent_as
 from relay.bot.insist import Pauses, Stopped, insist, rest
 from relay.bot.lost import Search
+from relay.bot.speech import Speech
 from relay.errors import (
     ChatGone,
     ChatMigrated,
@@ -20,10 +21,11 @@ from relay.errors import (
     MessengerError,
     MessengerRefused,
     TokenRefused,
+    VoiceUnavailable,
 )
 from relay.memory.store import Store
-from relay.models import Claimed
-from relay.ports import Messenger
+from relay.models import Claimed, Sound
+from relay.ports import Messenger, Voice
 
 log = structlog.get_logger()
 
@@ -33,6 +35,7 @@ SETTLE_SECONDS = 1.0
 STOPPED = "Stopped."
 VOID = "(This belonged to an earlier answer.)"
 TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
+FORBIDDEN = "You let nobody send you voice messages (Telegram: Settings → Privacy and Security → Voice Messages)."
 NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
 """How Telegram says that a message cannot be edited at all, whatever its text."""
 
@@ -52,7 +55,8 @@ class Delivered:
 class Delivery:
     """Sends parts in order and marks them."""
 
-    def __init__(self, store: Store, messenger: Messenger, bot_id: int) -> None:
+    def __init__(self, store: Store, messenger: Messenger, bot_id: int, voice: Voice | None = None) -> None:
+        self._speech = Speech(messenger, voice)
         self._store = store
         self._messenger = messenger
         self._bot_id = bot_id
@@ -74,7 +78,8 @@ class Delivery:
                 results.append(failed(row, refused))
                 continue
             try:
-                await rest(0, stop)
+                if "delete" not in row["request"]:
+                    await rest(0, stop)
                 if row["status"] == "waiting":
                     row |= await self._store.sending(turn, results, row["seq"])
                     results = []
@@ -87,7 +92,7 @@ class Delivery:
                 log.warning("part not delivered", delivery=row["id"], error=str(error))
                 metrics.DELIVERIES.add("failed")
                 refused, gone = str(error), isinstance(error, ChatGone)
-                if "file" not in row["request"]:
+                if "text" in row["request"]:
                     ended.add(row["chat_id"])
                 results.append(failed(row, refused))
         more, summary = await self._store.sent(turn, results, True)
@@ -113,7 +118,7 @@ class Delivery:
         """Gives up what was not sent, and says so as the last part."""
         log.info("delivery stopped", delivery=row["id"])
         address = {key: row["request"][key] for key in ("chat_id", "message_thread_id") if key in row["request"]}
-        request = {**address, "text": STOPPED, "disable_notification": True}
+        request = {**address, **silent_line(STOPPED)}
         last = await self._store.stop_delivery(turn, results, request)
         try:
             return await self._put(turn, {**last, "uncertain": False}, None)
@@ -146,15 +151,35 @@ class Delivery:
             if found is not None:
                 return await self._settle(turn, row, found)
             row |= await self._store.sending(turn, [], row["seq"])
-        return await self._send(turn, row, stop)
+        aloud = "text" not in row["request"] and "say" in row["request"]
+        return await (self._say if aloud else self._send)(turn, row, stop)
 
-    async def _send(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> int:
-        """Sends a part until it certainly is in the chat. Raises when Telegram refuses it for good."""
+    async def _say(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> int:
+        """Sends a part as a voice note. Where that cannot be, a line that says why takes its place."""
+        try:
+            return await self._send(turn, row, stop, await self._speech.of(row["request"], stop))
+        except ChatMigrated:
+            raise
+        except Stopped:
+            line = STOPPED
+        except (VoiceUnavailable, MessengerRefused) as error:
+            log.warning("not said aloud", delivery=row["id"], error=str(error))
+            why = FORBIDDEN if "voice_messages_forbidden" in str(error).lower() else error
+            line = f"🔇 I could not say this aloud: {why}"
+        keys = ("chat_id", "message_thread_id", "reply_parameters")
+        address = {key: row["request"][key] for key in keys if key in row["request"]}
+        # It keeps that it stands for a voice note: the answer's last message is another.
+        row |= await self._store.sending_instead(turn, row["seq"], {**address, **silent_line(line), "say": {}})
+        return await self._send(turn, row, None)
+
+    async def _send(self, turn: Claimed, row: Json, stop: asyncio.Event | None, sound: Sound | None = None) -> int:
+        """Sends a part until it certainly is in the chat; a voice note as `sound`. Raises when Telegram refuses it for
+        good."""
         request: Json = row["request"]
         pauses = Pauses()
         while True:
             try:
-                method, parameters = sent_as(request)
+                method, parameters = sent_as(request, sound)
                 posted = await self._messenger.call(method, **parameters)
                 return int(posted["message_id"])
             except DeliveryUncertain as error:
@@ -178,7 +203,7 @@ class Delivery:
 
     async def _settle(self, turn: Claimed, row: Json, message_id: int) -> int:
         """Gives a lost part that was found its final form: a look has left a button under it."""
-        if "file" not in row["request"]:
+        if "text" in row["request"]:
             return await self._finalize(turn, row, message_id, None)
         at = {key: row["request"][key] for key in ("chat_id", "reply_markup") if key in row["request"]}
         with contextlib.suppress(MessengerRefused):
@@ -233,6 +258,11 @@ def failed(row: Json, error: str) -> Json:
     return {"seq": row["seq"], "status": "failed", "error": error}
 
 
+def silent_line(text: str) -> Json:
+    """What a request for a line that makes no sound holds besides its address."""
+    return {"text": text, "link_preview_options": {"is_disabled": True}, "disable_notification": True}
+
+
 def plainer(request: Json, reason: str) -> Json | None:
     """What of a request that was refused may be tried next; None when nothing can be left out any more.
 
@@ -242,6 +272,8 @@ def plainer(request: Json, reason: str) -> Json | None:
         if request["chat_id"] < 0 or "message_thread_id" not in request:
             return None
         return {key: value for key, value in request.items() if key != "message_thread_id"}
+    if "say" in request and "text" not in request:
+        return None
     if request.get("entities"):
         return {key: value for key, value in request.items() if key != "entities"}
     needed = ("chat_id", "message_thread_id", "text", "method", "file")

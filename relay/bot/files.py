@@ -1,4 +1,4 @@
-"""Files among the parts of a reply: as they are stored, and as they are sent. Pure."""
+"""Files and voice notes among the parts of a reply: as they are stored, and as they are sent. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import re
 from typing import Any
 
 from relay.bot.place import Place
-from relay.models import File
+from relay.media.languages import language_of
+from relay.media.spoken import spoken
+from relay.models import File, Sound
 
 Json = dict[str, Any]
 LARGEST = 10_000_000
@@ -38,10 +40,24 @@ def file_request(file: File, place: Place) -> Json:
     }
 
 
-def sent_as(request: Json) -> tuple[str, Json]:
-    """The method and the parameters that send a stored request: a text, or a file."""
-    if "file" not in request:
-        return "sendMessage", request
+def voice_request(markdown: str, place: Place) -> Json | None:
+    """The request that a voice note is stored as: what is to be said, not its sound, which is made when its turn comes.
+    None when there is nothing that can be said."""
+    text = spoken(markdown)
+    if not text:
+        return None
+    say = {"text": text, "language": language_of(text)}
+    return {**place.address(), "method": "sendVoice", "say": say, "disable_notification": True}
+
+
+def sent_as(request: Json, sound: Sound | None = None) -> tuple[str, Json]:
+    """The method and the parameters that send a stored request: a text, a file, or a voice note with its `sound`."""
+    if sound is not None:
+        rest = {key: value for key, value in request.items() if key not in ("method", "say")}
+        name = "answer.ogg" if sound.mime == "audio/ogg" else "answer.mp3"
+        return request["method"], {**rest, "voice": File(name, sound.content), "duration": sound.seconds}
+    if "text" in request:
+        return "sendMessage", {key: value for key, value in request.items() if key != "say"}
     method, file = request["method"], request["file"]
     parameters = {key: value for key, value in request.items() if key not in ("method", "file")}
     content = File(file["name"], base64.b64decode(file["content"]), method == "sendPhoto")
@@ -50,8 +66,12 @@ def sent_as(request: Json) -> tuple[str, Json]:
 
 def shows(message: Json, request: Json, text: str) -> bool:
     """Whether a message in the chat is what a part was sent as; `text`: its text, or its file's name."""
-    if "file" not in request:
+    if "text" in request:
         return str(message.get("text")).strip() == text.strip()
+    if "say" in request:
+        # Nothing tells one voice note from another but its topic, where nothing else is said at the time.
+        topic_id = message.get("message_thread_id") if message.get("is_topic_message") else None
+        return "voice" in message and topic_id == request.get("message_thread_id")
     if request["method"] == "sendPhoto":
         return "photo" in message
     return (message.get("document") or {}).get("file_name") == text

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relay.bot.attachments import without_long_code
-from relay.bot.files import file_request, too_big
+from relay.bot.files import file_request, too_big, voice_request
 from relay.bot.format import format_reply
 from relay.bot.place import Place
 from relay.models import Answer, File
@@ -31,7 +31,8 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     if choices.previews:
         for part in parts:
             part["request"]["link_preview_options"] = {"is_disabled": False}
-    return with_files(parts, files, place)
+    parts = with_files(parts, files, place)
+    return with_voice(parts, answer.text, place) if answer.aloud else parts
 
 
 def message_parts(
@@ -77,6 +78,16 @@ def with_files(parts: list[Json], files: Sequence[File], place: Place) -> list[J
         {"seq": seq, "chat_id": place.chat_id, "request": file_request(file, place)}
         for seq, file in enumerate(files, len(parts) + 1)
     ]
+
+
+def with_voice(parts: list[Json], markdown: str, place: Place) -> list[Json]:
+    """Parts with a text said aloud behind them, if there is something in it that can be said."""
+    request = voice_request(markdown, place)
+    if request is None:
+        return parts
+    if not parts:
+        request |= place.reply()
+    return [*parts, {"seq": len(parts) + 1, "chat_id": place.chat_id, "request": request}]
 
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Json]]:

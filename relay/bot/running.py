@@ -37,18 +37,22 @@ class Runs:
 
     def in_lane(self, chat_id: int, topic_id: int) -> Run | None:
         """The turn that answers in a chat's topic right now."""
-        return next((r for r in self._by_turn.values() if (r.chat_id, r.topic_id) == (chat_id, topic_id)), None)
+        return next((r for r in self._in(chat_id, topic_id) if r.turn.kind != "control"), None)
+
+    def _in(self, chat_id: int, topic_id: int) -> list[Run]:
+        return [r for r in self._by_turn.values() if (r.chat_id, r.topic_id) == (chat_id, topic_id)]
 
     def stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool | None:
-        """Ends the running answer of a lane, or of a turn in that chat. Returns whether that was news to it; None when
-        it does not run here."""
-        run = self._by_turn.get(turn_id) if turn_id is not None else self.in_lane(chat_id, topic_id)
-        if run is None or run.chat_id != chat_id:
+        """Ends what is being answered and said in a lane, or a turn in that chat. Returns whether that was news to it;
+        None when nothing of it runs here."""
+        found = self._in(chat_id, topic_id) if turn_id is None else [*filter(None, [self._by_turn.get(turn_id)])]
+        runs = [run for run in found if run.chat_id == chat_id]
+        if not runs:
             return None
-        if run.stop.is_set():
-            return False
-        run.stop.set()
-        return True
+        news = not all(run.stop.is_set() for run in runs)
+        for run in runs:
+            run.stop.set()
+        return news
 
     def asked_to_stop(self, turn_id: int) -> None:
         """Ends a running answer, as another process was asked to."""

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -30,7 +31,7 @@ from relay.media.reading import Reader
 from relay.memory.redact import redact
 from relay.memory.store import Store
 from relay.models import Answer, Claimed, Incoming
-from relay.ports import Messenger
+from relay.ports import Messenger, Voice
 from relay.stopping import unless
 from relay.turn import Engine, answer, answer_from
 from relay.verbs.registry import House
@@ -61,6 +62,7 @@ class Worker:
         on_summary: Callable[[], None],
         reader: Reader,
         voice_echo: str = "always",
+        voice: Voice | None = None,
     ) -> None:
         self.engine = engine
         self.store: Store = engine.store
@@ -70,7 +72,7 @@ class Worker:
         self.runs = Runs()
         self.poll_lease = PollLease()
         self._house = house
-        self._delivery = Delivery(engine.store, messenger, bot.id)
+        self._delivery = Delivery(engine.store, messenger, bot.id, voice)
         self._echoes = Echoes(self._delivery, voice_echo)
         self._controls = Controls(house, bot, groups, self.runs)
         self._concurrency = concurrency
@@ -199,11 +201,14 @@ class Worker:
         role = self._house.people.role_of(turn)
         if turn.status != "answered" and (not served(turn, role) or silenced(turn, self.bot, role == "admin")):
             return await self._deliver(turn, [])
-        if turn.kind == "control" and turn.status != "answered":
-            return await self._deliver(turn, await self._controls.handle(turn))
         run = Run(turn, chat["id"], topic_id, message_id or 0)
-        if turn.kind != "control":
-            self.runs.add(run)
+        if turn.kind == "control":
+            stored = turn.status == "answered"
+            parts = self._stored_parts(turn, place) if stored else await self._controls.handle(turn)
+            if any("say" in part["request"] for part in parts):
+                self.runs.add(run)  # speaking takes its time, and can be stopped
+            return await self._deliver(turn, parts, run.stop)
+        self.runs.add(run)
         if turn.status == "answered":
             return await self._deliver(turn, self._stored_parts(turn, place), run.stop)
         while True:
@@ -217,7 +222,7 @@ class Worker:
                 return await self._deliver(turn, notice)
             told = await self._answered(run, understood.incoming, understood.place)
             if told is not None:
-                parts = answer_parts(told, understood.place, turn.turn_id)
+                parts = self._parts(told, understood.place, turn.turn_id)
                 return await self._deliver(turn, parts, None if told.note == STOPPED else run.stop)
             run.join.clear()
             run.turn = turn = await self.store.absorb(turn)
@@ -259,9 +264,13 @@ class Worker:
         if turn.answer is None:
             return list(turn.parts)
         reply_to = place.reply_to if not place.private or len(turn.updates) > 1 else None
-        return answer_parts(
+        return self._parts(
             answer_from(turn.answer), Place(place.chat_id, place.topic_id, place.private, reply_to), turn.turn_id
         )
+
+    def _parts(self, told: Answer, place: Place, turn_id: int) -> list[dict[str, Any]]:
+        """An answer as parts to send; nothing is said aloud where nothing can be."""
+        return answer_parts(told if self._house.speaks else replace(told, aloud=False), place, turn_id)
 
     async def _deliver(self, turn: Claimed, parts: list[dict[str, Any]], stop: asyncio.Event | None = None) -> bool:
         done = await self._delivery.deliver(turn, parts, stop)

@@ -14,7 +14,12 @@ from relay.opening.failure import Unusable
 
 BROKEN = "It is damaged, or it is not what its name says."
 TOO_MUCH = "It needs more memory than a file gets here."
-WORK = {"picture": "relay.opening.picture", "document": "relay.opening.document", "opus": "relay.opening.opus"}
+WORK = {
+    "picture": "relay.opening.picture",
+    "document": "relay.opening.document",
+    "opus": "relay.opening.opus",
+    "speech": "relay.opening.speech",
+}
 """Modules with a function `work(content, **options) -> (told, made)`."""
 
 

@@ -15,6 +15,7 @@ from relay.verbs import (
     soul,
     summary,
     usage,
+    voice,
     why,
 )
 from relay.verbs.registry import ANSWERS, BUTTONS, VERBS
@@ -37,5 +38,6 @@ __all__ = [
     "soul",
     "summary",
     "usage",
+    "voice",
     "why",
 ]

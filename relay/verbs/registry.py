@@ -36,6 +36,8 @@ class House:
     storage: str
     budget: Budget = UNLIMITED
     web_search: bool = False
+    speaks: bool = False
+    """Answers can be said aloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Told:
     asks: str = ""
     """It is a question, answered by a reply to it: the field's placeholder. Its text begins as `question` makes it."""
     file: File | None = None
+    aloud: str = ""
+    """Markdown that is said as a voice note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +130,9 @@ class Verb:
 
 VERBS: dict[str, Verb] = {}
 SECTIONS = {
-    "Talking": ("new", "stop", "retry", "search", "summary", "sessions"),
+    "Talking": ("new", "stop", "retry", "say", "search", "summary", "sessions"),
     "What I remember": ("memory", "remember", "forget", "why", "export"),
-    "You and me": ("settings", "usage", "status", "help", "start"),
+    "You and me": ("settings", "voice", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),
     "Who I am": ("soul", "persona"),
     "Who may use me": ("users", "invite", "revoke"),

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-from relay.models import Choices
+from relay.models import VOICES, Choices
+from relay.verbs import voice
 from relay.verbs.registry import (
     NOT_YOURS,
     Call,
@@ -47,7 +48,7 @@ ASK_ZONE = (
 )
 
 
-@verb("settings", usage="[zone <city>]", help="your own choices: learning, sound, previews, time zone")
+@verb("settings", usage="[zone <city>]", help="your own choices: learning, sound, voice, previews, time zone")
 async def settings(call: Call) -> Told:
     """Shows a person's choices with buttons to change them; sets the time zone at once when it is named."""
     word, _, rest = call.text.strip().partition(" ")
@@ -61,6 +62,12 @@ async def settings(call: Call) -> Told:
 async def choose_learning(call: Call, user_id: str, chosen: str) -> Pressed:
     """Sets whether the person's messages teach anything."""
     return await chosen_by(call, user_id, {"learning": chosen} if chosen in LEARNING else {})
+
+
+@pressed("tv")
+async def choose_voice(call: Call, user_id: str, chosen: str) -> Pressed:
+    """Sets when answers are said aloud."""
+    return await chosen_by(call, user_id, {"voice": chosen} if chosen in VOICES else {})
 
 
 @pressed("ts")
@@ -108,6 +115,7 @@ def in_words(call: Call, choices: Choices) -> str:
     zone = literal(choices.zone) if choices.zone else f"{literal(str(call.house.zone))} (where I run)"
     lines = [f"- learning: {choices.learning} – {LEARNING[choices.learning]}"]
     lines += [f"- {words[0] if getattr(choices, name) else words[1]}" for name, words in FLAGS.items()]
+    lines.append(f"- {voice.in_words(choices.voice)}")
     now = datetime.now(choices.zone_or(call.house.zone))
     return "\n".join(["**Your settings**", *lines, f"- time zone: {zone}, {now:%H:%M} now"])
 
@@ -128,7 +136,7 @@ def rows(user_id: int, choices: Choices) -> list[list[Json]]:
     zone = [button("🕒 Time zone…", f"tz:{user_id}:ask")]
     if choices.zone:
         zone.append(button("🕒 As where you run", f"tz:{user_id}:house"))
-    return [learning, *flags, zone]
+    return [learning, *flags, voice.row(user_id, choices.voice, "tv"), zone]
 
 
 def zones_named(words: str) -> list[str]:

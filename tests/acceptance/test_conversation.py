@@ -159,7 +159,7 @@ async def test_a_reply_with_a_quote_is_told_to_the_model(town: Town) -> None:
 async def test_albums_pastes_and_forwards_with_a_comment_are_one_turn_each(town: Town) -> None:
     ada, dm = town.person()
     ben, _ = town.person("Ben")
-    asked = town.asked
+    asked = town.model.counts["requests"]
     for number in range(3):
         last = await town.tg.say(dm, ada, "my album" if not number else "", photo=True, media_group_id="77")
     reply = await town.tg.wait_reply(dm, last)

@@ -158,3 +158,35 @@ async def test_a_control_may_have_nothing_to_say(house: House, store: Store, don
     (control,) = await house.say(message(ADA, "/stop"))
     assert await store.deliver(control, BOT.id, []) == []
     assert await store.sent(control, [], done) == (False, False)
+
+
+async def test_a_line_takes_the_place_of_a_voice_note_that_cannot_be(house: House, store: Store, sql: Sql) -> None:
+    turn = await answered(house, store)
+    say = {"chat_id": ADA, "method": "sendVoice", "say": {"text": "Hi!", "language": "en"}}
+    await store.deliver(turn, BOT.id, [*parts("Hi!"), {"seq": 2, "chat_id": ADA, "request": say}])
+    row = await store.sending(turn, [sent(1, 501)], 2)
+    assert (row["status"], row["sending_text"], row["request"]) == ("sending", None, say)
+    line = {"chat_id": ADA, "text": "I could not.", "say": {}}
+    row = await store.sending_instead(turn, 2, line)
+    assert (row["status"], row["sending_text"], row["request"]) == ("sending", "I could not.", line)
+    rows = await store.deliver(turn, BOT.id, [])
+    assert states(rows) == [("sent", False), ("sending", True)]
+    await store.sent(turn, [sent(2, 502)], True)
+    assert await sql("select status from turn") == [("done",)]
+
+
+async def test_what_was_to_be_said_is_not_kept_twice(house: House, store: Store, sql: Sql) -> None:
+    turn = await answered(house, store)
+    say = {"chat_id": ADA, "method": "sendVoice", "say": {"text": "Hi!", "language": "en"}}
+    await store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": say}])
+    await store.sent(turn, [sent(1, 501)], True)
+    assert await sql("select request -> 'say' from delivery") == [({"language": "en"},)]
+
+
+async def test_an_answer_is_there_to_be_said_with_its_space(house: House, store: Store) -> None:
+    turn = await answered(house, store)
+    said = await store.answer_said(turn.turn_id)
+    assert said is not None
+    assert said["text"] == "Hi!"
+    assert (said["space"]["kind"], said["space"]["owner_id"]) == ("private", ADA)
+    assert await store.answer_said(turn.turn_id + 99) is None

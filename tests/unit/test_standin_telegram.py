@@ -257,7 +257,7 @@ async def test_drafts(tg: TelegramStandIn, bot: Bot) -> None:
 
 
 async def test_media(tg: TelegramStandIn, bot: Bot) -> None:
-    voice = await bot.send_voice(7, b"opus", caption="listen", duration=4)
+    voice = await bot.send_voice(7, b"OggS opus", caption="listen", duration=4)
     assert (voice.voice.duration, voice.caption) == (4, "listen")
     document = await bot.send_document(7, b"{}", filename="export.json")
     assert document.document.file_name == "export.json"

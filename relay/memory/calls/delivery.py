@@ -36,6 +36,13 @@ class DeliveryCalls(Calls):
         result: Json = await self._call("sending_anew", turn_id=turn.turn_id, fence=turn.fence, seq=seq)
         return result
 
+    async def sending_instead(self, turn: Claimed, seq: int, request: Json) -> Json:
+        """Stores what takes a voice note's place, and marks it as being sent. Returns that part."""
+        result: Json = await self._call(
+            "sending_instead", turn_id=turn.turn_id, fence=turn.fence, seq=seq, request=request
+        )
+        return result
+
     async def sent(self, turn: Claimed, results: list[Json], done: bool) -> tuple[bool, bool]:
         """Marks parts by their results; closes the turn when `done`.
 

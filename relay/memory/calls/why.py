@@ -23,6 +23,11 @@ class WhyCalls(Calls):
         )
         return int(found or 0)
 
+    async def answer_said(self, turn_id: int) -> Json | None:
+        """What a turn answered, and in which space: `{text, space}`; None without an answer."""
+        found: Json | None = await self._call("answer_said", turn_id=turn_id)
+        return found
+
     async def why(self, turn_id: int, user_id: int) -> Json | None:
         """What went into a turn's answer, as `user_id` may see it who sees its space; None without an answer."""
         found: Json | None = await self._call("why", turn_id=turn_id, user_id=user_id)

@@ -48,3 +48,12 @@ def media_object(world: World, kind: str, upload: Upload) -> Json | list[Json]:
     if kind == "video":
         result.update(width=640, height=360)
     return result
+
+
+def sound_type(data: bytes) -> str | None:
+    """The MIME type of what sendVoice takes; None for anything else."""
+    if data.startswith(b"OggS"):
+        return "audio/ogg"
+    if data.startswith(b"ID3") or (data[:1] == b"\xff" and data[1:2] >= b"\xe2"):
+        return "audio/mpeg"
+    return "audio/mp4" if data[4:8] == b"ftyp" else None

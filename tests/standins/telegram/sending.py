@@ -12,7 +12,7 @@ from tests.standins.telegram.checks import (
     inline_keyboard,
     writable_chat,
 )
-from tests.standins.telegram.media import media_object
+from tests.standins.telegram.media import media_object, sound_type
 from tests.standins.telegram.text import MAX_CAPTION, MAX_TEXT, formatted
 from tests.standins.telegram.values import Chat, Json, StoredFile, StoredMessage, Upload, bad_request
 from tests.standins.telegram.world import World
@@ -95,6 +95,12 @@ def _send_media(kind: str, world: World, params: Json, files: Files) -> Json:
     if not upload.data:
         raise bad_request("file must be non-empty")
     upload.duration = int(params.get("duration") or upload.duration)
+    if kind == "voice":
+        if chat.user is not None and chat.user.refuses_voice:
+            raise bad_request("VOICE_MESSAGES_FORBIDDEN")
+        # What is no OGG, MP3 or M4A file arrives as a document.
+        upload.mime_type = sound_type(upload.data)
+        kind = kind if upload.mime_type else "document"
     content: Json = {kind: media_object(world, kind, upload)}
     if caption:
         content["caption"] = caption

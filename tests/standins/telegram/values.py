@@ -44,6 +44,8 @@ class User:
     language_code: str | None = "en"
     is_bot: bool = False
     blocked_bot: bool = False
+    refuses_voice: bool = False
+    """Nobody may send them voice messages (a privacy setting)."""
 
     def json(self) -> Json:
         """The User object as the API sends it."""

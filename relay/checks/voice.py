@@ -1,0 +1,30 @@
+"""What says answers aloud: whether it would."""
+
+from __future__ import annotations
+
+from relay.app import make_voice
+from relay.checks.finding import Finding, ok, skipped, warning
+from relay.clients.piper import trouble
+from relay.errors import VoiceUnavailable
+from relay.settings import Settings
+
+NAMES = ("voice",)
+NEEDS = ("RELAY_TTS", "RELAY_TTS_VOICE", "RELAY_TTS_RATE", "RELAY_TTS_PITCH")
+SECONDS = 90.0
+OFFLINE = "Answers come as text meanwhile. `relay[voice-offline]` speaks without the network."
+
+
+async def voice(settings: Settings) -> list[Finding]:
+    """Says one word with what the settings name."""
+    speaks = make_voice(settings)
+    if speaks is None:
+        return [skipped("voice", "off (RELAY_TTS)")]
+    piper = settings.text_to_speech == "piper"
+    if piper and (wrong := trouble(settings.tts_voice)):
+        said, _, fix = wrong.partition(": ")
+        return [warning("voice", said, fix)]
+    try:
+        await speaks.speak("Hello.", "en")
+    except VoiceUnavailable as error:
+        return [warning("voice", str(error), "" if piper else OFFLINE)]
+    return [ok("voice", f"{settings.text_to_speech} speaks")]

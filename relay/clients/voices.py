@@ -1,0 +1,66 @@
+"""The voices of an installation: which speaks first, which speaks when that cannot, and how it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import structlog
+
+from relay.clients.edge_tts import EdgeTts
+from relay.clients.opener import Opener as Process
+from relay.clients.piper import Piper, trouble
+from relay.errors import MediaRefused, VoiceUnavailable
+from relay.models import Sound
+from relay.ports import Opener, Voice
+from relay.settings import Settings
+
+log = structlog.get_logger()
+
+PIPER_BYTES = 4 * 2**30
+"""Of addresses: its engine reserves many times what it uses."""
+PIPER_SECONDS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """The `Voice` port: the first of several that can speak."""
+
+    voices: Sequence[Voice]
+    opener: Opener
+
+    async def speak(self, text: str, language: str = "") -> Sound:
+        """See `ports.Voice.speak`. The error is the first one's."""
+        first: VoiceUnavailable | None = None
+        for voice in self.voices:
+            try:
+                return await self._as_note(await voice.speak(text, language))
+            except VoiceUnavailable as error:
+                log.warning("not said aloud", voice=type(voice).__name__, error=str(error))
+                first = first or error
+        raise first or VoiceUnavailable()
+
+    async def _as_note(self, sound: Sound) -> Sound:
+        """A sound as OGG/Opus, which Telegram shows with its wave, where PyAV is installed; else as it is."""
+        if sound.mime == "audio/ogg" or find_spec("av") is None:
+            return sound
+        try:
+            told, (content,) = await self.opener.open("opus", sound.content)
+        except MediaRefused as error:
+            log.warning("sent as it is, not as Opus", error=str(error))
+            return sound
+        return Sound(content, "audio/ogg", told["seconds"])
+
+
+def make_voices(settings: Settings) -> Voice | None:
+    """What says answers aloud; None: nothing does. A path of an .onnx file is a voice of Piper's."""
+    if settings.text_to_speech == "off":
+        return None
+    given = settings.tts_voice
+    path = given if given.endswith(".onnx") or settings.text_to_speech == "piper" else ""
+    piper = Piper(path, Process(PIPER_BYTES, PIPER_SECONDS))
+    if settings.text_to_speech == "piper":
+        return Voices([piper], Process())
+    edge = EdgeTts("" if path else given, settings.tts_rate, settings.tts_pitch)
+    return Voices([edge] if trouble(path) else [edge, piper], Process())

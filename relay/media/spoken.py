@@ -1,0 +1,127 @@
+"""A text as it is said: without marks, code, addresses, tables and pictures, and not too long. Pure; never raises."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+import pyromark
+import structlog
+
+from relay.media.languages import language_of
+
+log = structlog.get_logger()
+
+MOST = 1_500
+"""Characters that are said: about a minute and a half."""
+_OPTIONS = (
+    pyromark.Options.ENABLE_TABLES
+    | pyromark.Options.ENABLE_STRIKETHROUGH
+    | pyromark.Options.ENABLE_TASKLISTS
+    | pyromark.Options.ENABLE_MATH
+)
+_IN_THE_TEXT = {
+    "en": ("The code is in the text.", "The table is in the text."),
+    "de": ("Der Code steht im Text.", "Die Tabelle steht im Text."),
+    "fr": ("Le code est dans le texte.", "Le tableau est dans le texte."),
+    "es": ("El código está en el texto.", "La tabla está en el texto."),
+    "it": ("Il codice è nel testo.", "La tabella è nel testo."),
+    "pt": ("O código está no texto.", "A tabela está no texto."),
+    "nl": ("De code staat in de tekst.", "De tabel staat in de tekst."),
+}
+"""What is said in place of code, and of a table, by language."""
+_ENDS = frozenset({"Paragraph", "Heading", "Item", "BlockQuote", "CodeBlock", "Table", "HtmlBlock"})
+"""What ends with a pause."""
+_ADDRESS = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://|www\.)\S*|\b[\w-]+(?:\.[\w-]+)+(?::\d+)?/\S*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.I
+)
+_WORDS = re.compile(r"[\w .,:'’+-]{1,40}")
+"""Code that can be said like words."""
+_MARKS = re.compile(r"[*_`#~|<>\[\]{}\\^\u200b\u2060\ufeff]+")
+_SAID = "°№%"
+"""Signs that a voice can say."""
+_SILENT = ("So", "Sk", "Cs", "Co", "Cn", "Cc", "Cf")
+"""Categories of characters that it cannot: emoji and what makes them up."""
+_JOINERS = "\u200c\u200d"
+_END = re.compile(r"[.!?…]+[\"'”’»)]*(?=\s)|[。！？।؟]+[\"'”’»」)]*")
+_PAUSE = tuple(".!?…:;,。！？、।؟،")
+
+
+def spoken(markdown: str, most: int = MOST) -> str:
+    """A text in Markdown as it is said, in at most `most` characters, cut at a sentence; empty: nothing can be."""
+    try:
+        written = _written(markdown.encode("utf-8", "replace").decode())
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of the Rust parser is no Exception
+        log.warning("said without its form", error=type(error).__name__)
+        written = markdown
+    lines = (_clean(line) for line in written.split("\n"))
+    text = " ".join(line if line.endswith(_PAUSE) else f"{line}." for line in lines if re.search(r"\w", line))
+    return _cut(text, most)
+
+
+def _written(markdown: str) -> str:
+    """What of a text is words, a line for each thing after which one pauses."""
+    words: list[str] = []
+    skipping = 0
+    code, table = _IN_THE_TEXT.get(language_of(_prose(markdown)), _IN_THE_TEXT["en"])
+    said: set[str] = set()
+    for event in pyromark.events(markdown, options=_OPTIONS):
+        key, value = _payload(event)
+        name = _name(value) if key in ("Start", "End") else ""
+        if name in ("CodeBlock", "Table"):
+            skipping += 1 if key == "Start" else -1
+            line = code if name == "CodeBlock" else table
+            if key == "Start" and line not in said:
+                said.add(line)
+                words.append(f"\n{line}")
+        if name in _ENDS:
+            words.append("\n")
+        elif skipping:
+            continue
+        elif key == "Text" or (key in ("Code", "InlineMath", "DisplayMath") and _WORDS.fullmatch(value)):
+            words.append(value)
+        elif key in ("SoftBreak", "InlineHtml"):
+            words.append(" ")
+        elif key in ("HardBreak", "Rule"):
+            words.append("\n")
+    return "".join(words)
+
+
+def _prose(markdown: str) -> str:
+    """A text without its fenced code and its tables, roughly: the words that tell its language."""
+    return re.sub(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|^[ \t]*\|[^\n]*", " ", markdown)
+
+
+def _payload(event: Any) -> tuple[str, Any]:
+    return (event, None) if isinstance(event, str) else next(iter(event.items()))
+
+
+def _name(tag: Any) -> str:
+    return tag if isinstance(tag, str) else str(next(iter(tag)))
+
+
+def _clean(line: str) -> str:
+    """A line without addresses, marks and pictures."""
+    line = _MARKS.sub(" ", _ADDRESS.sub(" ", line))
+    signs = [
+        sign if sign in _SAID or sign in _JOINERS or unicodedata.category(sign) not in _SILENT else " " for sign in line
+    ]
+    line = re.sub(r"(?<!\w)[\u200c\u200d]+|[\u200c\u200d]+(?!\w)|[\ufe0e\ufe0f\u20e3]", "", "".join(signs))
+    line = re.sub(r"\(\s*[,;:.\s]*\)", " ", line)
+    # What is left may look like an address now that something between its parts is gone.
+    line = _ADDRESS.sub(" ", line)
+    return re.sub(r"\s+([,.;:!?])", r"\1", " ".join(line.split()))
+
+
+def _cut(text: str, most: int) -> str:
+    """The sentences that fit; of a first one that does not, its words."""
+    if len(text) <= most:
+        return text
+    head = text[: most + 1]
+    ends = [found.end() for found in _END.finditer(head) if found.end() <= most]
+    if ends and ends[-1] > most // 4:
+        return head[: ends[-1]]
+    return head[: max(head.rfind(" ", 0, most), 0) or most].rstrip(" ,;:–-")

@@ -1,0 +1,65 @@
+"""Answers said aloud: one of them, or as a person chose."""
+
+from __future__ import annotations
+
+from relay.models import VOICES, Space
+from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, Told, button, number_in, pressed, verb
+from relay.verbs.sight import may_see
+
+SPEAKS = {
+    "auto": "a voice note is answered aloud too",
+    "always": "every answer is also said aloud",
+    "never": "no answer is said aloud",
+}
+LABELS = {"auto": "🔊 Auto", "always": "🔊 Always", "never": "🔇 Never"}
+OFF = "I cannot speak here: RELAY_TTS is off."
+NO_ANSWER = "That is no answer of mine. Reply with /say to an answer, or send it alone for my last one here."
+
+
+@verb("say", help="say an answer aloud (reply to it)", doors=("chat",))
+async def say(call: Call) -> Told:
+    """Says the answer that this replies to, else the last one here."""
+    if not call.house.speaks:
+        return Told(OFF)
+    target = call.message.get("reply_to_message") or {}
+    under = 0 if "forum_topic_created" in target else int(target.get("message_id") or 0)
+    turn_id = await call.store.answered_turn(call.bot_id, call.chat_id, call.topic_id, under, call.space)
+    answer = await call.store.answer_said(turn_id) if turn_id else None
+    if answer is None:
+        return Told(NO_ANSWER if under else "I have not answered anything here yet.")
+    if not await may_see(call, Space(**answer["space"])):
+        return Told("That answer is not yours to hear.")
+    return Told("", aloud=answer["text"])
+
+
+@verb("voice", usage="[auto|always|never]", help="when answers are also said aloud")
+async def voice(call: Call) -> Told:
+    """Shows when a person's answers are said aloud, or sets it."""
+    word = call.text.strip().lower()
+    if word and word not in VOICES:
+        return Told("Say /voice auto, /voice always or /voice never.", private=True)
+    choices = await (call.store.choose(call.user_id, {"voice": word}) if word else call.store.choices(call.user_id))
+    off = "" if call.house.speaks else f" {OFF}"
+    return Told(f"{in_words(choices.voice)}.{off}", rows=[row(call.user_id, choices.voice, "vv")], private=True)
+
+
+@pressed("vv")
+async def choose_voice(call: Call, user_id: str, chosen: str) -> Pressed:
+    """Sets when answers are said aloud."""
+    if number_in(user_id) != call.user_id:
+        return NOT_YOURS
+    choices = await call.store.choose(call.user_id, {"voice": chosen} if chosen in VOICES else {})
+    rows = [row(call.user_id, choices.voice, "vv")]
+    return Pressed("Done." if chosen in VOICES else "", f"{in_words(choices.voice)}.", rows)
+
+
+def in_words(chosen: str) -> str:
+    """A choice as /voice and /settings tell it."""
+    return f"voice: {chosen} – {SPEAKS[chosen]}"
+
+
+def row(user_id: int, chosen: str, kind: str) -> list[Json]:
+    """The buttons of the choice, whose data begins with `kind`; a tick marks what is chosen."""
+    return [
+        button(f"{'✓ ' if chosen == name else ''}{label}", f"{kind}:{user_id}:{name}") for name, label in LABELS.items()
+    ]

@@ -1,0 +1,100 @@
+"""edge-tts, unmodified, against a stand-in of its service: what is said, and that nothing hangs or grows."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import edge_tts.communicate
+import pytest
+
+from relay.clients import edge_tts as client
+from relay.clients.edge_tts import VOICES, EdgeTts
+from relay.errors import VoiceUnavailable
+from tests.standins.speech import MP3, SpeechStandIn
+
+
+@pytest.fixture
+async def speech(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SpeechStandIn]:
+    async with SpeechStandIn() as standin:
+        monkeypatch.setattr(edge_tts.communicate, "WSS_URL", standin.url)
+        yield standin
+
+
+async def test_a_text_becomes_sound(speech: SpeechStandIn) -> None:
+    sound = await EdgeTts().speak("Tom & Jerry: 3 < 4.", "en")
+    assert (sound.content, sound.mime, sound.seconds) == (MP3, "audio/mpeg", 2)
+    (asked,) = speech.asked
+    assert (asked.text, asked.voice) == ("Tom & Jerry: 3 < 4.", VOICES["en"])
+    assert (asked.rate, asked.pitch) == ("+0%", "+0Hz")
+
+
+async def test_the_voice_is_that_of_the_language_or_the_chosen_one(speech: SpeechStandIn) -> None:
+    await EdgeTts().speak("Bonjour à tous, il fait très beau.", "fr")
+    await EdgeTts().speak("Das ist wirklich nicht schwer.")
+    await EdgeTts().speak("Xyzzy!", "xx")
+    await EdgeTts("en-GB-SoniaNeural", "+20%", "-5Hz").speak("Das ist wirklich nicht schwer.", "de")
+    assert [asked.voice for asked in speech.asked] == [VOICES["fr"], VOICES["de"], VOICES["en"], "en-GB-SoniaNeural"]
+    assert (speech.asked[-1].rate, speech.asked[-1].pitch) == ("+20%", "-5Hz")
+
+
+async def test_a_text_longer_than_one_request_is_said_whole(speech: SpeechStandIn) -> None:
+    sound = await EdgeTts().speak("これは長い文です。 " * 150, "ja")
+    assert len(speech.asked) > 1
+    assert len(sound.content) == len(MP3) * len(speech.asked)
+
+
+@pytest.mark.parametrize(
+    ("mode", "sentence"),
+    [
+        ("hangs", "fell silent"),
+        ("stalls", "fell silent"),
+        ("closes", "no sound that can be used"),
+        ("refuses", "cannot be reached"),
+        ("garbage", "no sound that can be used"),
+        ("noise", "no sound that can be used"),
+        ("endless", "no sound that can be used"),
+    ],
+)
+async def test_trouble_ends_soon_with_a_sentence(
+    speech: SpeechStandIn, monkeypatch: pytest.MonkeyPatch, mode: str, sentence: str
+) -> None:
+    monkeypatch.setattr(client, "SILENT_SECONDS", 0.5)
+    monkeypatch.setattr(client, "MOST_BYTES", 200_000)
+    speech.mode = mode
+    begun = time.monotonic()
+    with pytest.raises(VoiceUnavailable, match=sentence):
+        await EdgeTts().speak("Hello.", "en")
+    assert time.monotonic() - begun < 30
+
+
+async def test_what_trickles_for_ever_ends_too(speech: SpeechStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "WHOLE_SECONDS", 0.5)
+    speech.mode = "slow"
+    begun = time.monotonic()
+    with pytest.raises(VoiceUnavailable, match="fell silent"):
+        await EdgeTts().speak("Hello.", "en")
+    assert time.monotonic() - begun < 5
+
+
+async def test_giving_up_does_not_wait_for_a_service_that_hangs(speech: SpeechStandIn) -> None:
+    speech.mode = "hangs"
+    task = asyncio.create_task(EdgeTts().speak("Hello.", "en"))
+    await asyncio.wait_for(speech.heard.wait(), 10)
+    begun = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.monotonic() - begun < 2
+
+
+async def test_no_service_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge_tts.communicate, "WSS_URL", "ws://127.0.0.1:9/nothing?x=1")
+    with pytest.raises(VoiceUnavailable, match="cannot be reached"):
+        await EdgeTts().speak("Hello.", "en")
+
+
+async def test_a_setting_that_is_no_voice_is_named() -> None:
+    with pytest.raises(VoiceUnavailable, match="RELAY_TTS_VOICE"):
+        await EdgeTts("Sonia").speak("Hello.", "en")

