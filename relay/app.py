@@ -154,10 +154,13 @@ def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf
     from relay.media.documents import Documents
     from relay.media.files import Files
     from relay.media.pictures import Pictures
+    from relay.media.prepared import Cache
     from relay.media.reading import Reader
     from relay.media.shelf import Shelf
     from relay.media.sounds import Sounds
 
-    files, opener = Files(messenger, settings.max_file * 2**20), Opener()
-    sounds, pictures = Sounds(files, None), Pictures(files, opener)
-    return Reader(sounds, pictures, Documents(files, opener, sounds, pictures)), Shelf()
+    files, opener, cache = Files(messenger, settings.max_file * 2**20), Opener(), Cache()
+    pictures = Pictures(files, opener, settings.max_megapixels * 1_000_000, cache)
+    sounds = Sounds(files, None)
+    reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures))
+    return reader, Shelf(pictures, files, cache)
