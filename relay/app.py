@@ -150,6 +150,7 @@ def make_worker(
 
 def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf]:
     """What reads the files that people send, and what shows them to the model again."""
+    from relay.clients.kept_files import KeptFiles
     from relay.clients.opener import Opener
     from relay.media.documents import Documents
     from relay.media.files import Files
@@ -159,7 +160,8 @@ def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf
     from relay.media.shelf import Shelf
     from relay.media.sounds import Sounds
 
-    files, opener, cache = Files(messenger, settings.max_file * 2**20), Opener(), Cache()
+    keeper = KeptFiles(settings.data_dir / "media") if settings.keep_media else None
+    files, opener, cache = Files(messenger, settings.max_file * 2**20, keeper), Opener(), Cache()
     pictures = Pictures(files, opener, settings.max_megapixels * 1_000_000, cache)
     sounds = Sounds(files, None)
     reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures))

@@ -134,13 +134,18 @@ def addressed(message: Json, bot: Bot) -> bool:
 
 def for_bot(messages: Sequence[Json], bot: Bot) -> list[Json]:
     """Those of some group messages that are for the bot: an album is, with all its parts, when one of them is."""
-    albums = {message.get("media_group_id") for message in messages if addressed(message, bot)} - {None}
-    return [one for one in messages if addressed(one, bot) or one.get("media_group_id") in albums]
+    albums = {album_of(message) for message in messages if addressed(message, bot)} - {""}
+    return [message for message in messages if addressed(message, bot) or album_of(message) in albums]
+
+
+def album_of(message: Json) -> str:
+    """What the parts of an album have in common; empty for what is none."""
+    return str(message.get("media_group_id") or "")
 
 
 def hold_of(message: Json) -> float:
     """Seconds to wait for what may belong to a message."""
-    if message.get("media_group_id"):
+    if album_of(message):
         return ALBUM_SECONDS
     return PASTE_SECONDS if len(message.get("text") or "") >= PASTE_LENGTH else 0.0
 
@@ -221,7 +226,7 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, group_open:
             return "ignored"
         return "turn" if match[1].lower() in IN_LANE else "control"
     # Which part of an album holds its caption, and whether that is for us, shows when all parts are there.
-    waits = group_open or bool(body.get("media_group_id"))
+    waits = group_open or bool(album_of(body))
     return "turn" if chat["type"] == "private" or waits or addressed(body, bot) else "overheard"
 
 

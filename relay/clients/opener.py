@@ -79,15 +79,17 @@ class Opener:
         assert stdin is not None and stdout is not None and stderr is not None  # noqa: PT018, S101 — they are pipes
         try:
             async with asyncio.timeout(self._seconds):
-                _, output, trouble = await asyncio.gather(_fed(stdin, head, content), _read(stdout), _last(stderr))
+                _, output, trouble = await asyncio.gather(
+                    _fed(stdin, head, content), _read(stdout, process), _last(stderr)
+                )
                 return await process.wait(), output, trouble
         except TimeoutError:
             raise MediaRefused(TOO_LONG) from None
         finally:
             stdin.close()
             if process.returncode is None:
-                _kill(process)
-                await asyncio.shield(process.wait())
+                _kill(process)  # it has ended for us when its pipes have, and they only do when they are read
+                await asyncio.shield(asyncio.gather(process.wait(), _last(stdout), _last(stderr)))
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
@@ -107,13 +109,14 @@ async def _fed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> None
         await stdin.drain()
 
 
-async def _read(stdout: asyncio.StreamReader) -> bytes:
-    """All that the process makes. Raises `MediaRefused` when that has no end."""
+async def _read(stdout: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:
+    """All that the process makes. When that has no end, the process is ended."""
     output = bytearray()
     while piece := await stdout.read(1 << 16):
         output += piece
         if len(output) > MOST_MADE:
-            raise MediaRefused(NOT_OPENED)
+            output.clear()
+            _kill(process)
     return bytes(output)
 
 

@@ -66,7 +66,10 @@ class Pictures:
                     raise
         if not attachment.preview:
             raise MediaRefused(NO_PREVIEW)
-        return replace(await self._opened(replace(attachment, file_id=attachment.preview, size=0)), preview=True)
+        still = replace(
+            attachment, file_id=attachment.preview, unique_id=f"{attachment.unique_id}-still", mime="", size=0
+        )
+        return replace(await self._opened(still), preview=True)
 
     async def _opened(self, attachment: Attachment) -> Prepared:
         content = await self._files.get(attachment)
