@@ -21,6 +21,7 @@ log = structlog.get_logger()
 IMAGES, IMAGE_TOKENS, IMAGE_BYTES = 20, 30_000, 6 * 2**20
 PAGES, DOCUMENT_BYTES = 16, 12 * 2**20
 """Together they stay below what one request may have: 32 MB, where each byte takes one and a third."""
+WHOLE = 100_000
 SECONDS = 20.0
 """How long an answer waits for what is fetched again."""
 PDF = "application/pdf"
@@ -78,22 +79,28 @@ def chosen(present: Sequence[Block], recent: Sequence[dict[str, Any]]) -> dict[s
     before = [block for row in recent if row["role"] == "user" for block in row["blocks"]]
     images = by_id(block for block in [*before, *present] if is_image(block))
     documents = by_id(block for block in [*before, *present] if block["type"] == "document")
-    start = max(
-        first_kept([1] * len(images), IMAGES),
-        first_kept([tokens_of(block) for block in images.values()], IMAGE_TOKENS),
-        first_kept([bytes_of(block) for block in images.values()], IMAGE_BYTES),
-    )
+    start = first_kept([share_of_images(block) for block in images.values()], WHOLE)
     return dict(list(images.items())[start:]) | chosen_documents(documents, present)
 
 
 def chosen_documents(documents: dict[str, Block], present: Sequence[Block]) -> dict[str, Block]:
     """The documents of the present message, whatever pages they have, and the newest others with which they fit."""
-    sizes = [bytes_of(block) for block in documents.values()]
-    pages = [pages_of(block) for block in documents.values()]
-    start = max(first_kept(pages, PAGES), first_kept(sizes, DOCUMENT_BYTES))
+    start = first_kept([share_of_documents(block) for block in documents.values()], WHOLE)
     here = within(by_id(block for block in present if block["type"] == "document"), DOCUMENT_BYTES)
     both = dict(list(documents.items())[start:]) | here
     return both if sum(map(bytes_of, both.values())) <= DOCUMENT_BYTES else here
+
+
+def share_of_images(block: Block) -> int:
+    """How much of what pictures may take one takes: of their number, tokens or bytes, whichever is most."""
+    return max(
+        WHOLE // IMAGES, -(-tokens_of(block) * WHOLE // IMAGE_TOKENS), -(-bytes_of(block) * WHOLE // IMAGE_BYTES)
+    )
+
+
+def share_of_documents(block: Block) -> int:
+    """The same of a document: of their pages or bytes."""
+    return max(-(-pages_of(block) * WHOLE // PAGES), -(-bytes_of(block) * WHOLE // DOCUMENT_BYTES))
 
 
 def by_id(blocks: Iterable[Block]) -> dict[str, Block]:
