@@ -34,10 +34,12 @@ class KeptFiles:
         if path := self._path(unique_id):
             try:
                 await in_thread(self._write, path, content)
-            except FileRefused as error:
-                log.warning("a file is not kept", error=str(error))
+            except (FileRefused, OSError) as error:
+                log.warning("a file is not kept", error=type(error).__name__)
 
     def _write(self, path: Path, content: bytes) -> None:
+        for folder in (self._folder, path.parent):  # a mode given for several is only that of the last
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with written(path, replace=True) as file:
             file.write(content)
 

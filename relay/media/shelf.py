@@ -22,6 +22,7 @@ IMAGES, IMAGE_TOKENS, IMAGE_BYTES = 20, 30_000, 6 * 2**20
 PAGES, DOCUMENT_BYTES = 16, 12 * 2**20
 """Together they stay below what one request may have: 32 MB, where each byte takes one and a third."""
 WHOLE = 100_000
+"""All that may be shown, of whatever is scarcest."""
 SECONDS = 20.0
 """How long an answer waits for what is fetched again."""
 PDF = "application/pdf"
@@ -93,14 +94,16 @@ def chosen_documents(documents: dict[str, Block], present: Sequence[Block]) -> d
 
 def share_of_images(block: Block) -> int:
     """How much of what pictures may take one takes: of their number, tokens or bytes, whichever is most."""
-    return max(
-        WHOLE // IMAGES, -(-tokens_of(block) * WHOLE // IMAGE_TOKENS), -(-bytes_of(block) * WHOLE // IMAGE_BYTES)
-    )
+    return max(WHOLE // IMAGES, share(tokens_of(block), IMAGE_TOKENS), share(bytes_of(block), IMAGE_BYTES))
 
 
 def share_of_documents(block: Block) -> int:
     """The same of a document: of their pages or bytes."""
-    return max(-(-pages_of(block) * WHOLE // PAGES), -(-bytes_of(block) * WHOLE // DOCUMENT_BYTES))
+    return max(share(pages_of(block), PAGES), share(bytes_of(block), DOCUMENT_BYTES))
+
+
+def share(part: int, most: int) -> int:
+    return -(-part * WHOLE // most)
 
 
 def by_id(blocks: Iterable[Block]) -> dict[str, Block]:

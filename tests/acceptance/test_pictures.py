@@ -57,7 +57,7 @@ async def test_a_photo_is_seen_and_stays_in_the_conversation(world: World) -> No
     await say(world, world.dm, "what is on it?", photo=photo)
     ((kind, content),) = images(world.model.last)
     assert kind == "image/jpeg"
-    assert Image.open(io.BytesIO(content)).size == (1280, 960)
+    assert Image.open(io.BytesIO(content)).size == (1267, 950), "as large as the model uses"
     assert "what is on it?" in world.model.last.last_text
     before = world.model.last.messages
     downloads = len(world.tg.calls("getFile"))
