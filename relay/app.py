@@ -18,7 +18,7 @@ from relay.errors import SchemaError
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Database, Messenger, Model
+from relay.ports import Database, Keeper, Messenger, Model
 from relay.prices import load as load_prices
 from relay.settings import Settings
 from relay.settings import load as load_settings
@@ -150,7 +150,6 @@ def make_worker(
 
 def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf]:
     """What reads the files that people send, and what shows them to the model again."""
-    from relay.clients.kept_files import KeptFiles
     from relay.clients.opener import Opener
     from relay.media.documents import Documents
     from relay.media.files import Files
@@ -160,9 +159,21 @@ def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf
     from relay.media.shelf import Shelf
     from relay.media.sounds import Sounds
 
-    keeper = KeptFiles(settings.data_dir / "media") if settings.keep_media else None
-    files, opener, cache = Files(messenger, settings.max_file * 2**20, keeper), Opener(), Cache()
+    files, opener, cache = Files(messenger, settings.max_file * 2**20, make_keeper(settings)), Opener(), Cache()
     pictures = Pictures(files, opener, settings.max_megapixels * 1_000_000, cache)
     sounds = Sounds(files, None)
     reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures))
     return reader, Shelf(pictures, files, cache)
+
+
+def make_keeper(settings: Settings) -> Keeper | None:
+    """Where the files that people send are kept, if that is wanted: with the state, or beside it."""
+    if not settings.keep_media:
+        return None
+    if settings.supabase_url:
+        from relay.clients.bucket import Bucket
+
+        return Bucket(settings.supabase_url, settings.supabase_service_role_key)
+    from relay.clients.kept_files import KeptFiles
+
+    return KeptFiles(settings.data_dir / "media")
