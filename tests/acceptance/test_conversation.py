@@ -220,7 +220,7 @@ async def test_what_cannot_be_opened_gets_an_honest_line(town: Town) -> None:
         ({"photo": b"no picture"}, "photo"),
         ({"document": True}, "file"),
     ):
-        reply = await town.ask(dm, ada, "", **{name: content})
+        reply = await town.ask(dm, ada, "", **media)
         assert f"⚠️ I could not use your {kind}" in reply.text
     assert town.model.counts["requests"] == asked
     await town.ask(dm, ada, "/memory under a picture", photo=picture())

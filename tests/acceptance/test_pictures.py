@@ -123,6 +123,17 @@ async def test_an_album_is_one_turn_and_one_request(world: World) -> None:
     assert len(images(world.model.last)) == 10
 
 
+async def test_a_part_of_an_album_that_comes_late_is_in_the_same_answer(world: World) -> None:
+    world.model.delay = 1.5
+    await world.tg.say(world.dm, None, "which is best?", media_group_id="7", photo=picture(width=300))
+    await world.model.wait_requests(1)
+    await world.tg.say(world.dm, None, media_group_id="7", photo=picture(width=301))
+    await world.tg.wait_reply(world.dm, 0, timeout=WAIT)
+    assert len(images(world.model.last)) == 2
+    assert "which is best?" in world.model.last.last_text
+    assert len([one for one in world.tg.messages(world.dm) if one.from_bot]) == 1
+
+
 @pytest.mark.parametrize("captioned", [0, 2])
 async def test_an_album_in_a_group_is_for_the_bot_when_one_part_is(world: World, captioned: int) -> None:
     group = world.tg.group(-1001234, "Trip", [world.owner, world.friend])

@@ -132,6 +132,18 @@ async def test_only_some_work_at_a_time_and_all_are_ended(tmp_path: Path) -> Non
     assert sum(place.is_symlink() for place in places) == AT_ONCE
 
 
+async def test_the_bot_itself_loads_no_library_that_opens_files() -> None:
+    program = (
+        "import sys; from relay.app import make_reader, Settings; from relay.testing import FakeMessenger\n"
+        "import relay.bot.worker, relay.serve\n"
+        "make_reader(Settings(), FakeMessenger())\n"
+        "print([name for name in ('PIL', 'av', 'pypdf', 'lxml') if name in sys.modules])"
+    )
+    run = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)
+    printed, _ = await run.communicate()
+    assert printed.strip() == b"[]"
+
+
 async def test_it_ends_with_the_bot(tmp_path: Path) -> None:
     place = tmp_path / "pid"
     program = (
