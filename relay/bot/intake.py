@@ -26,6 +26,8 @@ OUTAGE_SECONDS = 2.0
 """Trouble with the database that is over sooner is not worth a word."""
 JOIN_SECONDS = 2.0
 """How long after a comment its forward may come to be one turn with it."""
+LATE_SECONDS = 10.0
+"""How long after an album the rest of it may."""
 MOST_WAVED = 20
 """So many strangers' presses are answered at a time."""
 OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I answer it as soon as the database is back."
@@ -135,7 +137,8 @@ class Intake:
         album = "" if is_forward(message) else album_of(message)
         if row["kind"] == "turn" and (album or is_forward(message)):
             whose = row["chat_id"], row["topic_id"], row["user_id"]
-            self._worker.runs.join(*whose, message["message_id"], JOIN_SECONDS, album)
+            within = LATE_SECONDS if album else JOIN_SECONDS
+            self._worker.runs.join(*whose, message["message_id"], within, album)
 
     def _tell_outage(self, updates: list[Json], rows: list[Json]) -> None:
         """Tells each chat once that its message waits; intake does not wait for that."""

@@ -124,7 +124,7 @@ async def test_an_album_is_one_turn_and_one_request(world: World) -> None:
 
 
 async def test_a_part_of_an_album_that_comes_late_is_in_the_same_answer(world: World) -> None:
-    world.model.delay = 1.5
+    world.model.delay = 4
     await world.tg.say(world.dm, None, "which is best?", media_group_id="7", photo=picture(width=300))
     await world.model.wait_requests(1)
     await world.tg.say(world.dm, None, media_group_id="7", photo=picture(width=301))
