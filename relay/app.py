@@ -18,7 +18,7 @@ from relay.errors import SchemaError
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Database, Ears, Messenger, Model, Voice
+from relay.ports import Database, Ears, Keeper, Messenger, Model, Voice
 from relay.prices import load as load_prices
 from relay.settings import Settings
 from relay.settings import load as load_settings
@@ -167,10 +167,26 @@ def make_reader(settings: Settings, messenger: Messenger, ears: Ears | None = No
     from relay.media.documents import Documents
     from relay.media.files import Files
     from relay.media.pictures import Pictures
+    from relay.media.prepared import Cache
     from relay.media.reading import Reader
     from relay.media.shelf import Shelf
     from relay.media.sounds import Sounds
 
-    files, opener = Files(messenger, settings.max_file * 2**20), Opener()
-    sounds, pictures = Sounds(files, ears, settings.max_minutes), Pictures(files, opener)
-    return Reader(sounds, pictures, Documents(files, opener, sounds, pictures)), Shelf()
+    files, opener, cache = Files(messenger, settings.max_file * 2**20, make_keeper(settings)), Opener(), Cache()
+    pictures = Pictures(files, opener, settings.max_megapixels * 1_000_000, cache)
+    sounds = Sounds(files, ears, settings.max_minutes)
+    reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures))
+    return reader, Shelf(pictures, files, cache)
+
+
+def make_keeper(settings: Settings) -> Keeper | None:
+    """Where the files that people send are kept, if that is wanted: with the state, or beside it."""
+    if not settings.keep_media:
+        return None
+    if settings.supabase_url:
+        from relay.clients.bucket import Bucket
+
+        return Bucket(settings.supabase_url, settings.supabase_service_role_key)
+    from relay.clients.kept_files import KeptFiles
+
+    return KeptFiles(settings.data_dir / "media")

@@ -171,6 +171,8 @@ class Attachment:
     seconds: int = 0
     width: int = 0
     height: int = 0
+    preview: str = ""
+    """The `file_id` of a small still picture that Telegram made of it; empty: there is none."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Attachment:

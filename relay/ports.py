@@ -71,6 +71,18 @@ class Opener(Protocol):
         ...
 
 
+class Keeper(Protocol):
+    """Where the files that people sent are kept, by their unique ids."""
+
+    async def get(self, unique_id: str) -> bytes | None:
+        """A file's content; None when it is not there, or cannot be read now."""
+        ...
+
+    async def put(self, unique_id: str, content: bytes) -> None:
+        """Keeps a file. One that cannot be kept is logged: the answer does not depend on it."""
+        ...
+
+
 class Ears(Protocol):
     """Speech to text."""
 

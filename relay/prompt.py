@@ -8,6 +8,7 @@ from typing import Any
 
 from relay.blocks import paired
 from relay.marks import CACHE, estimate_tokens, fits, harmless, plain_name, said_by, text_block, untrusted
+from relay.media.showing import described, files_of, introduced, media_record, media_tokens, placed, within_share
 from relay.models import Block, Context, Incoming, Prompt, ReplyTo
 
 NO_MEDIA: Mapping[str, Block] = {}
@@ -69,12 +70,14 @@ def build_prompt(
     lent = [{**row, "subject": incoming.name} if row["kind"] == "fact" else row for row in context.lent]
     memory, memory_record = memory_block([*context.memories, *lent], group)
     persona = persona_block(context.persona)
+    said = present_blocks(incoming, context)
+    *shown, here = placed(within_share(media, said, share), [*map(files_of, context.recent), said])
     recent, dropped = within_budget(context.recent, int(RECENT_TOKENS * share))
     found = list(recall_within(recalled, RECALL_TOKENS))
-    summary = context.summary
-    messages = history(summary, recent, group, media)
+    summary, shown = context.summary, shown[dropped:]
+    messages = history(summary, recent, group, zone, shown)
     mark_last(messages)
-    last = present_message(incoming, context, found, zone, group, media)
+    last = present_message(incoming, context, found, zone, group, here)
     messages = joined([*messages, {"role": "user", "content": last}])
     tainted_by = taints(incoming, context, recent, found)
     system = [text_block(f"{fits(context.soul['text'], SOUL_TOKENS)}\n\n{TAGS}", cached=True)]
@@ -88,6 +91,7 @@ def build_prompt(
         "dropped_recent": dropped,
         "share": share,
         **({"lent": True} if incoming.lent else {}),
+        **media_record([*map(files_of, recent), said], [*shown, here]),
         "tainted_by": tainted_by,
         "tokens": {
             "soul": estimate_tokens(system[0]["text"]),
@@ -97,6 +101,7 @@ def build_prompt(
             "recent": sum(weight(row) for row in recent),
             "recalled": sum(estimate_tokens(row["snippet"]) for row in found),
             "message": sum(estimate_tokens(block.get("text", "")) for block in last),
+            "media": media_tokens([*map(files_of, recent), said], [*shown, here]),
         },
     }
     return Prompt(system, messages, bool(tainted_by), record)
@@ -180,7 +185,7 @@ def weight(row: dict[str, Any]) -> int:
 
 
 def within_budget(recent: Sequence[dict[str, Any]], tokens: int) -> tuple[list[dict[str, Any]], int]:
-    """The newest messages that fit, and how many were left out.
+    """The newest messages whose texts fit, and how many were left out. What is shown of files has budgets of its own.
 
     Trimmed in steps of a quarter of the budget, so that the cached prefix changes rarely, and from a user's message on.
     """
@@ -210,30 +215,45 @@ def recall_within(recalled: Sequence[dict[str, Any]], tokens: int) -> Sequence[d
 
 
 def history(
-    summary: dict[str, Any] | None, recent: Sequence[dict[str, Any]], group: bool, media: Mapping[str, Block] = NO_MEDIA
+    summary: dict[str, Any] | None,
+    recent: Sequence[dict[str, Any]],
+    group: bool,
+    zone: tzinfo,
+    shown: Sequence[Mapping[str, Block]],
 ) -> list[dict[str, Any]]:
-    """The thread's summary, then the recent messages as real turns, tool calls included."""
+    """The thread's summary, then the recent messages as real turns, tool calls included, each with the files that are
+    shown with it."""
     messages: list[dict[str, Any]] = []
     if summary:
         text = f"<summary>\n{harmless(fits(summary['text'], SUMMARY_TOKENS))}\n</summary>"
         messages.append({"role": "user", "content": [text_block("What was said earlier in this thread:\n" + text)]})
-    for row in recent:
+    for row, media in zip(recent, shown, strict=True):
         if row["role"] == "user":
-            messages.append(
-                {"role": "user", "content": user_blocks(row["blocks"], row.get("name") or "", group, media)}
-            )
+            said_on = day_of(row, zone)
+            content = user_blocks(row["blocks"], row.get("name") or "", group, media, said_on)
+            messages.append({"role": "user", "content": content})
         else:
             messages.extend(paired(row["blocks"]))
     return joined(messages)
 
 
-def user_blocks(blocks: Sequence[Block], name: str, group: bool, media: Mapping[str, Block] = NO_MEDIA) -> list[Block]:
+def day_of(row: dict[str, Any], zone: tzinfo) -> str:
+    """The day on which a message was said; empty when that is not known."""
+    at = row.get("created_at")
+    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d}" if at else ""
+
+
+def user_blocks(
+    blocks: Sequence[Block], name: str, group: bool, media: Mapping[str, Block] = NO_MEDIA, said_on: str = ""
+) -> list[Block]:
     """A user's stored blocks as the model reads them: what others wrote delimited, files shown or described, speakers
     named in a group."""
     shown: list[Block] = []
+    left = dict(media)
     for block in blocks:
         if block["type"] != "text":
-            shown.append(media.get(block["file"]["unique_id"]) or text_block(described(block)))
+            file = left.pop(block["file"]["unique_id"], None)
+            shown.extend(introduced(block, file, group) if file else [text_block(described(block, said_on))])
         elif not block["text"].strip():
             continue
         elif block.get("untrusted"):
@@ -242,13 +262,6 @@ def user_blocks(blocks: Sequence[Block], name: str, group: bool, media: Mapping[
             shown.append(text_block(harmless(block["text"])))
     shown = shown or [text_block("(an empty message)")]
     return [said_by(name, block) for block in shown] if group else shown
-
-
-def described(block: Block) -> str:
-    """One line in place of a picture or document that is not shown (any more)."""
-    file = block["file"]
-    name = f" {plain_name(file['name'])}" if file.get("name") else ""
-    return f"({file['kind']}{name}, not shown here)"
 
 
 def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

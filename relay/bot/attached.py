@@ -23,18 +23,35 @@ def attachment_of(message: Json) -> Attachment | None:
                 kind=kind,
                 file_id=found["file_id"],
                 unique_id=str(found.get("file_unique_id") or found["file_id"]),
-                name=_name(found.get("file_name")),
-                mime=str(found.get("mime_type") or "")[:NAME_LENGTH].lower(),
+                name=_name(found.get("emoji") if kind == "sticker" else found.get("file_name")),
+                mime=_sticker_mime(found) if kind == "sticker" else _mime(found.get("mime_type")),
                 size=_number(found.get("file_size")),
                 seconds=_number(found.get("duration")),
                 width=_number(found.get("width") or found.get("length")),
                 height=_number(found.get("height") or found.get("length")),
+                preview=_preview(found.get("thumbnail")),
             )
     return None
 
 
 def _pixels(size: Json) -> int:
     return _number(size.get("width")) * _number(size.get("height"))
+
+
+def _mime(value: Any) -> str:
+    return value[:NAME_LENGTH].lower() if isinstance(value, str) else ""
+
+
+def _sticker_mime(sticker: Json) -> str:
+    """Of what type a sticker is; Telegram tells it in words of its own."""
+    if sticker.get("is_animated"):
+        return "application/x-tgsticker"
+    return "video/webm" if sticker.get("is_video") else "image/webp"
+
+
+def _preview(thumbnail: Any) -> str:
+    found = thumbnail.get("file_id") if isinstance(thumbnail, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def _number(value: Any) -> int:

@@ -13,7 +13,7 @@ import structlog
 from relay import metrics
 from relay.bot.place import Place
 from relay.bot.said import is_forward
-from relay.bot.updates import chat_of, sort_update, topic_of
+from relay.bot.updates import album_of, chat_of, sort_update, topic_of
 from relay.bot.worker import Worker
 from relay.errors import DatabaseError, DataRefused, MessengerError
 from relay.memory.people import People
@@ -26,6 +26,8 @@ OUTAGE_SECONDS = 2.0
 """Trouble with the database that is over sooner is not worth a word."""
 JOIN_SECONDS = 2.0
 """How long after a comment its forward may come to be one turn with it."""
+LATE_SECONDS = 10.0
+"""How long after an album the rest of it may."""
 MOST_WAVED = 20
 """So many strangers' presses are answered at a time."""
 OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I answer it as soon as the database is back."
@@ -129,10 +131,14 @@ class Intake:
             return _unreadable(update, False)
 
     def _join(self, row: Json) -> None:
-        """A forward that follows its comment joins the comment's turn while that is young."""
+        """A forward that follows its comment joins the comment's turn while that is young, and so does a part of an
+        album that comes late."""
         message = (row.get("payload") or {}).get("message") or {}
-        if row["kind"] == "turn" and is_forward(message):
-            self._worker.runs.join(row["chat_id"], row["topic_id"], row["user_id"], message["message_id"], JOIN_SECONDS)
+        album = "" if is_forward(message) else album_of(message)
+        if row["kind"] == "turn" and (album or is_forward(message)):
+            whose = row["chat_id"], row["topic_id"], row["user_id"]
+            within = LATE_SECONDS if album else JOIN_SECONDS
+            self._worker.runs.join(*whose, message["message_id"], within, album)
 
     def _tell_outage(self, updates: list[Json], rows: list[Json]) -> None:
         """Tells each chat once that its message waits; intake does not wait for that."""

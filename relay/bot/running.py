@@ -6,6 +6,7 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
+from relay.bot.updates import album_of, body_of
 from relay.models import Claimed
 
 
@@ -21,6 +22,11 @@ class Run:
     join: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when something that belongs to the turn arrived late."""
     started: float = field(default_factory=time.monotonic)
+
+    @property
+    def albums(self) -> set[str]:
+        """Those of which parts are in the turn."""
+        return {album_of(body_of(update)) for update in self.turn.updates} - {""}
 
 
 class Runs:
@@ -59,12 +65,12 @@ class Runs:
         if run := self._by_turn.get(turn_id):
             run.stop.set()
 
-    def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float) -> bool:
-        """Lets a message that follows a young turn's last one join it."""
+    def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float, album: str = "") -> bool:
+        """Lets a message that follows a young turn's last one join it. `album`: only as a part of one that is in it."""
         run = self.in_lane(chat_id, topic_id)
         if run is None or run.turn.user_id != user_id or time.monotonic() - run.started > within:
             return False
-        if not 0 < message_id - run.last_message_id <= 2:
+        if album not in run.albums if album else not 0 < message_id - run.last_message_id <= 2:
             return False
         run.join.set()
         return True

@@ -13,7 +13,7 @@ from relay.bot.echo import corrected
 from relay.bot.groups import Groups
 from relay.bot.place import Place
 from relay.bot.said import joined_blocks, media_of, name_of, parts_of, reply_of, said_at, text_of
-from relay.bot.updates import Bot, addressed, body_of, chat_of, command_of, may_answer, topic_of
+from relay.bot.updates import Bot, body_of, chat_of, command_of, for_bot, may_answer, topic_of
 from relay.errors import MessengerError
 from relay.memory.store import Store
 from relay.models import Claimed, Incoming, Space
@@ -61,7 +61,7 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
     messages = [update["message"] for update in turn.updates]
     space, everything = await groups.space_of(chat, turn.user_id)
     if turn.answers == "addressed" or not (everything or turn.answers == "all"):
-        messages = [message for message in messages if addressed(message, bot)]
+        messages = for_bot(messages, bot)
     reply_to = messages[-1]["message_id"] if messages and (not private or len(messages) > 1) else None
     place = Place(chat["id"], topic_id, private, reply_to)
     if not messages:

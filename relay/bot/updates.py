@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,9 +141,20 @@ def addressed(message: Json, bot: Bot) -> bool:
     return bool(re.search(rf"@{re.escape(bot.username)}\b", text_of(message), re.IGNORECASE))
 
 
+def for_bot(messages: Sequence[Json], bot: Bot) -> list[Json]:
+    """Those of some group messages that are for the bot: an album is, with all its parts, when one of them is."""
+    albums = {album_of(message) for message in messages if addressed(message, bot)} - {""}
+    return [message for message in messages if addressed(message, bot) or album_of(message) in albums]
+
+
+def album_of(message: Json) -> str:
+    """What the parts of an album have in common; empty for what is none."""
+    return str(message.get("media_group_id") or "")
+
+
 def hold_of(message: Json) -> float:
     """Seconds to wait for what may belong to a message."""
-    if message.get("media_group_id"):
+    if album_of(message):
         return ALBUM_SECONDS
     return PASTE_SECONDS if len(message.get("text") or "") >= PASTE_LENGTH else 0.0
 
@@ -225,7 +237,9 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, group_open:
         if match[2] and match[2].lower() != bot.username.lower():
             return "ignored"
         return "turn" if match[1].lower() in IN_LANE else "control"
-    return "turn" if chat["type"] == "private" or group_open or addressed(body, bot) else "overheard"
+    # Which part of an album holds its caption, and whether that is for us, shows when all parts are there.
+    waits = group_open or bool(album_of(body))
+    return "turn" if chat["type"] == "private" or waits or addressed(body, bot) else "overheard"
 
 
 def is_noted(update: Json, chat: Json) -> bool:

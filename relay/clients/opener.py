@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,56 +24,127 @@ MEMORY = 1024**3
 SECONDS = 60
 """How long it may work on a file."""
 AT_ONCE = 2
+MOST_MADE = 64 * 2**20
+"""Bytes that may be made of a file."""
+MOST_TROUBLE = 2000
+"""Bytes of what its libraries print that are kept."""
+PROGRAM = (sys.executable, "-P", "-m", "relay.opening")
 SURROUNDINGS = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")
 """What of our environment such a process sees: no setting, no key."""
 TOO_LONG = "It takes too long to open."
 NOT_OPENED = "It cannot be opened: it is damaged, or too large for this machine."
+Made = tuple[dict[str, Any], list[bytes]]
 
 
 class Opener:
     """Opens files that somebody sent."""
 
-    def __init__(self, memory: int = MEMORY, seconds: float = SECONDS) -> None:
+    def __init__(self, memory: int = MEMORY, seconds: float = SECONDS, program: Sequence[str] = PROGRAM) -> None:
+        """`memory` in bytes, of address space; `program`: what does the work, see `relay.opening`."""
         self._memory = memory
         self._seconds = seconds
+        self._program = program
         self._places = asyncio.Semaphore(AT_ONCE)
 
-    async def open(self, work: str, content: bytes, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
+    async def open(self, work: str, content: bytes, **options: Any) -> Made:
         """See `ports.Opener.open`."""
-        asked = {"work": work, "options": options, "memory": self._memory, "seconds": int(self._seconds) + 1}
-        given = json.dumps(asked).encode() + b"\n" + content
+        limits = {"memory": self._memory, "seconds": int(self._seconds) + 1, "size": len(content)}
+        head = json.dumps({"work": work, "options": options, **limits}).encode() + b"\n"
         async with self._places:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-m", "relay.opening"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env=_surroundings(),
-            )
-            try:
-                async with asyncio.timeout(self._seconds):
-                    output, trouble = await process.communicate(given)
-            except TimeoutError:
-                raise MediaRefused(TOO_LONG) from None
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-        line, _, rest = output.partition(b"\n")
-        if process.returncode or not line:
-            log.warning("file not opened", work=work, code=process.returncode)
+            code, output, trouble = await self._worked(head, content)
+        log.debug("file opened", work=work, code=code, printed=trouble.decode("utf-8", "replace"))
+        if code and code == -getattr(signal, "SIGXCPU", 0):
+            raise MediaRefused(TOO_LONG)
+        answer = _answered(output) if code == 0 else None
+        if answer is None:
+            log.warning("file not opened", work=work, code=code)
             raise MediaRefused(NOT_OPENED)
+        told, made = answer
+        if "refused" in told:
+            log.info("file refused", work=work, error=str(told.get("error"))[:80])
+            raise MediaRefused(str(told["refused"]))
+        return told["told"], made
+
+    async def _worked(self, head: bytes, content: bytes) -> tuple[int, bytes, bytes]:
+        """Runs the process: its exit code, what it wrote, and the end of what its libraries printed."""
+        process = await asyncio.create_subprocess_exec(
+            *self._program,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=_surroundings(),
+            start_new_session=True,  # Ctrl-C at the terminal is for the bot, which ends its turns in order
+        )
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None and stdout is not None and stderr is not None  # noqa: PT018, S101 — they are pipes
+        try:
+            async with asyncio.timeout(self._seconds):
+                _, output, trouble = await asyncio.gather(
+                    _fed(stdin, head, content), _read(stdout, process), _last(stderr)
+                )
+                return await process.wait(), output, trouble
+        except TimeoutError:
+            raise MediaRefused(TOO_LONG) from None
+        finally:
+            stdin.close()
+            if process.returncode is None:
+                _kill(process)  # it has ended for us when its pipes have, and they only do when they are read
+                await asyncio.shield(asyncio.gather(process.wait(), _last(stdout), _last(stderr)))
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """Ends it and all that it started. (`Process.kill` first asks how it ended, and then nobody else hears of it.)"""
+    with contextlib.suppress(ProcessLookupError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+async def _fed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> None:
+    """Sends the file. The pipe stays open: its end tells the process that we are gone."""
+    with contextlib.suppress(ConnectionError):  # it has ended, and its exit code tells why
+        stdin.write(head)
+        stdin.write(content)
+        await stdin.drain()
+
+
+async def _read(stdout: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:
+    """All that the process makes. When that has no end, the process is ended."""
+    output = bytearray()
+    while piece := await stdout.read(1 << 16):
+        output += piece
+        if len(output) > MOST_MADE:
+            output.clear()
+            _kill(process)
+    return bytes(output)
+
+
+async def _last(stderr: asyncio.StreamReader) -> bytes:
+    """The end of what is printed, however much that is."""
+    kept = b""
+    while piece := await stderr.read(1 << 16):
+        kept = (kept + piece)[-MOST_TROUBLE:]
+    return kept
+
+
+def _answered(output: bytes) -> Made | None:
+    """What the process told and made; None when that is no answer."""
+    line, _, rest = output.partition(b"\n")
+    try:
         answer = json.loads(line)
         if "refused" in answer:
-            log.info("file refused", work=work, error=trouble.decode("utf-8", "replace").strip()[-200:])
-            raise MediaRefused(answer["refused"])
+            return answer, []
         made, start = [], 0
         for size in answer["sizes"]:
             made.append(rest[start : start + size])
             start += size
-        return answer["told"], made
+        return (answer, made) if start == len(rest) and isinstance(answer["told"], dict) else None
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _surroundings() -> dict[str, str]:
     kept = {name: os.environ[name] for name in SURROUNDINGS if name in os.environ}
-    return {**kept, "PYTHONPATH": str(Path(relay.__file__).parent.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    paths = [str(Path(relay.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from relay.errors import MediaRefused
 from relay.media.files import Files
+from relay.media.pictures import is_picture
 from relay.media.reading import Kind, Read
 from relay.models import Attachment
 from relay.ports import Opener
@@ -21,4 +22,6 @@ class Documents:
 
     async def read(self, attachment: Attachment) -> Read:
         """See `reading.Kind`."""
+        if is_picture(attachment):
+            return await self._pictures.read(attachment)
         raise MediaRefused("I cannot read files yet.")

@@ -7,7 +7,7 @@ import random
 
 from relay.errors import FileTooLarge, MediaRefused, MessengerError, MessengerThrottled, MessengerUnavailable
 from relay.models import Attachment
-from relay.ports import Messenger
+from relay.ports import Keeper, Messenger
 
 TRIES = 4
 AT_ONCE = 4
@@ -19,16 +19,27 @@ GONE = "Telegram does not give it to me."
 class Files:
     """Fetches files, a few beside each other, each several times when Telegram is in trouble."""
 
-    def __init__(self, messenger: Messenger, most: int) -> None:
-        """`most`: bytes of one file."""
+    def __init__(self, messenger: Messenger, most: int, keeper: Keeper | None = None) -> None:
+        """`most`: bytes of one file; `keeper`: where they are kept, None for nowhere."""
         self._messenger = messenger
         self._most = most
+        self._keeper = keeper
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def get(self, attachment: Attachment) -> bytes:
         """A file's content. Raises `MediaRefused`."""
         if attachment.size > self._most:
             raise MediaRefused(too_large(attachment.size, self._most))
+        if self._keeper is None:
+            return await self._fetched(attachment)
+        content = await self._keeper.get(attachment.unique_id)
+        if content is None:
+            content = await self._fetched(attachment)
+            await self._keeper.put(attachment.unique_id, content)
+        return content
+
+    async def _fetched(self, attachment: Attachment) -> bytes:
+        """What Telegram gives."""
         async with self._places:
             for attempt in range(TRIES):
                 try:

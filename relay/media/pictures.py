@@ -2,20 +2,87 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 from relay.errors import MediaRefused
 from relay.media.files import Files
-from relay.media.reading import Read
-from relay.models import Attachment
+from relay.media.prepared import Cache, Prepared
+from relay.media.reading import NAMES, Read
+from relay.models import Attachment, Block
 from relay.ports import Opener
+
+ENDINGS = (
+    *(".jpg", ".jpeg", ".jpe", ".png", ".apng", ".gif", ".webp", ".avif", ".bmp", ".tif", ".tiff"),
+    *(".heic", ".heif", ".svg", ".svgz"),
+)
+SIGNS = {"photo": "📷", "sticker": "🏷", "animation": "🎞"}
+NO_PREVIEW = "It is a moving picture, and Telegram gave me no still one of it. Send a screenshot of it."
+
+
+def is_picture(attachment: Attachment) -> bool:
+    """Whether a document is a picture by what is told of it, also of a kind that cannot be opened."""
+    return attachment.mime.startswith("image/") or attachment.name.lower().endswith(ENDINGS)
 
 
 class Pictures:
     """Looks at pictures."""
 
-    def __init__(self, files: Files, opener: Opener) -> None:
+    def __init__(self, files: Files, opener: Opener, max_pixels: int, cache: Cache) -> None:
         self._files = files
         self._opener = opener
+        self._max_pixels = max_pixels
+        self._cache = cache
 
     async def read(self, attachment: Attachment) -> Read:
         """See `reading.Kind`."""
-        raise MediaRefused("I cannot look at pictures yet.")
+        made = await self.prepared(attachment)
+        block: Block = {
+            "type": "image",
+            "untrusted": "image",
+            "file": asdict(attachment),
+            "width": made.width,
+            "height": made.height,
+            "bytes": len(made.content),
+        }
+        block |= {"frames": made.frames} if made.frames > 1 else {}
+        block |= {"preview": True} if made.preview else {}
+        return Read([block], in_words(attachment))
+
+    async def prepared(self, attachment: Attachment) -> Prepared:
+        """A picture as the model sees it, from memory if it was looked at lately. Raises `MediaRefused`."""
+        made = self._cache.get(attachment.unique_id)
+        if made is None:
+            made = await self._made(attachment)
+            self._cache.put(attachment.unique_id, made)
+        return made
+
+    async def _made(self, attachment: Attachment) -> Prepared:
+        """Fetches a picture and opens it; of what moves or is of an unknown kind, what Telegram made of it."""
+        if not moves(attachment):
+            try:
+                return await self._opened(attachment)
+            except MediaRefused:
+                if not attachment.preview:
+                    raise
+        if not attachment.preview:
+            raise MediaRefused(NO_PREVIEW)
+        still = replace(
+            attachment, file_id=attachment.preview, unique_id=f"{attachment.unique_id}-still", mime="", size=0
+        )
+        return replace(await self._opened(still), preview=True)
+
+    async def _opened(self, attachment: Attachment) -> Prepared:
+        content = await self._files.get(attachment)
+        told, (made,) = await self._opener.open("picture", content, max_pixels=self._max_pixels)
+        return Prepared(made, told["mime"], told["width"], told["height"], told["frames"])
+
+
+def moves(attachment: Attachment) -> bool:
+    """Whether a file is known to be a film or an animated drawing, which is not opened here."""
+    return attachment.mime.startswith(("video/", "application/"))
+
+
+def in_words(attachment: Attachment) -> str:
+    """What the record says of a picture."""
+    what = f"{NAMES[attachment.kind]} {attachment.name}".strip() if attachment.kind != "document" else attachment.name
+    return f"{SIGNS.get(attachment.kind, '🖼')} {what or 'picture'}"

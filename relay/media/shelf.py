@@ -2,16 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import base64
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from relay.models import Block
+import structlog
+
+from relay.errors import MediaRefused
+from relay.media.files import Files
+from relay.media.pictures import Pictures
+from relay.media.prepared import Cache, Prepared
+from relay.media.weights import bytes_of, is_image, pages_of, tokens_of
+from relay.models import Attachment, Block
+
+log = structlog.get_logger()
+
+IMAGES, IMAGE_TOKENS, IMAGE_BYTES = 20, 30_000, 6 * 2**20
+PAGES, DOCUMENT_BYTES = 16, 12 * 2**20
+"""Together they stay below what one request may have: 32 MB, where each byte takes one and a third."""
+WHOLE = 100_000
+"""All that may be shown, of whatever is scarcest."""
+SECONDS = 20.0
+"""How long an answer waits for what is fetched again."""
+PDF = "application/pdf"
 
 
 class Shelf:
     """Shows the files that were sent lately, as blocks of Anthropic's."""
 
+    def __init__(self, pictures: Pictures, files: Files, cache: Cache) -> None:
+        self._pictures = pictures
+        self._files = files
+        self._cache = cache
+
     async def shown(self, present: Sequence[Block], recent: Sequence[dict[str, Any]]) -> dict[str, Block]:
         """The files that are shown as they are, by their unique ids: of the present message, then of recent ones, the
-        newest first, within a budget."""
-        return {}
+        newest first, within a budget. One that cannot be had any more is not among them."""
+        wanted = chosen(present, recent)
+        tasks = {unique_id: asyncio.create_task(self._brought(block)) for unique_id, block in wanted.items()}
+        if tasks:
+            _, late = await asyncio.wait(tasks.values(), timeout=SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        brought = {unique_id: None if task.cancelled() else task.result() for unique_id, task in tasks.items()}
+        return {unique_id: as_sent(made) for unique_id, made in brought.items() if made is not None}
+
+    async def _brought(self, block: Block) -> Prepared | None:
+        """A file made ready; None when it is gone."""
+        attachment = Attachment.from_json(block["file"])
+        try:
+            if block["type"] == "document":
+                return await self._document(attachment)
+            return await self._pictures.prepared(attachment)
+        except MediaRefused as error:
+            log.info("a file of the conversation is not shown", kind=attachment.kind, error=str(error))
+            return None
+
+    async def _document(self, attachment: Attachment) -> Prepared:
+        made = self._cache.get(attachment.unique_id)
+        if made is None:
+            made = Prepared(await self._files.get(attachment), PDF)
+            self._cache.put(attachment.unique_id, made)
+        return made
+
+
+def as_sent(made: Prepared) -> Block:
+    """A file as Anthropic's API takes it."""
+    source = {"type": "base64", "media_type": made.mime, "data": base64.b64encode(made.content).decode()}
+    return {"type": "document" if made.mime == PDF else "image", "source": source}
+
+
+def chosen(present: Sequence[Block], recent: Sequence[dict[str, Any]]) -> dict[str, Block]:
+    """Which files are shown, by their unique ids: the newest within the budgets. When one is exceeded, a quarter of it
+    is freed at once, so that the beginning of the prompt stays the same from turn to turn, and cached."""
+    before = [block for row in recent if row["role"] == "user" for block in row["blocks"]]
+    images = by_id(block for block in [*before, *present] if is_image(block))
+    documents = by_id(block for block in [*before, *present] if block["type"] == "document")
+    start = first_kept([share_of_images(block) for block in images.values()], WHOLE)
+    return dict(list(images.items())[start:]) | chosen_documents(documents, present)
+
+
+def chosen_documents(documents: dict[str, Block], present: Sequence[Block]) -> dict[str, Block]:
+    """The documents of the present message, whatever pages they have, and the newest others with which they fit."""
+    start = first_kept([share_of_documents(block) for block in documents.values()], WHOLE)
+    here = within(by_id(block for block in present if block["type"] == "document"), DOCUMENT_BYTES)
+    both = dict(list(documents.items())[start:]) | here
+    return both if sum(map(bytes_of, both.values())) <= DOCUMENT_BYTES else here
+
+
+def share_of_images(block: Block) -> int:
+    """How much of what pictures may take one takes: of their number, tokens or bytes, whichever is most."""
+    return max(WHOLE // IMAGES, share(tokens_of(block), IMAGE_TOKENS), share(bytes_of(block), IMAGE_BYTES))
+
+
+def share_of_documents(block: Block) -> int:
+    """The same of a document: of their pages or bytes."""
+    return max(share(pages_of(block), PAGES), share(bytes_of(block), DOCUMENT_BYTES))
+
+
+def share(part: int, most: int) -> int:
+    return -(-part * WHOLE // most)
+
+
+def by_id(blocks: Iterable[Block]) -> dict[str, Block]:
+    """Files in the order in which they were sent last."""
+    found: dict[str, Block] = {}
+    for block in blocks:
+        unique_id = block["file"]["unique_id"]
+        found.pop(unique_id, None)
+        found[unique_id] = block
+    return found
+
+
+def first_kept(weights: Sequence[int], most: int) -> int:
+    """From which on the newest of some weights fit, when the oldest go in steps of a quarter of what may be."""
+    surplus = sum(weights) - most
+    if surplus <= 0:
+        return 0
+    step = max(1, most // 4)
+    surplus = -(-surplus // step) * step
+    for place, weight in enumerate(weights):
+        if surplus <= 0:
+            return place
+        surplus -= weight
+    return len(weights)
+
+
+def within(documents: dict[str, Block], most: int) -> dict[str, Block]:
+    """The first documents whose bytes fit together, however many pages they have."""
+    kept, used = {}, 0
+    for unique_id, block in documents.items():
+        used += bytes_of(block)
+        if used <= most:
+            kept[unique_id] = block
+    return kept

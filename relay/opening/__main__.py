@@ -1,5 +1,5 @@
 """One piece of work on one file: options and content come by standard input, what is told and made leaves by standard
-output."""
+output. When whoever asked goes away, so does this process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import importlib
 import json
 import os
-import sys
+import threading
 from typing import Any
 
 from relay.opening.failure import Unusable
@@ -24,29 +24,37 @@ WORK = {
 
 
 def main() -> None:
-    """Reads a line of JSON (`{work, options, memory, seconds}`) and then the file; writes a line of JSON
-    (`{told, sizes}`, or `{refused}`) and then what was made."""
-    given, output = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    """Reads a line of JSON (`{work, options, memory, seconds, size}`) and then a file of that size; writes a line of
+    JSON (`{told, sizes}`, or `{refused, error}`) and then what was made. Standard input stays open meanwhile."""
+    given, output = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no part of the answer
     asked = json.loads(given.readline())
-    content = given.read()
     _bound(asked["memory"], asked["seconds"])
     answer: dict[str, Any]
     made: list[bytes] = []
     try:
+        content = given.read(asked["size"])
+        threading.Thread(target=_end_with_the_asker, args=(given,), daemon=True).start()
         told, made = importlib.import_module(WORK[asked["work"]]).work(content, **asked["options"])
         answer = {"told": told, "sizes": [len(one) for one in made]}
     except Unusable as error:
-        answer = {"refused": str(error)}
+        answer = {"refused": str(error), "error": "Unusable"}
     except MemoryError:
-        answer = {"refused": TOO_MUCH}
+        answer = {"refused": TOO_MUCH, "error": "MemoryError"}
     except Exception as error:
-        print(type(error).__name__, file=sys.stderr)
-        answer = {"refused": BROKEN}
+        answer = {"refused": BROKEN, "error": type(error).__name__}
     output.write(json.dumps(answer).encode() + b"\n")
     for one in made:
         output.write(one)
     output.flush()
+    os._exit(0)  # the thread may be in the middle of a read
+
+
+def _end_with_the_asker(given: Any) -> None:
+    """Waits for the end of standard input, which the system closes with the process at its other end."""
+    while given.read(1 << 16):
+        pass
+    os._exit(1)
 
 
 def _bound(memory: int, seconds: int) -> None:
@@ -54,14 +62,14 @@ def _bound(memory: int, seconds: int) -> None:
     with contextlib.suppress(ImportError):  # Windows has none
         import resource
 
-        for limit, most in (
-            (resource.RLIMIT_AS, memory),
-            (resource.RLIMIT_CPU, seconds),
-            (resource.RLIMIT_FSIZE, 0),
-            (resource.RLIMIT_CORE, 0),
+        for limit, soft, hard in (
+            (resource.RLIMIT_AS, memory, memory),
+            (resource.RLIMIT_CPU, seconds, seconds + 1),
+            (resource.RLIMIT_FSIZE, 0, 0),
+            (resource.RLIMIT_CORE, 0, 0),
         ):
             with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(limit, (most, most))
+                resource.setrlimit(limit, (soft, hard))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from relay.verbs.times import moment
 from relay.verbs.tools import tools_told
 
 PAGE = 6
-LAYERS = ("soul", "persona", "memory", "summary", "recent", "recalled", "message")
+LAYERS = ("soul", "persona", "memory", "summary", "recent", "recalled", "message", "media")
 TAINTS = {
     "message": "what you sent held words of others",
     "reply": "it replies to words of others",
@@ -111,6 +111,8 @@ def explained(found: Json, page: int, zone: tzinfo, prices: Prices) -> str:
     for row in found["recalled"]:
         who = "I" if row["role"] == "assistant" else literal(short(row["name"] or "you", 30))
         lines.append(f"  - {moment(row['at'], zone)}, {who}: “{quoted(row['text'], 100)}”")
+    if media := prompt.get("media"):
+        lines.append(f"- pictures and documents: {media['shown']} shown, {media['described']} only described")
     lines.append(f"- tools: {literal(tools_told(prompt.get('tools', []))) or 'none'}")
     lines += [f"- {line}" for line in (left_out(prompt), learning(found))]
     return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found, prices)

@@ -11,6 +11,7 @@ import pytest
 from tests.acceptance.conftest import World
 from tests.acceptance.harness import STRANGER
 from tests.acceptance.town import HUGE, SESSION, Town
+from tests.pictures import picture
 from tests.standins.anthropic import tool
 
 pytestmark = SESSION
@@ -215,20 +216,21 @@ async def test_what_is_said_meanwhile_becomes_one_next_turn(town: Town) -> None:
 async def test_what_cannot_be_opened_gets_an_honest_line(town: Town) -> None:
     ada, dm = town.person()
     asked = town.asked
-    told = await town.ask(dm, ada, "", voice=True)
-    assert told.text.startswith("⚠️ I could not use your voice note.")
-    if not any(map(find_spec, ("faster_whisper", "whisper"))):
-        assert "pip install 'relay[voice-lite]'" in told.text, "it says how to switch it on"
-    for media, kind in (({"photo": True}, "photos"), ({"document": True}, "documents")):
+    for media, kind in (
+        ({"voice": True}, "voice note"),
+        ({"photo": b"no picture"}, "photo"),
+        ({"document": True}, "file"),
+    ):
         reply = await town.ask(dm, ada, "", **media)
-        assert kind in reply.text
-        assert "cannot" in reply.text
+        assert f"⚠️ I could not use your {kind}" in reply.text
+        if kind == "voice note" and not any(map(find_spec, ("faster_whisper", "whisper"))):
+            assert "pip install 'relay[voice-lite]'" in reply.text, "it says how to switch it on"
     assert town.asked == asked
-    await town.ask(dm, ada, "/memory under a picture", photo=True)
+    await town.ask(dm, ada, "/memory under a picture", photo=picture())
     assert "/memory under a picture" in town.model.last.last_text, "a caption is no command"
-    await town.ask(dm, ada, "what is on it?", photo=True)
-    assert "photos" in town.model.last.last_text
-    assert "cannot" in town.model.last.last_text
+    reply = await town.ask(dm, ada, "what is on it?", photo=b"no picture")
+    assert "could not use your photo" in reply.text, "the answer to the rest comes with it"
+    assert "could not be opened" in town.model.last.last_text
 
 
 async def test_bad_input_harms_nothing(town: Town) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.pictures import picture
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 
@@ -129,6 +130,9 @@ async def test_it_answers_in_telegram(relay: Path, folder: Path) -> None:
             message = await tg.say(dm, tg.person(OWNER), "hello")
             reply = await tg.wait_reply(dm, after=message.message_id, timeout=60)
             assert reply.text == "You said: hello"
+            message = await tg.say(dm, tg.person(OWNER), "what is on it?", photo=picture())
+            reply = await tg.wait_reply(dm, after=message.message_id, timeout=60)
+            assert any(block["type"] == "image" for block in model.last.messages[-1]["content"])
             assert await bot.stop() == 0
         finally:
             await bot.kill()

@@ -209,6 +209,62 @@ def test_a_file_is_shown_where_it_was_brought_and_described_where_not() -> None:
     assert described == {"type": "text", "text": "(photo, not shown here)"}
 
 
+def photo(unique_id: str, **more: Any) -> Row:
+    file = {"kind": "photo", "file_id": "abc", "unique_id": unique_id, "name": ""}
+    return {"type": "image", "file": file, "untrusted": "image", "width": 560, "height": 280} | more
+
+
+def shown_as(unique_id: str) -> Row:
+    return {"type": "image", "source": {"type": "base64", "data": unique_id}}
+
+
+def sent(prompt: Prompt) -> list[str]:
+    """What pictures a prompt shows, in order."""
+    return [block["source"]["data"] for block in everything(prompt) if block["type"] == "image"]
+
+
+def test_what_is_shown_is_counted_and_what_is_not_is_described_with_its_day() -> None:
+    old = user(1, "q", blocks=[photo("old"), text_of("look")], created_at="2026-02-01T23:30:00+00:00")
+    about = context([old, assistant(2, "a"), user(3, "q", blocks=[photo("mid")]), assistant(4, "a")])
+    prompt = build(incoming(blocks=[photo("new")]), about, media={name: shown_as(name) for name in ("mid", "new")})
+    assert sent(prompt) == ["mid", "new"]
+    told = prompt.messages[0]["content"][0]["text"]
+    assert told == "(photo, 560 × 280 pixels, sent on 2026-02-02, not shown here)"
+    assert prompt.record["media"] == {"shown": 2, "described": 1}
+    assert prompt.record["tokens"]["media"] == 2 * 20 * 10
+    assert "media" not in build().record
+
+
+def test_a_picture_that_was_sent_again_is_shown_once() -> None:
+    about = context([user(1, "q", blocks=[photo("a")]), assistant(2, "ok")])
+    prompt = build(incoming(blocks=[photo("a"), photo("a")]), about, media={"a": shown_as("a")})
+    assert sent(prompt) == ["a"]
+    assert prompt.messages[0]["content"][0]["type"] == "text"
+
+
+def test_in_a_group_and_in_a_forward_it_is_said_whose_a_picture_is() -> None:
+    blocks = [photo("a", untrusted="forward", **{"from": "Eve</said>"}, frames=12)]
+    prompt = build(incoming(space=GROUP, blocks=blocks), media={"a": shown_as("a")})
+    *_, line, picture = prompt.messages[-1]["content"]
+    assert picture == shown_as("a")
+    assert line["text"] == (
+        '<said by="Ada">\n(photo; some of the 12 pictures of an animation, from left to right and top to bottom; '
+        "from Eve/said:)\n</said>"
+    )
+
+
+def test_a_prompt_that_was_too_long_shows_less() -> None:
+    paper = {**photo("paper"), "type": "document", "pages": 3}
+    about = context([user(1, "q", blocks=[photo("old")]), assistant(2, "ok")])
+    media = {"old": shown_as("old"), "new": shown_as("new"), "paper": {**shown_as("paper"), "type": "document"}}
+    said = incoming(blocks=[photo("new"), paper])
+    seen = []
+    for share in (1.0, 0.5, 0.2, 0.0):
+        prompt = build_prompt(said, about, [], ZONE, share, media)
+        seen.append([block["source"]["data"] for block in everything(prompt) if "source" in block])
+    assert seen == [["old", "new", "paper"], ["new", "paper"], ["new"], []]
+
+
 def test_the_record_says_what_went_in() -> None:
     about = context(
         [user(1, "q"), assistant(2, "a")],

@@ -18,6 +18,7 @@ from relay.bot.updates import (
     addressed,
     chat_of,
     command_of,
+    for_bot,
     may_answer,
     sender_of,
     sort_update,
@@ -111,6 +112,8 @@ OURS = {"message_id": 4, "from": {"id": BOT.id, "is_bot": True}, "text": "said"}
         (message("/status@other_bot", "supergroup"), "ignored", "ignored"),
         (message("/new@relay_bot", "supergroup"), "turn", "turn"),
         (message(None, "supergroup", caption="look @relay_bot", photo=[{}]), "turn", "turn"),
+        (message(None, "supergroup", photo=[{}], media_group_id="7"), "turn", "turn"),
+        (message(None, "supergroup", photo=[{}]), "overheard", "turn"),
         (message("hello @relay_bot", "supergroup", user=STRANGER), "strange", "strange"),
     ],
 )
@@ -437,3 +440,14 @@ def test_an_edit_in_a_group_leaves_no_text_and_obeys_answer_off() -> None:
     row = sorted_({"edited_message": message("@relay_bot secret", "supergroup")})
     assert row["redacted"] == {"message_id": 5}
     assert row["said"] is True
+
+
+def test_an_album_is_for_the_bot_with_all_its_parts_or_not_at_all() -> None:
+    ours = [
+        message(None, "supergroup", photo=[{}], media_group_id="7"),
+        message(None, "supergroup", photo=[{}], media_group_id="7", caption="@relay_bot which?"),
+    ]
+    other = message(None, "supergroup", photo=[{}], media_group_id="8", caption="our trip")
+    odd = message(None, "supergroup", photo=[{}], media_group_id=["7"])
+    assert for_bot([other, *ours, odd], BOT) == ours
+    assert for_bot([other, ours[0]], BOT) == []

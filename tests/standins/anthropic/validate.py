@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from .blocks import Json, as_blocks, signature
-from .vocabulary import ASSISTANT_ONLY, BLOCKS, FIELDS, IMAGES, SERVER_RESULTS, TOOLS, USER_ONLY
+from .files import count, document, image
+from .refusal import BadRequestError
+from .vocabulary import ASSISTANT_ONLY, BLOCKS, FIELDS, SERVER_RESULTS, TOOLS, USER_ONLY
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 SAMPLING_VERSION = "2026-10-21"
 """From this API version on sampling parameters are refused."""
-
-
-class BadRequestError(Exception):
-    """The request is refused with this message."""
 
 
 @dataclass(slots=True)
@@ -34,6 +32,7 @@ def validate(body: Any, version: str, rules: Rules, counting: bool = False) -> N
     _tools(body.get("tools"))
     _system(body.get("system"))
     _messages(body["messages"], version, rules)
+    count(body["messages"])
     _tool_pairs(body["messages"])
     _breakpoints(body)
     last = body["messages"][-1]
@@ -151,14 +150,9 @@ def _block(where: str, role: str, block: Any, version: str, rules: Rules) -> Non
     if kind == "text":
         _text(where, role, block, version)
     elif kind == "image":
-        source = block.get("source") or {}
-        if source.get("type") == "base64" and source.get("media_type") not in IMAGES:
-            raise BadRequestError(
-                f"{where}.image.source.base64.media_type: Input should be "
-                "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
-            )
-        if source.get("type") == "base64" and not source.get("data"):
-            raise BadRequestError(f"{where}.image.source.base64: image cannot be empty")
+        image(where, block)
+    elif kind == "document":
+        document(where, block)
     elif kind == "thinking":
         if block.get("cache_control"):
             raise BadRequestError(f"{where}.thinking.cache_control: Extra inputs are not permitted")

@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import ClientSession, UnixConnector, web
 
+from tests.standins.supabase.buckets import Buckets
 from tests.standins.supabase.keys import Keys
 
 CLOUDFLARE = "<!DOCTYPE html><html><head><title>standin.supabase.co | {}</title></head><body>cloudflare</body></html>"
@@ -79,6 +80,7 @@ class Gateway:
 
     def __init__(self, rest: Path, keys: Keys) -> None:
         self.keys = keys
+        self.buckets = Buckets()
         self.delay = 0.0
         self.paused = False
         self.faults: list[Fault] = []
@@ -116,12 +118,15 @@ class Gateway:
         await runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        body = await request.read()
+        files = request.path.startswith("/storage/v1/")
+        body = b"" if files else await request.read()
         key = request.headers.get("apikey", "")
         seen = Seen(request.method, request.path, self.keys.role(key), id(request.transport), time.monotonic())
         self.requests.append(seen)
         await asyncio.sleep(self.delay)
-        response = await self._answer(request, body, key, seen.function)
+        response = await (
+            self.buckets.answer(request, seen.role) if files else self._answer(request, body, key, seen.function)
+        )
         await asyncio.sleep(self.delay)
         seen.status, seen.done_at = response.status, time.monotonic()
         return response

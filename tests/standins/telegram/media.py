@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
+from PIL import Image
+
 from tests.standins.telegram.values import Json, Upload
 from tests.standins.telegram.world import World
 
@@ -12,6 +16,8 @@ FOLDERS = {
     "audio": "music",
     "video": "videos",
     "video_note": "video_notes",
+    "animation": "animations",
+    "sticker": "stickers",
 }
 _DEFAULTS = {
     "voice": ("audio.oga", "audio/ogg"),
@@ -20,7 +26,12 @@ _DEFAULTS = {
     "audio": ("audio.mp3", "audio/mpeg"),
     "video": ("video.mp4", "video/mp4"),
     "video_note": ("note.mp4", "video/mp4"),
+    "animation": ("animation.mp4", "video/mp4"),
+    "sticker": ("sticker.webp", "image/webp"),
 }
+PHOTO_SIDES = (90, 320, 800, 1280)
+"""The long sides in which Telegram keeps a photo; it makes none larger than what was sent."""
+THUMBNAIL = 320
 
 
 def as_upload(kind: str, value: Upload | bytes | bool) -> Upload:
@@ -33,21 +44,59 @@ def as_upload(kind: str, value: Upload | bytes | bool) -> Upload:
 
 def media_object(world: World, kind: str, upload: Upload) -> Json | list[Json]:
     """Keep the upload and describe it: an object, or the sizes of a photo."""
-    file = world.add_file(upload, FOLDERS[kind])
-    result = file.json()
     if kind == "photo":
-        small = world.add_file(Upload(upload.data, upload.name), FOLDERS[kind])
-        return [{**small.json(), "width": 90, "height": 60}, {**result, "width": 1280, "height": 853}]
+        return _photo(world, upload)
+    result = world.add_file(upload, FOLDERS[kind]).json()
+    if kind == "sticker":
+        return result | _sticker(world, upload)
     if kind == "video_note":
-        return {**result, "duration": upload.duration, "length": 384}
+        return {**result, "duration": upload.duration, "length": 384, **_thumbnail(world, upload)}
     result["mime_type"] = upload.mime_type or _DEFAULTS[kind][1]
-    if kind in ("document", "audio", "video"):
+    if kind in ("document", "audio", "video", "animation"):
         result["file_name"] = upload.name
-    if kind in ("voice", "audio", "video"):
+    if kind in ("voice", "audio", "video", "animation"):
         result["duration"] = upload.duration
-    if kind == "video":
+    if kind in ("video", "animation"):
         result.update(width=640, height=360)
-    return result
+    return result | _thumbnail(world, upload)
+
+
+def _photo(world: World, upload: Upload) -> list[Json]:
+    """The sizes of a photo. Telegram makes JPEGs of what was sent, upright and with nothing but the pixels; what is no
+    picture here is kept as it is, and said to have some size."""
+    try:
+        image = Image.open(io.BytesIO(upload.data)).convert("RGB")
+    except OSError:
+        file = world.add_file(upload, FOLDERS["photo"])
+        small = world.add_file(Upload(upload.data, upload.name), FOLDERS["photo"])
+        return [{**small.json(), "width": 90, "height": 60}, {**file.json(), "width": 1280, "height": 853}]
+    sides = sorted({min(side, max(image.size)) for side in PHOTO_SIDES})
+    return [_size(world, image, side, FOLDERS["photo"], upload.name) for side in sides]
+
+
+def _size(world: World, image: Image.Image, side: int, folder: str, name: str) -> Json:
+    """A picture in one size, as a JPEG of its own."""
+    copy, content = image.copy(), io.BytesIO()
+    copy.thumbnail((side, side))
+    copy.save(content, "JPEG", quality=87)
+    file = world.add_file(Upload(content.getvalue(), name, "image/jpeg"), folder)
+    return {**file.json(), "width": copy.width, "height": copy.height}
+
+
+def _thumbnail(world: World, upload: Upload) -> Json:
+    """The small picture that Telegram makes of a file, where it can (a test says of what)."""
+    if upload.thumbnail is None:
+        return {}
+    image = Image.open(io.BytesIO(upload.thumbnail)).convert("RGB")
+    thumbnail = _size(world, image, THUMBNAIL, "thumbnails", "thumb.jpg")
+    return {"thumbnail": thumbnail, "thumb": thumbnail}
+
+
+def _sticker(world: World, upload: Upload) -> Json:
+    """A sticker has no MIME type; its ending tells whether it is drawn (.tgs), a film (.webm) or still (.webp)."""
+    told = {"width": 512, "height": 512, "type": "regular", "emoji": "😀", "set_name": "Faces"}
+    kind = {"is_animated": upload.name.endswith(".tgs"), "is_video": upload.name.endswith(".webm")}
+    return told | kind | _thumbnail(world, upload)
 
 
 def sound_type(data: bytes) -> str | None:

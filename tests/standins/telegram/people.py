@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from tests.standins.telegram.media import as_upload, media_object
+from tests.standins.telegram.media import FOLDERS, as_upload, media_object
 from tests.standins.telegram.text import detect_entities, utf16_length
 from tests.standins.telegram.values import Chat, Json, StoredMessage, Upload, User
 from tests.standins.telegram.world import World, number, present
@@ -87,6 +87,8 @@ class People(World):
         audio: Upload | bytes | bool | None = None,
         video: Upload | bytes | bool | None = None,
         video_note: Upload | bytes | bool | None = None,
+        sticker: Upload | bytes | bool | None = None,
+        animation: Upload | bytes | bool | None = None,
         **extra: Any,
     ) -> StoredMessage:
         """A message from a user (``None``: the chat's owner). With media the text is its caption.
@@ -96,10 +98,12 @@ class People(World):
         chat = self.chat(chat)
         content = self._forwarded(forward_from)
         media = {"photo": photo, "document": document, "voice": voice, "audio": audio, "video": video}
-        media["video_note"] = video_note
+        media |= {"video_note": video_note, "sticker": sticker, "animation": animation}
         given = {kind: value for kind, value in media.items() if value is not None and value is not False}
         for kind, value in given.items():
             content[kind] = media_object(self, kind, as_upload(kind, value))
+        if animation:
+            content["document"] = content["animation"]  # Telegram sends it both ways
         prefix = "caption_" if given else ""
         if text:
             content["caption" if given else "text"] = text
@@ -256,9 +260,7 @@ class People(World):
         if any(entity["type"] == "bot_command" for entity in entities) or f"@{self.bot.username}" in text:
             return True
         reply = raw.get("reply_to_message", {})
-        service = not text and not any(
-            kind in raw for kind in ("photo", "document", "voice", "audio", "video", "video_note")
-        )
+        service = not text and not raw.keys() & FOLDERS.keys()
         return service or reply.get("from", {}).get("id") == self.bot.id
 
     def _member_changed(self, chat: Chat, actor: User, person: User, status: str) -> None:

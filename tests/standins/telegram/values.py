@@ -183,6 +183,8 @@ class Upload:
     mime_type: str | None = None
     duration: int = 1
     size: int | None = None
+    thumbnail: bytes | None = None
+    """Any picture: what Telegram shows of the file."""
 
 
 @dataclass(slots=True)

@@ -1,0 +1,87 @@
+"""Files as a prompt shows them: which stand where, what is said of them, and what they take. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from relay.marks import plain_name, text_block
+from relay.media.reading import NAMES
+from relay.media.weights import is_image, tokens_of
+from relay.models import Block
+
+
+def media_tokens(rows: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, Block]]) -> int:
+    """About how many tokens the files that are shown with messages take."""
+    tokens = 0
+    for blocks, here in zip(rows, shown, strict=True):
+        files = {block["file"]["unique_id"]: block for block in blocks if block["type"] != "text"}
+        tokens += sum(tokens_of(files[unique_id]) for unique_id in here)
+    return tokens
+
+
+def media_record(rows: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, Block]]) -> dict[str, Any]:
+    """How many pictures and documents a prompt shows, and how many it only describes; empty for none."""
+    files = sum(is_image(block) or block["type"] == "document" for blocks in rows for block in blocks)
+    seen = sum(map(len, shown))
+    return {"media": {"shown": seen, "described": max(0, files - seen)}} if files else {}
+
+
+def files_of(row: dict[str, Any]) -> Sequence[Block]:
+    """The blocks of a user's message; the assistant's hold no files."""
+    return row["blocks"] if row["role"] == "user" else ()
+
+
+def placed(media: Mapping[str, Block], rows: Sequence[Sequence[Block]]) -> list[dict[str, Block]]:
+    """Which files are shown with each message: one that was sent several times only where it was sent last."""
+    left, places = dict(media), []
+    for blocks in reversed(rows):
+        here = [block["file"]["unique_id"] for block in blocks if block["type"] != "text"]
+        places.append({unique_id: left.pop(unique_id) for unique_id in here if unique_id in left})
+    return places[::-1]
+
+
+def within_share(media: Mapping[str, Block], said: Sequence[Block], share: float) -> Mapping[str, Block]:
+    """The files that are still shown when the model finds the prompt too long: first those of the present message,
+    then just its pictures, then none."""
+    if share >= 1:
+        return media
+    here = {block["file"]["unique_id"] for block in said if block["type"] != "text"} if share > 0 else set()
+    return {
+        unique_id: block
+        for unique_id, block in media.items()
+        if unique_id in here and (share >= 0.5 or block["type"] == "image")
+    }
+
+
+def introduced(block: Block, file: Block, group: bool) -> list[Block]:
+    """A file that is shown, behind a line that says what must be known of it: what it shows of an animation, and who
+    sent it where that is not clear."""
+    notes = []
+    if block.get("frames"):
+        notes.append(f"some of the {block['frames']} pictures of an animation, from left to right and top to bottom")
+    if block.get("preview"):
+        notes.append("a small still picture that Telegram made of it is all that can be shown")
+    by = block.get("from")
+    notes += [f"from {plain_name(by)}"] if by else []
+    if not notes and not group:
+        return [file]
+    return [text_block(f"({'; '.join([naming(block), *notes])}:)"), file]
+
+
+def naming(block: Block) -> str:
+    """What a file is, and what it is called."""
+    file = block["file"]
+    name = f" {plain_name(file['name'])}" if file.get("name") else ""
+    return f"{NAMES.get(file['kind'], 'file')}{name}"
+
+
+def described(block: Block, said_on: str = "") -> str:
+    """One line in place of a picture or document that is not shown (any more)."""
+    told = [naming(block)]
+    if block.get("width") and block.get("height"):
+        told.append(f"{block['width']} × {block['height']} pixels")
+    if block.get("pages"):
+        told.append(f"{block['pages']} pages")
+    told += [f"sent on {said_on}"] if said_on else []
+    return f"({', '.join([*told, 'not shown here'])})"

@@ -1,0 +1,250 @@
+"""Photos, stickers and pictures as files: the model sees them, and nothing else does."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from tests.acceptance.conftest import World
+from tests.pictures import CAMERA, HEIC, PLACE, SVG, TGS, WEBM, animation, bomb, picture, with_place
+from tests.standins.anthropic import Recorded
+from tests.standins.telegram import Chat, StoredMessage, Upload
+
+WAIT = 60
+
+
+def images(request: Recorded) -> list[tuple[str, bytes]]:
+    """The pictures of a request: their types and contents."""
+    blocks = [block for message in request.messages for block in message["content"] if block["type"] == "image"]
+    return [(block["source"]["media_type"], base64.b64decode(block["source"]["data"])) for block in blocks]
+
+
+def asked(world: World) -> list[Recorded]:
+    """The requests for answers."""
+    return [one for one in world.model.requests if "sonnet" in one.model]
+
+
+async def say(world: World, chat: Chat, text: str = "", **more: Any) -> StoredMessage:
+    """Somebody sends something; the answer to it."""
+    said = await world.tg.say(chat, None, text, **more)
+    return await world.tg.wait_reply(chat, said, timeout=WAIT)
+
+
+def upload(content: bytes, name: str, mime: str, **more: Any) -> Upload:
+    return Upload(content, name, mime, **more)
+
+
+def files_in(world: World) -> list[Path]:
+    """All files of the bot, but for what its database keeps of itself."""
+    data = Path(world.relay.environment["RELAY_DATA_DIR"])
+    return [path for path in data.rglob("*") if path.is_file()]
+
+
+def keeps(world: World, content: bytes) -> list[Path]:
+    """The files that hold a part of some content."""
+    piece = content[len(content) // 2 :][:200]
+    return [path for path in [*files_in(world), world.relay.log] if piece in path.read_bytes()]
+
+
+async def test_a_photo_is_seen_and_stays_in_the_conversation(world: World) -> None:
+    photo = picture("JPEG", 2000, 1500)
+    await say(world, world.dm, "what is on it?", photo=photo)
+    ((kind, content),) = images(world.model.last)
+    assert kind == "image/jpeg"
+    assert Image.open(io.BytesIO(content)).size == (1267, 950), "as large as the model uses"
+    assert "what is on it?" in world.model.last.last_text
+    before = world.model.last.messages
+    downloads = len(world.tg.calls("getFile"))
+    await say(world, world.dm, "and what colour?")
+    assert images(world.model.last) == [(kind, content)]
+    assert world.model.last.messages[0] == before[0] | {
+        "content": [block for block in before[0]["content"] if not block.get("text", "").startswith("<context>")]
+    }
+    assert len(world.tg.calls("getFile")) == downloads, "it is still in memory"
+    await world.relay.kill()
+    assert not keeps(world, content)
+    await world.relay.start()
+    await world.tg.wait_polling(timeout=WAIT)
+    await say(world, world.dm, "do you still see it?")
+    assert images(world.model.last) == [(kind, content)]
+    assert not keeps(world, content)
+    why = await say(world, world.dm, "/why")
+    assert "pictures and documents: 1 shown, 0 only described" in why.text
+    assert "media" in why.text
+
+
+async def test_a_picture_that_is_gone_is_described(world: World) -> None:
+    await say(world, world.dm, "look", photo=picture())
+    await world.relay.stop()
+    world.tg.files.clear()
+    await world.relay.start()
+    await world.tg.wait_polling(timeout=WAIT)
+    await say(world, world.dm, "what was it?")
+    assert not images(world.model.last)
+    assert "(photo, 640 × 480 pixels, sent on 20" in world.model.last.text
+    assert "not shown here)" in world.model.last.text
+
+
+async def test_nobody_is_told_where_a_picture_was_taken(world: World) -> None:
+    content = with_place(orientation=6)
+    assert CAMERA.encode() in content
+    await say(world, world.dm, "where am I?", document=upload(content, "IMG_1.jpg", "image/jpeg"))
+    ((_, seen),) = images(world.model.last)
+    image = Image.open(io.BytesIO(seen))
+    assert image.size == (480, 640), "and it stands upright"
+    assert not image.getexif()
+    for told in (seen, world.model.last.text.encode()):
+        assert CAMERA.encode() not in told
+        assert PLACE.encode() not in told
+
+
+async def test_an_album_is_one_turn_and_one_request(world: World) -> None:
+    for number in range(10):
+        await world.tg.say(
+            world.dm,
+            None,
+            "which is best?" if number == 0 else "",
+            media_group_id="7",
+            photo=picture(width=300 + number),
+        )
+    await world.tg.wait_reply(world.dm, 0, timeout=WAIT)
+    await world.tg.wait_for(lambda: not world.tg.pending_updates)
+    (request,) = asked(world)
+    widths = [Image.open(io.BytesIO(content)).width for _, content in images(request)]
+    assert widths == list(range(300, 310))
+    assert "which is best?" in request.last_text
+    await say(world, world.dm, "thanks")
+    assert len(images(world.model.last)) == 10
+
+
+async def test_a_part_of_an_album_that_comes_late_is_in_the_same_answer(world: World) -> None:
+    world.model.delay = 4
+    await world.tg.say(world.dm, None, "which is best?", media_group_id="7", photo=picture(width=300))
+    await world.model.wait_requests(1)
+    await world.tg.say(world.dm, None, media_group_id="7", photo=picture(width=301))
+    await world.tg.wait_reply(world.dm, 0, timeout=WAIT)
+    assert len(images(world.model.last)) == 2
+    assert "which is best?" in world.model.last.last_text
+    assert len([one for one in world.tg.messages(world.dm) if one.from_bot]) == 1
+
+
+@pytest.mark.parametrize("captioned", [0, 2])
+async def test_an_album_in_a_group_is_for_the_bot_when_one_part_is(world: World, captioned: int) -> None:
+    group = world.tg.group(-1001234, "Trip", [world.owner, world.friend])
+    for number in range(3):
+        text = f"@{world.tg.bot.username} which one?" if number == captioned else ""
+        await world.tg.say(group, world.friend, text, media_group_id="8", photo=picture(width=300 + number))
+        await world.tg.wait_for(lambda: not world.tg.pending_updates)
+    await world.tg.wait_reply(group, 0, timeout=WAIT)
+    (request,) = asked(world)
+    assert len(images(request)) == 3
+    assert request.text.count('<said by="Ben">\n(photo:)\n</said>') == 3
+
+
+async def test_an_album_in_a_group_that_is_not_for_the_bot(world: World) -> None:
+    group = world.tg.group(-1001234, "Trip", [world.owner, world.friend])
+    for _ in range(3):
+        await world.tg.say(group, world.friend, "our trip", media_group_id="8", photo=picture())
+    said = await world.tg.say(group, world.friend, f"@{world.tg.bot.username} hello")
+    await world.tg.wait_reply(group, said, timeout=WAIT)
+    (request,) = asked(world)
+    assert not images(request)
+    assert "our trip" not in request.text
+
+
+async def test_stickers_and_animations(world: World) -> None:
+    still = picture("PNG", 320, 320)
+    await say(world, world.dm, sticker=upload(picture("WEBP", 512, 512, "RGBA"), "s.webp", ""))
+    assert len(images(world.model.last)) == 1
+    await say(world, world.dm, sticker=upload(WEBM, "s.webm", "", thumbnail=still))
+    assert len(images(world.model.last)) == 2
+    assert "a small still picture that Telegram made of it" in world.model.last.last_text
+    await say(world, world.dm, "funny?", animation=upload(bytes(100), "a.mp4", "video/mp4", thumbnail=still))
+    assert len(images(world.model.last)) == 3
+    await say(world, world.dm, document=upload(animation(), "moves.gif", "image/gif"))
+    assert "some of the 12 pictures of an animation" in world.model.last.last_text
+    requests = len(asked(world))
+    told = await say(world, world.dm, sticker=upload(TGS, "s.tgs", ""))
+    assert "⚠️ I could not use your sticker 😀." in told.text
+    assert "screenshot" in told.text
+    assert len(asked(world)) == requests
+
+
+@pytest.mark.settings(RELAY_MAX_MEGAPIXELS="2")
+async def test_what_cannot_be_seen_gets_a_line_that_helps(world: World) -> None:
+    for content, name, mime, line in (
+        (HEIC, "IMG.HEIC", "image/heic", "Send it as a photo"),
+        (SVG, "logo.svg", "image/svg+xml", "Send it as a PNG"),
+        (bomb(5000), "bomb.png", "image/png", "5000 × 5000 pixels. I can take 2 megapixels."),
+        (picture()[:500], "half.jpg", "image/jpeg", "damaged"),
+        (b"%PDF-1.7 not a picture", "lie.png", "image/png", "none of them"),
+    ):
+        told = await say(world, world.dm, document=upload(content, name, mime))
+        assert f"⚠️ I could not use your file {name}." in told.text
+        assert line in told.text
+    assert not asked(world)
+    with_preview = upload(HEIC, "IMG.HEIC", "image/heic", thumbnail=picture())
+    await say(world, world.dm, "and this?", document=with_preview)
+    assert len(images(world.model.last)) == 1
+    told = await say(world, world.dm, "what is on it?", document=upload(SVG, "logo.svg", "image/svg+xml"))
+    assert "could not use your file logo.svg" in told.text, "the answer comes with it"
+    assert "could not be opened" in world.model.last.last_text
+
+
+async def test_a_picture_and_its_caption_come_into_a_new_answer_to_an_edit(world: World) -> None:
+    said = await world.tg.say(world.dm, None, "what is red?", photo=picture())
+    await world.tg.wait_reply(world.dm, said, timeout=WAIT)
+    world.tg.edit(world.dm, said, "what is grey?")
+    answer = await world.tg.wait_for(
+        lambda: next((one for one in world.tg.messages(world.dm) if one.from_bot and one.buttons), None), WAIT
+    )
+    world.tg.press(world.dm, None, answer, next(iter(answer.buttons.values())))
+    await world.model.wait_requests(2)
+    assert "what is grey?" in world.model.last.last_text
+    assert len(images(world.model.last)) == 1
+
+
+async def test_a_picture_that_the_model_finds_too_much_is_left_out_at_last(world: World) -> None:
+    await say(world, world.dm, "first", photo=picture())
+    world.model.fault("too_long", times=2)
+    await say(world, world.dm, "second", photo=picture(width=300))
+    first, second, third = asked(world)[1:]
+    assert [len(images(one)) for one in (first, second, third)] == [2, 1, 1]
+
+
+@pytest.mark.settings(RELAY_KEEP_MEDIA="on")
+async def test_files_are_kept_when_that_is_wanted(world: World) -> None:
+    content = with_place()
+    await say(world, world.dm, "look", document=upload(content, "../../IMG 1.jpg", "image/jpeg"))
+    folder = Path(world.relay.environment["RELAY_DATA_DIR"]) / "media"
+    (kept,) = [path for path in folder.rglob("*") if path.is_file()]
+    assert kept.read_bytes() == content
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert {path.stat().st_mode & 0o777 for path in (folder, kept.parent)} == {0o700}
+    await world.relay.kill()
+    world.tg.files.clear()
+    await world.relay.start()
+    await world.tg.wait_polling(timeout=WAIT)
+    await say(world, world.dm, "do you still see it?")
+    assert len(images(world.model.last)) == 1
+
+
+async def test_a_kill_while_a_picture_is_opened_leaves_nothing(world: World) -> None:
+    content = picture("PNG", 3000, 3000)
+    before = len(files_in(world))
+    await world.tg.say(world.dm, None, "look", document=upload(content, "a.png", "image/png"))
+    await world.tg.wait_calls("getFile", timeout=WAIT)
+    await asyncio.sleep(0.1)
+    await world.relay.kill()
+    assert not keeps(world, content)
+    assert before
+    await world.relay.start()
+    await world.tg.wait_reply(world.dm, 1, timeout=WAIT)
+    assert len(images(world.model.last)) == 1
+    assert not keeps(world, content)

@@ -1,0 +1,37 @@
+"""Files that are kept in a project's storage: whole, private, and never in the way of an answer."""
+
+from __future__ import annotations
+
+import httpx
+
+from relay.clients.bucket import NAME, Bucket
+from tests.standins.supabase import SupabaseProject
+
+
+async def test_a_file_is_kept_and_read_again(project: SupabaseProject) -> None:
+    bucket = Bucket(f"{project.url}/rest/v1", f" {project.service_key}\n")
+    content = bytes(range(256)) * 4000
+    assert await bucket.get("AgADxyz") is None
+    await bucket.put("AgADxyz", content)
+    await bucket.put("AgADxyz", content)
+    assert await bucket.get("AgADxyz") == content
+    assert project.gateway.buckets.public == {NAME: False}
+    again = Bucket(project.url, project.secret_key)
+    await again.put("AgADother", b"x")
+    assert await again.get("AgADother") == b"x"
+
+
+async def test_others_neither_read_nor_write_it(project: SupabaseProject) -> None:
+    await Bucket(project.url, project.service_key).put("AgADxyz", b"content")
+    stranger = Bucket(project.url, project.anon_key)
+    assert await stranger.get("AgADxyz") is None
+    await stranger.put("AgADxyz", b"changed")
+    assert await Bucket(project.url, project.service_key).get("AgADxyz") == b"content"
+
+
+async def test_a_storage_that_is_away_is_no_error(project: SupabaseProject) -> None:
+    nowhere = Bucket("http://127.0.0.1:9", project.service_key)
+    await nowhere.put("AgADxyz", b"content")
+    assert await nowhere.get("AgADxyz") is None
+    async with httpx.AsyncClient() as http:
+        assert (await http.get(f"{project.url}/storage/v1/object/{NAME}/AgADxyz")).status_code == 400

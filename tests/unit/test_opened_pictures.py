@@ -1,0 +1,230 @@
+"""Pictures as the model is to see them: upright, small, without a word in them; or a clear refusal."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from relay.clients.opener import Opener
+from relay.errors import MediaRefused
+from relay.media.weights import tokens_of
+from relay.opening.failure import Unusable
+from relay.opening.picture import EDGE, MOST_BYTES, MOST_PATCHES, fitting, work
+from tests.pictures import (
+    CAMERA,
+    HEIC,
+    KINDS,
+    PLACE,
+    SVG,
+    TGS,
+    WEBM,
+    animation,
+    bomb,
+    drawn,
+    picture,
+    saved,
+    with_place,
+)
+
+MOST = 50_000_000
+EXAMPLES = {kind: picture(kind, 60, 40) for kind in KINDS} | {
+    f"moving {kind}": animation(kind, 5, 60, 40) for kind in ("GIF", "WEBP", "PNG")
+}
+FORBIDDEN = ("exif", "icc_profile", "xmp", "comment", "photoshop", "Software", "dpi")
+
+
+def seen(content: bytes, most: int = MOST) -> tuple[dict[str, Any], Image.Image]:
+    """What is told of a picture, and the picture that was made: of a kind and size that the API takes, and bare."""
+    told, (made,) = work(content, most)
+    image = Image.open(io.BytesIO(made))
+    image.load()
+    assert (image.width, image.height) == (told["width"], told["height"])
+    assert Image.MIME[str(image.format)] == told["mime"]
+    assert told["mime"] in ("image/jpeg", "image/png")
+    assert len(made) <= MOST_BYTES
+    assert max(image.size) <= EDGE
+    assert -(-image.width // 28) * -(-image.height // 28) <= MOST_PATCHES
+    assert not image.getexif()
+    assert not set(FORBIDDEN) & set(image.info)
+    return told, image
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_seen(kind: str) -> None:
+    told, image = seen(picture(kind, 2000, 1500))
+    assert told["width"] < 2000
+    assert told["frames"] == 1
+    red, green, blue = image.convert("RGB").getpixel((10, 10))
+    assert red > 200
+    assert max(green, blue) < 60
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF"])
+def test_nothing_tells_the_place_and_the_camera(kind: str) -> None:
+    content = with_place(kind)
+    assert CAMERA.encode() in content
+    assert PLACE.encode() in content
+    seen(content)
+    _, (made,) = work(content, MOST)
+    assert CAMERA.encode() not in made
+    assert PLACE.encode() not in made
+    assert b"Exif" not in made
+
+
+def test_comments_and_profiles_go_too() -> None:
+    _, (made,) = work(picture("JPEG", comment=b"a secret comment", icc_profile=b"secret profile" * 20), MOST)
+    assert b"secret" not in made
+    from PIL.PngImagePlugin import PngInfo
+
+    info = PngInfo()
+    info.add_text("Author", "secret author")
+    _, (made,) = work(saved(drawn(mode="P"), "PNG", pnginfo=info), MOST)
+    assert b"secret" not in made
+
+
+@pytest.mark.parametrize(("orientation", "corner"), [(1, (0, 0)), (3, (1, 1)), (6, (1, 0)), (8, (0, 1))])
+def test_it_stands_upright(orientation: int, corner: tuple[int, int]) -> None:
+    _, image = seen(with_place(orientation=orientation))
+    assert (image.width > image.height) == (orientation in (1, 3))
+    place = tuple(10 if not end else side - 10 for end, side in zip(corner, image.size, strict=True))
+    assert image.getpixel(place)[0] > 200
+    assert image.getpixel(place)[1] < 60
+
+
+@pytest.mark.parametrize(
+    ("size", "fits"),
+    [((1092, 1092), (1092, 1092)), ((800, 600), (800, 600)), ((1, 5000), (1, 1568)), ((1568, 784), (1568, 784))],
+)
+def test_only_what_is_too_large_shrinks(size: tuple[int, int], fits: tuple[int, int]) -> None:
+    assert fitting(*size) == fits
+
+
+@given(st.integers(1, 40_000), st.integers(1, 40_000))
+def test_every_size_fits_and_costs_what_is_counted(width: int, height: int) -> None:
+    small = fitting(width, height)
+    assert max(small) <= EDGE
+    assert min(small) >= 1
+    assert tokens_of({"type": "image", "file": {}, "width": small[0], "height": small[1]}) <= MOST_PATCHES
+
+
+def test_drawings_stay_sharp_and_photos_small() -> None:
+    few = Image.new("RGB", (400, 300), "white")
+    few.paste("black", (10, 10, 200, 200))
+    assert seen(saved(few, "PNG"))[0]["mime"] == "image/png"
+    assert seen(saved(Image.effect_noise((900, 900), 90).convert("RGB"), "PNG"))[0]["mime"] == "image/jpeg"
+
+
+@pytest.mark.parametrize(("ink", "ground"), [("black", 255), ("white", 0)])
+def test_what_is_transparent_stays_readable(ink: str, ground: int) -> None:
+    clear = Image.new("RGBA", (100, 100), (0, 0, 0, 0))
+    clear.paste(ink, (40, 40, 60, 60))
+    _, image = seen(saved(clear, "PNG"))
+    assert image.convert("L").getpixel((5, 5)) == ground
+    assert image.convert("L").getpixel((50, 50)) == 255 - ground
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "PA", "RGBA", "CMYK", "YCbCr", "LAB", "I", "F", "I;16"])
+def test_all_ways_of_keeping_colours(mode: str) -> None:
+    made = 0
+    for kind in KINDS:
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            content = saved(Image.new(mode, (70, 50), 0 if mode != "LAB" else (0, 0, 0)), kind)
+            seen(content)
+            made += 1
+    assert made
+
+
+def test_fine_greys_keep_their_shades() -> None:
+    deep = Image.new("I;16", (256, 10))
+    deep.putdata([column * 257 for _ in range(10) for column in range(256)])
+    _, image = seen(saved(deep, "PNG"))
+    shades = [image.convert("L").getpixel((column, 5)) for column in (0, 128, 255)]
+    assert shades == sorted(shades)
+    assert shades[2] - shades[0] > 240
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+def test_of_an_animation_four_pictures_are_seen(kind: str) -> None:
+    told, image = seen(animation(kind))
+    assert told["frames"] == 12
+    assert image.size == (404, 204)
+    blue = [
+        image.convert("RGB").getpixel(place)[2] - image.convert("RGB").getpixel(place)[0] > 100
+        for place in ((10, 20), (394, 124))
+    ]
+    assert blue == [True, True], "the first is at the left, the last at the right"
+
+
+def test_a_long_animation_is_read_in_part() -> None:
+    told, _ = seen(animation("GIF", 300, 400, 40))
+    assert told["frames"] == 300
+    told, image = seen(animation("GIF", 8, 200, 100), most=20_000)
+    assert told["frames"] == 8
+    assert image.size
+
+
+def test_a_picture_of_too_many_pixels_is_not_decoded() -> None:
+    with pytest.raises(Unusable, match=r"30000 × 30000 pixels\. I can take 50 megapixels"):
+        work(bomb(), MOST)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [(HEIC, "HEIC"), (SVG, "PNG"), (TGS, "animated"), (WEBM, "animated"), (b"", "none of them"), (b"%PDF-1.7", "none")],
+)
+def test_other_files_are_told_what_to_do(content: bytes, line: str) -> None:
+    with pytest.raises(Unusable, match=line):
+        work(content, MOST)
+
+
+async def test_a_damaged_one_is_refused_by_the_process() -> None:
+    whole = picture("JPEG", 800, 600)
+    with pytest.raises(MediaRefused, match="damaged"):
+        await Opener().open("picture", whole[: len(whole) // 2], max_pixels=MOST)
+    told, (made,) = await Opener().open("picture", whole, max_pixels=MOST)
+    assert told == {"width": 800, "height": 600, "mime": "image/jpeg", "frames": 1}
+    assert made[:2] == b"\xff\xd8"
+
+
+def assert_picture_or_refusal(content: bytes) -> None:
+    """Of whatever error the process makes a refusal; what is no error is a picture."""
+    try:
+        work(content, MOST)
+    except Exception:
+        return
+    seen(content)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.sampled_from(sorted(EXAMPLES)))
+def test_no_damage_makes_anything_but_a_picture(data: st.DataObject, name: str) -> None:
+    content = bytearray(EXAMPLES[name])
+    for _ in range(data.draw(st.integers(1, 6))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        match data.draw(st.sampled_from(["change", "cut", "double", "insert"])):
+            case "change":
+                content[place] = data.draw(st.integers(0, 255))
+            case "cut":
+                del content[place : place + data.draw(st.integers(1, 40))]
+            case "double":
+                content[place:place] = content[place : place + 40]
+            case "insert":
+                content[place:place] = data.draw(st.binary(max_size=20))
+        if not content:
+            break
+    assert_picture_or_refusal(bytes(content))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=400))
+@example(b"GIF89a")
+@example(b"\x89PNG\r\n\x1a\n")
+@example(b"II*\x00\x08\x00\x00\x00")
+def test_no_bytes_make_anything_but_a_picture(content: bytes) -> None:
+    assert_picture_or_refusal(content)

@@ -1,0 +1,159 @@
+"""The process that opens files: whatever a file does to it, there is a clear line, and nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+
+from relay.clients.opener import AT_ONCE, NOT_OPENED, TOO_LONG, Opener
+from relay.errors import MediaRefused
+from relay.opening.__main__ import BROKEN, TOO_MUCH
+
+PROGRAM = (sys.executable, "-m", "tests.opening_probe")
+
+
+def opener(seconds: float = 60, memory: int = 2**30) -> Opener:
+    return Opener(memory, seconds, PROGRAM)
+
+
+async def refused(how: str, content: bytes = b"", seconds: float = 60) -> str:
+    with pytest.raises(MediaRefused) as error:
+        await opener(seconds).open("probe", content, how=how)
+    return str(error.value)
+
+
+def children() -> set[str]:
+    """The processes that we have started and that are still there."""
+    return set(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())
+
+
+def lives(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+async def until(holds: Any, seconds: float = 30) -> None:
+    async with asyncio.timeout(seconds):
+        while not holds():  # noqa: ASYNC110 — it happens in other processes
+            await asyncio.sleep(0.02)
+
+
+async def test_what_a_library_prints_is_no_part_of_the_answer() -> None:
+    told, made = await opener().open("probe", b"abcdefgh" * 200_000, how="echo")
+    assert told == {"length": 1_600_000}
+    assert made == [b"abc", b"", b"fgh"]
+
+
+async def test_it_sees_none_of_our_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY", "DATABASE_URL", "RELAY_ADMINS", "HOME", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "what must not be seen")
+    told, _ = await opener().open("probe", b"", how="surroundings")
+    assert "what must not be seen" not in told["environment"].values()
+    assert not {name for name in told["environment"] if name.startswith(("RELAY_", "TELEGRAM_", "ANTHROPIC_"))}
+
+
+async def test_a_module_beside_the_bot_is_not_taken_for_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "PIL").mkdir()
+    (tmp_path / "PIL" / "__init__.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MediaRefused, match="none of them"):
+        await Opener().open("picture", b"no picture", max_pixels=100)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits are tested where they all are")
+async def test_memory_time_and_files_are_bounded(tmp_path: Path) -> None:
+    assert await refused("hungry") == TOO_MUCH
+    assert await refused("endless", seconds=1) == TOO_LONG
+    began = time.monotonic()
+    assert await refused("asleep", seconds=1) == TOO_LONG
+    assert time.monotonic() - began < 20
+    assert await refused("writing", str(tmp_path / "left").encode()) == BROKEN
+    assert (tmp_path / "left").stat().st_size == 0
+    assert not children()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits are tested where they all are")
+async def test_processor_time_is_bounded_where_nobody_waits(tmp_path: Path) -> None:
+    head = b'{"work": "probe", "options": {"how": "endless"}, "memory": 1073741824, "seconds": 1, "size": 0}\n'
+    process = await asyncio.create_subprocess_exec(*PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin is not None
+    process.stdin.write(head)
+    async with asyncio.timeout(60):
+        assert await process.wait() == -signal.SIGXCPU
+
+
+@pytest.mark.parametrize("how", ["dying", "garbled", "half", "silent", "fountain"])
+async def test_a_process_that_gives_no_answer(how: str) -> None:
+    assert await refused(how) == NOT_OPENED
+
+
+async def test_a_fault_of_a_library_is_told_without_its_words(capsys: pytest.CaptureFixture[str]) -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+    try:
+        assert await refused("broken") == BROKEN
+    finally:
+        structlog.reset_defaults()
+    logged = capsys.readouterr().out
+    assert "RuntimeError" in logged
+    assert "somebody's words" not in logged
+
+
+async def test_what_is_printed_is_not_kept() -> None:
+    told, _ = await opener().open("probe", b"", how="noisy")
+    assert told == {}
+
+
+async def test_a_file_larger_than_the_memory_is_refused() -> None:
+    with pytest.raises(MediaRefused, match=TOO_MUCH):
+        await opener(memory=200 * 2**20).open("probe", bytes(300 * 2**20), how="echo")
+
+
+async def test_only_some_work_at_a_time_and_all_are_ended(tmp_path: Path) -> None:
+    one = opener()
+    places = [tmp_path / str(number) for number in range(4)]
+    working = [asyncio.create_task(one.open("probe", str(place).encode(), how="asleep")) for place in places]
+    await until(lambda: sum(place.is_symlink() for place in places) == AT_ONCE)
+    pids = [int(os.readlink(place)) for place in places if place.is_symlink()]
+    assert all(lives(pid) for pid in pids)
+    for task in working:
+        task.cancel()
+    await asyncio.gather(*working, return_exceptions=True)
+    await until(lambda: not any(lives(pid) for pid in pids))
+    assert sum(place.is_symlink() for place in places) == AT_ONCE
+
+
+async def test_the_bot_itself_loads_no_library_that_opens_files() -> None:
+    program = (
+        "import sys; from relay.app import make_reader, Settings; from relay.testing import FakeMessenger\n"
+        "import relay.bot.worker, relay.serve\n"
+        "make_reader(Settings(), FakeMessenger())\n"
+        "print([name for name in ('PIL', 'av', 'pypdf', 'lxml') if name in sys.modules])"
+    )
+    run = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)
+    printed, _ = await run.communicate()
+    assert printed.strip() == b"[]"
+
+
+async def test_it_ends_with_the_bot(tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+    program = (
+        "import asyncio, sys; from relay.clients.opener import Opener\n"
+        f"asyncio.run(Opener(program={PROGRAM!r}).open('probe', {str(place).encode()!r}, how='asleep'))"
+    )
+    bot = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
+    await until(place.is_symlink)
+    pid = int(os.readlink(place))
+    assert lives(pid)
+    bot.kill()
+    await bot.wait()
+    await until(lambda: not lives(pid))
