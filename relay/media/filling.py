@@ -36,8 +36,12 @@ async def filled(incoming: Incoming, reader: Reader) -> Incoming:
         ],
         untrusted=any(block.get("untrusted") for block in blocks),
         documents=[document for one in results for document in one.documents],
-        notices=tuple(one.notice for one in results if one.notice),
-        spoken=any(one.kind in ("voice", "video_note") for one in attachments.values()),
+        notices=(*incoming.notices, *dict.fromkeys(one.notice for one in results if one.notice)),
+        spoken=any(
+            block["file"]["kind"] in ("voice", "video_note")
+            for block in incoming.blocks
+            if block["type"] == "attachment" and not block.get("replied")
+        ),
     )
 
 
@@ -54,8 +58,9 @@ def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
 
 
 def text_with(blocks: Sequence[dict[str, Any]], read: dict[str, Read]) -> str:
-    """What a message says with its files, in words."""
-    said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in blocks)
+    """What a message says with its files, in words. A file that it only replies to is another message's."""
+    own = (block for block in blocks if not block.get("replied"))
+    said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in own)
     return "\n".join(text for text in said if text.strip()).strip()
 
 
