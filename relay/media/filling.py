@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from relay import metrics
 from relay.media.reading import Read, Reader
 from relay.models import Attachment, Block, Incoming
 
@@ -23,7 +24,7 @@ async def filled(incoming: Incoming, reader: Reader) -> Incoming:
     }
     if not attachments:
         return incoming
-    results = await asyncio.gather(*(reader.read(one) for one in attachments.values()))
+    results = await read_all(list(attachments.values()), reader)
     read = dict(zip(attachments, results, strict=True))
     blocks = with_files(incoming.blocks, read)
     return replace(
@@ -43,6 +44,12 @@ async def filled(incoming: Incoming, reader: Reader) -> Incoming:
             if block["type"] == "attachment" and not block.get("replied")
         ),
     )
+
+
+@metrics.timed("media")
+async def read_all(attachments: Sequence[Attachment], reader: Reader) -> list[Read]:
+    """What is in some files, in their order."""
+    return await asyncio.gather(*(reader.read(one) for one in attachments))
 
 
 def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
