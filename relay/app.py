@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from importlib import metadata
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,7 @@ import structlog
 from relay import migrate
 from relay.budget import Budget
 from relay.errors import SchemaError
+from relay.hearing.installed import chosen
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -142,10 +144,18 @@ def make_worker(
         storage=relay.storage,
         budget=budget,
         web_search=settings.web_search,
+        hears=chosen(settings.speech_to_text) or "",
+        speaks=speaks(settings.text_to_speech),
     )
     reader, shelf = make_reader(settings, messenger)
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
     return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader)
+
+
+def speaks(setting: str) -> str:
+    """What says answers aloud by RELAY_TTS; empty: nothing, or it is not installed."""
+    modules = {"edge-tts": "edge_tts", "piper": "piper"}
+    return setting if setting in modules and find_spec(modules[setting]) is not None else ""
 
 
 def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf]:

@@ -24,7 +24,9 @@ async def filled(incoming: Incoming, reader: Reader) -> Incoming:
     }
     if not attachments:
         return incoming
-    results = await read_all(list(attachments.values()), reader)
+    ended = metrics.first("media")
+    results = await asyncio.gather(*(reader.read(one) for one in attachments.values()))
+    ended()
     read = dict(zip(attachments, results, strict=True))
     blocks = with_files(incoming.blocks, read)
     return replace(
@@ -44,12 +46,6 @@ async def filled(incoming: Incoming, reader: Reader) -> Incoming:
             if block["type"] == "attachment" and not block.get("replied")
         ),
     )
-
-
-@metrics.timed("media")
-async def read_all(attachments: Sequence[Attachment], reader: Reader) -> list[Read]:
-    """What is in some files, in their order."""
-    return await asyncio.gather(*(reader.read(one) for one in attachments))
 
 
 def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:

@@ -36,6 +36,10 @@ class House:
     storage: str
     budget: Budget = UNLIMITED
     web_search: bool = False
+    hears: str = ""
+    """What hears voice notes; empty: nothing does."""
+    speaks: str = ""
+    """What says answers aloud."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from relay.clients.postgres import Postgres
 from relay.clients.telegram import GONE
 from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerRefused
 from relay.jobs import Summariser
+from relay.media.reading import Reader
 from relay.memory.patience import Patient
 from relay.memory.people import People as Known
 from relay.memory.store import Store
@@ -62,6 +63,10 @@ class Wire:
             raise as_ours(error) from None
         self.tg.changed()
         return copied(result)
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        return self.tg.files[file_id].upload.data[: most + 1]
 
     async def rebuild_polling(self) -> None:
         """Nothing to rebuild."""
@@ -134,9 +139,13 @@ class Inside:
 
 @contextlib.asynccontextmanager
 async def inside(
-    server: Server, answers: Answers, admins: frozenset[int], users: frozenset[int]
+    server: Server,
+    answers: Answers,
+    admins: frozenset[int],
+    users: frozenset[int],
+    reader: Reader | None = None,
 ) -> AsyncIterator[Inside]:
-    """A Relay on a fresh database."""
+    """A Relay on a fresh database. `reader`: what reads files; None: as where no speech engine is installed."""
     name = server.create(TEMPLATE)
     tg = People()
     wire, bot = Wire(tg), Bot(tg.bot.id, str(tg.bot.username))
@@ -150,7 +159,7 @@ async def inside(
             summariser = Summariser(store, model, "small")
             house = House(store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here")
             engine = Engine(store, model, "big", 1000, UTC)
-            worker = Worker(engine, wire, bot, Groups(wire), 16, house, lambda: None, unread(wire))
+            worker = Worker(engine, wire, bot, Groups(wire), 16, house, lambda: None, reader or unread(wire))
             intake = Intake(store, wire, worker, house.people)
             polling = Polling(intake, wire, store, Patient(client), bot.id, worker.poll_lease)
             running = [asyncio.create_task(polling.run()), asyncio.create_task(worker.run())]
