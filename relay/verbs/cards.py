@@ -21,7 +21,7 @@ UNDO = {
 BY_SOMEBODY = {"forward": "forwarded from ", "bot": "sent through the bot "}
 WORDS_OF = {
     "caption": "the caption of a file",
-    "reply": "a file that was replied to",
+    "reply": "a replied-to file",
     "paid media": "paid media",
     "users shared": "shared people",
 }
