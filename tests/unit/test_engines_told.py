@@ -42,7 +42,7 @@ async def test_status_tells_which_engines_are_on() -> None:
     off = (await told("status", asked)).text
     assert "- voice: not heard (no engine is installed and on); answers are not said aloud" in off
     house = replace(asked.house, hears="openai-whisper", speaks="piper")
-    assert "- voice: heard by openai-whisper; answers said by piper" in shown(
+    assert "voice: heard by openai-whisper; answers said by piper" in shown(
         (await told("status", replace(asked, house=house))).text
     )
 
