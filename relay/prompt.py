@@ -233,7 +233,7 @@ def user_blocks(blocks: Sequence[Block], name: str, group: bool, media: Mapping[
     shown: list[Block] = []
     for block in blocks:
         if block["type"] != "text":
-            shown.append(media.get(file_of(block).get("unique_id", "")) or text_block(described(block)))
+            shown.append(media.get(block["file"]["unique_id"]) or text_block(described(block)))
         elif not block["text"].strip():
             continue
         elif block.get("untrusted"):
@@ -246,15 +246,9 @@ def user_blocks(blocks: Sequence[Block], name: str, group: bool, media: Mapping[
 
 def described(block: Block) -> str:
     """One line in place of a picture or document that is not shown (any more)."""
-    file = file_of(block)
+    file = block["file"]
     name = f" {plain_name(file['name'])}" if file.get("name") else ""
-    return f"({file.get('kind') or block['type']}{name}, not shown here)"
-
-
-def file_of(block: Block) -> Block:
-    """The file that a block comes from, as its message told of it. What was imported may hold none."""
-    found: Block = block["file"] if isinstance(block.get("file"), dict) else {}
-    return found
+    return f"({file['kind']}{name}, not shown here)"
 
 
 def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -38,13 +38,17 @@ class Files:
         """A file's content. Raises `MediaRefused`."""
         if attachment.size > self._most:
             raise MediaRefused(too_large(attachment.size, self._most))
+        return await self._fetched(attachment)
+
+    async def _fetched(self, attachment: Attachment) -> bytes:
+        """What Telegram gives."""
         try:
             async with asyncio.timeout(SECONDS):
-                return await self._fetched(attachment)
+                return await self._tried(attachment)
         except TimeoutError:
             raise MediaRefused(LATER) from None
 
-    async def _fetched(self, attachment: Attachment) -> bytes:
+    async def _tried(self, attachment: Attachment) -> bytes:
         for attempt in range(TRIES):
             try:
                 async with self._places:

@@ -21,7 +21,7 @@ from relay.bot.updates import Bot
 from relay.bot.worker import Worker
 from relay.clients.postgres import Postgres
 from relay.clients.telegram import GONE
-from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerRefused
+from relay.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
 from relay.jobs import Summariser
 from relay.media.reading import Reader
 from relay.memory.patience import Patient
@@ -66,7 +66,12 @@ class Wire:
 
     async def fetch(self, file_id: str, most: int) -> bytes:
         """See `ports.Messenger.fetch`."""
-        return self.tg.files[file_id].upload.data[: most + 1]
+        await asyncio.sleep(0)
+        self.watch("getFile", {"file_id": file_id})
+        content = self.tg.files[file_id].upload.data
+        if len(content) > most:
+            raise FileTooLarge
+        return content
 
     async def rebuild_polling(self) -> None:
         """Nothing to rebuild."""

@@ -227,11 +227,3 @@ async def test_somebody_elses_file_in_a_group_comes_as_theirs(relay: Inside, ask
     assert FACT in asked.last
     assert '<untrusted kind="reply" from="Ben">' in asked.last
     assert await relay.sql("select status from memory") == [("pending",)]
-
-
-async def test_an_import_without_files_is_described(relay: Inside, asked: Requests) -> None:
-    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
-    await said(relay, chat, text="hello")
-    await relay.sql("update message set blocks = '[{\"type\": \"image\"}]' where role = 'user'")
-    await said(relay, chat, text="and now?")
-    assert "(image, not shown here)" in str(asked[-1].messages)
