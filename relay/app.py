@@ -108,6 +108,12 @@ async def open(url: str = "") -> AsyncIterator[Relay]:
         yield relay
 
 
+def speaks(setting: str) -> str:
+    """What says answers aloud by RELAY_TTS; empty: nothing, or it is not installed."""
+    modules = {"edge-tts": "edge_tts", "piper": "piper"}
+    return setting if setting in modules and find_spec(modules[setting]) is not None else ""
+
+
 def make_model(settings: Settings) -> Model:
     """The model's client; it imports its package at first use."""
     from relay.clients.claude import Claude
@@ -150,12 +156,6 @@ def make_worker(
     reader, shelf = make_reader(settings, messenger)
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
     return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader)
-
-
-def speaks(setting: str) -> str:
-    """What says answers aloud by RELAY_TTS; empty: nothing, or it is not installed."""
-    modules = {"edge-tts": "edge_tts", "piper": "piper"}
-    return setting if setting in modules and find_spec(modules[setting]) is not None else ""
 
 
 def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf]:

@@ -29,5 +29,5 @@ def _block(block: Json) -> Json:
         return block if named else {key: value for key, value in block.items() if key != "file"}
     if block.get("type") in MEDIA and named:
         return block
-    marks = {key: block[key] for key in ("untrusted", "from") if key in block}
+    marks: Json = {key: block[key] for key in ("untrusted", "from") if key in block}
     return {"type": "text", "text": f"({'file' if named else 'something'} that is not here)", **marks}
