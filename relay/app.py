@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from importlib import metadata
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,7 @@ import structlog
 from relay import migrate
 from relay.budget import Budget
 from relay.errors import SchemaError
+from relay.hearing.installed import chosen
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -106,6 +108,12 @@ async def open(url: str = "") -> AsyncIterator[Relay]:
         yield relay
 
 
+def speaks(setting: str) -> str:
+    """What says answers aloud by RELAY_TTS; empty: nothing, or it is not installed."""
+    modules = {"edge-tts": "edge_tts", "piper": "piper"}
+    return setting if setting in modules and find_spec(modules[setting]) is not None else ""
+
+
 def make_model(settings: Settings) -> Model:
     """The model's client; it imports its package at first use."""
     from relay.clients.claude import Claude
@@ -150,7 +158,8 @@ def make_worker(
         storage=relay.storage,
         budget=budget,
         web_search=settings.web_search,
-        speaks=voice is not None,
+        hears=chosen(settings.speech_to_text) or "",
+        speaks=speaks(settings.text_to_speech),
     )
     reader, shelf = make_reader(settings, messenger)
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)

@@ -33,6 +33,7 @@ MODEL_SECONDS = 150
 LEAST_MESSAGES = 3
 MOST_FAILURES = 8
 AT_ONCE = 4
+WORDLESS = "(something without words)"
 WHOLE_SENTENCES = re.compile(r"(?s).*(?:[.!?…][\"'”’»)]*(?=\s|\Z)|[。！？]|\S(?=[ \t]*\n))")
 """Up to the last end of a sentence or of a line."""
 
@@ -171,7 +172,8 @@ def summary_messages(previous: dict[str, Any] | None, messages: Sequence[dict[st
 def as_data(row: dict[str, Any]) -> str:
     """A message for a job's prompt: who said what, as data."""
     who = "Assistant" if row["role"] == "assistant" else plain_name(row.get("name") or "User")
-    return f"{who}: {untrusted(row['text'], 'message') if row['untrusted'] else harmless(row['text'])}"
+    text = row["text"] if row["text"].strip() else WORDLESS
+    return f"{who}: {untrusted(text, 'message') if row['untrusted'] else harmless(text)}"
 
 
 def tainted(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]) -> bool:

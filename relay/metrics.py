@@ -81,18 +81,20 @@ SET_ASIDE = Counter("relay_turns_set_aside", "Turns given up for good after fail
 TURN_SECONDS = Histogram("relay_turn_seconds", "From taking a turn up to its delivered reply.", ("kind",))
 STAGE_SECONDS = Histogram(
     "relay_turn_stage_seconds",
-    "Parts of a turn: queue (until it was taken up), understand, begin (recall is within it), model (with its tools; "
-    "model_first_token is within it), finish, deliver.",
+    "Parts of a turn: queue (until it was taken up), understand, media (its files are read), begin (recall is within "
+    "it), model (with its tools; model_first_token is within it), finish, deliver.",
     ("stage",),
 )
+FILES = Counter("relay_files", "Files that people sent, by kind and by what became of them.", ("kind", "outcome"))
+FILE_SECONDS = Histogram("relay_file_seconds", "From a file's turn to what is in it, download included.", ("kind",))
 MODEL_TOKENS = Counter("relay_model_tokens", "Tokens by model and kind.", ("model", "kind"))
 DELIVERIES = Counter("relay_deliveries", "Parts of replies, by whether Telegram took them.", ("outcome",))
 JOBS = Counter("relay_jobs", "Runs of background jobs.", ("job", "outcome"))
 ERRORS = Counter("relay_errors", "What went wrong, by where and what.", ("where", "error"))
 RETRIES = Counter("relay_retries", "What was tried again, by where and why.", ("where", "error"))
 
-COUNTERS = (UPDATES, TURNS, SET_ASIDE, MODEL_TOKENS, DELIVERIES, JOBS, ERRORS, RETRIES)
-HISTOGRAMS = (TURN_SECONDS, STAGE_SECONDS)
+COUNTERS = (UPDATES, TURNS, SET_ASIDE, FILES, MODEL_TOKENS, DELIVERIES, JOBS, ERRORS, RETRIES)
+HISTOGRAMS = (TURN_SECONDS, STAGE_SECONDS, FILE_SECONDS)
 
 
 def timed(stage: str) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Coroutine[Any, Any, T]]]:
@@ -146,6 +148,24 @@ def turn(kind: str) -> Iterator[None]:
     finally:
         TURNS.add(kind, outcome)
         TURN_SECONDS.observe(time.perf_counter() - begun, kind)
+
+
+@contextmanager
+def reading(kind: str) -> Iterator[Callable[[str], None]]:
+    """Counts a file, how long reading it took and how that ended: done, failed, or as what is given is told."""
+    begun = time.perf_counter()
+    outcome = "failed"
+
+    def told(what: str) -> None:
+        nonlocal outcome
+        outcome = what
+
+    try:
+        yield told
+        outcome = "done" if outcome == "failed" else outcome
+    finally:
+        FILES.add(kind, outcome)
+        FILE_SECONDS.observe(time.perf_counter() - begun, kind)
 
 
 def tokens(model: str, usage: dict[str, int]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from relay.archive.export import SCHEMA
+from relay.archive.imported import usable
 from relay.errors import RelayError
 from relay.memory.store import Store
 from relay.models import Space
@@ -142,7 +143,8 @@ class Import:
     async def _give(self, batch: list[Json]) -> None:
         kind = batch[0]["type"]
         more = {"taken": list(self._taken)} if kind == "memory" else {}
-        rows = [self._moved(self._linked(row)) for row in batch]
+        linked = [self._moved(self._linked(row)) for row in batch]
+        rows = [usable(row) for row in linked] if kind == "message" else linked
         done = await self.store.import_rows(PARTS[kind], self._space_id, rows, **more)
         if kind == "memory":
             made = {new: row["created_at"] for row, new in zip(batch, done["ids"], strict=True)}

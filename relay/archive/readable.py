@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from typing import Any
 
+from relay.media.reading import NAMES
+
 MEDIA = {"image": "picture", "document": "document"}
+NAME_LENGTH = 120
 STATES = {"forgotten": "Forgotten", "discarded": "Undone", "pending": "Waiting for your word"}
 
 Json = dict[str, Any]
@@ -89,7 +92,7 @@ class Readable:
             yield f"\n### {self._moment(session.get('started_at') or row['created_at'])}{title}\n"
         who = "Relay" if row["role"] == "assistant" else _inline(row["name"] or "You")
         yield f"\n**{who}** ({self._moment(row['created_at'])}): {row['text']}\n"
-        for kind in _media(row["blocks"]):
+        for kind in dict.fromkeys(_media(row["blocks"])):
             yield f"[{kind}]\n"
         for version in row["versions"]:
             yield f"(until {self._moment(version['replaced_at'])} it said: {_inline(version['text'])})\n"
@@ -124,9 +127,16 @@ def _media(blocks: Any) -> Iterator[str]:
     """What of a message is no text, in words: the blocks of a person, or the steps of an answer."""
     for block in blocks if isinstance(blocks, list) else []:
         if isinstance(block, dict):
-            if block.get("type") in MEDIA:
+            if isinstance(block.get("file"), dict):
+                yield _file(block["file"])
+            elif block.get("type") in MEDIA:
                 yield MEDIA[block["type"]]
             yield from _media(block.get("content"))
+
+
+def _file(file: Json) -> str:
+    kind = str(file.get("kind"))
+    return f"{NAMES.get(kind, 'file')} {_inline(str(file.get('name') or ''))[:NAME_LENGTH]}".rstrip()
 
 
 def _inline(text: str) -> str:

@@ -7,7 +7,7 @@ import contextlib
 from typing import Any
 
 from relay.bot.insist import insist
-from relay.bot.said import blocks_of, text_of
+from relay.bot.said import blocks_of, replied_file, text_of
 from relay.bot.understand import LONGEST
 from relay.bot.updates import Bot, topic_of
 from relay.errors import MessengerError
@@ -34,7 +34,7 @@ async def edited(message: Json, user_id: int, bot: Bot, messenger: Messenger, st
         "user_id": user_id,
         "edited_at": message.get("edit_date") or message["date"],
         "text": text_of(message).strip()[:LONGEST],
-        "blocks": blocks_of(message, user_id),
+        "blocks": [*replied_file(message, user_id, bot.id), *blocks_of(message, user_id)],
         "message": message,
     }
     pause = LOOK_SECONDS

@@ -102,15 +102,24 @@ def owner_greeting(house: House, name: str) -> str:
         f"talking: here, in topics of this chat, in groups you add me to; {literal(house.model)} answers",
         "memory: what you tell me I keep, and say so; /memory shows it, a tap corrects it, /search finds what was said",
         f"company: {pairing} /invite makes a link for somebody",
+        "photos, PDFs, office files, text and more: send one and ask; a reply to an older one brings it back",
     ]
-    off = ["voice messages, pictures and most files: I cannot open them yet"]
+    off = []
+    if house.hears:
+        works.append(f"voice notes: I hear them ({literal(house.hears)})")
+    else:
+        off.append(literal("voice notes: pip install 'relay[voice-lite]' where I run, and start me again"))
+    if house.speaks:
+        works.append(f"my voice: I answer a voice note with one ({literal(house.speaks)}); /voice changes that")
+    else:
+        off.append(literal("my voice: put RELAY_TTS=edge-tts into my settings, and start me again"))
     if house.web_search:
         works.append("the web: I look things up")
     else:
         off.insert(0, "the web: put RELAY\\_WEB\\_SEARCH=on into my settings and start me again")
     sections = {"What works now": works, "What is off": off, "Three things to try": TRY}
     listed = "\n\n".join(
-        f"**{title}**\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections.items()
+        f"**{title}**\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections.items() if lines
     )
     return f"Hello {literal(name)}! You run me from now on, and nobody else can claim me.\n\n{listed}"
 

@@ -7,30 +7,16 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from relay.bot.attached import attachment_of
+from relay.bot.attached import KINDS, attachment_of
+from relay.bot.things import TOLD, thing_of
+from relay.media.reading import NAMES
 from relay.models import Block, ReplyTo
 
 PASTE_LENGTH = 4000
 """Telegram splits a longer text into messages of about 4,096; a part this long may have a sequel."""
-MEDIA = {
-    "voice": "voice notes",
-    "audio": "audio files",
-    "video_note": "video notes",
-    "video": "videos",
-    "photo": "photos",
-    "document": "documents",
-    "sticker": "stickers",
-    "animation": "animations",
-    "location": "places",
-    "venue": "places",
-    "contact": "contacts",
-    "poll": "polls",
-    "dice": "dice",
-    "story": "stories",
-    "checklist": "checklists",
-}
 HEARD = "🎤"
 """How it begins when we tell what was heard in a recording."""
+UNKNOWN = "⚠️ I cannot tell what this is. Please send it in another way, or tell me in words."
 Json = dict[str, Any]
 
 
@@ -40,9 +26,29 @@ def text_of(message: Json) -> str:
     return text if isinstance(text, str) else ""
 
 
-def media_of(message: Json) -> str:
-    """What kind of media a message carries, in words; empty for none."""
-    return next((words for kind, words in MEDIA.items() if message.get(kind)), "")
+def words_of(message: Json) -> str:
+    """What a message says, with what it carries that is no file told in words."""
+    thing = thing_of(message)
+    return "\n".join(words for words in (thing.words if thing else "", text_of(message)) if words.strip())
+
+
+def file_in_words(message: Json) -> str:
+    """What kind of file a message carries; empty for none."""
+    attachment = attachment_of(message)
+    return f"({NAMES[attachment.kind]} {attachment.name}".rstrip() + ")" if attachment else ""
+
+
+def says_something(message: Json) -> bool:
+    """Whether a message holds anything that somebody may want an answer to."""
+    return bool(text_of(message).strip()) or any(message.get(kind) for kind in (*KINDS, *TOLD))
+
+
+def refusals_of(message: Json) -> list[str]:
+    """The honest lines about what a message carries and nobody can use."""
+    if thing := thing_of(message):
+        return [thing.refusal] if thing.refusal else []
+    broken = attachment_of(message) is None and any(message.get(kind) for kind in KINDS)
+    return [UNKNOWN] if broken else []
 
 
 def is_forward(message: Json) -> bool:
@@ -71,17 +77,37 @@ def origin_of(message: Json) -> str:
 
 def blocks_of(message: Json, user_id: int) -> list[Block]:
     """What somebody said in one message, as blocks; what others wrote is marked as theirs."""
-    text, media, mark = text_of(message), media_of(message), foreign_mark(message, user_id)
+    text, mark = text_of(message), foreign_mark(message, user_id)
+    attachment, thing = attachment_of(message), thing_of(message)
     blocks: list[Block] = []
-    if attachment := attachment_of(message):
+    if attachment:
         blocks.append({"type": "attachment", "file": asdict(attachment), **mark})
-    elif media:
-        blocks.append(
-            {"type": "text", "text": f"(sent one of: {media}; you cannot open these yet, say so if it matters)"}
-        )
+    elif thing:
+        unread = {"unread": True} if thing.refusal else {}
+        theirs = mark or ({"untrusted": thing.kind} if thing.untrusted else {})
+        blocks.append({"type": "text", "text": thing.words, **theirs, **unread})
     if text.strip():
-        blocks.append({"type": "text", "text": text, **(mark or ({"untrusted": "caption"} if media else {}))})
+        theirs = mark or ({} if message.get("text") else {"untrusted": "caption"})
+        blocks.append({"type": "text", "text": text, **theirs})
     return blocks
+
+
+def replied_file(message: Json, user_id: int, bot_id: int) -> list[Block]:
+    """The file of the message that this one replies to, as a block of this one: what is asked is asked about it. Only
+    of the same chat; and what the bot itself sent is in the conversation already."""
+    target = message.get("reply_to_message")
+    author = target.get("from") or {} if isinstance(target, dict) else {}
+    if not isinstance(target, dict) or author.get("id") == bot_id:
+        return []
+    if (target.get("chat") or {}).get("id") != message["chat"]["id"]:
+        return []
+    attachment = attachment_of(target)
+    if attachment is None:
+        return []
+    mark = foreign_mark(target, user_id)
+    if not mark and author.get("id") != user_id:
+        mark = {"untrusted": "reply", "from": name_of(author)}
+    return [{"type": "attachment", "file": asdict(attachment), "replied": True, **mark}]
 
 
 def foreign_mark(message: Json, user_id: int) -> Json:
@@ -93,22 +119,25 @@ def foreign_mark(message: Json, user_id: int) -> Json:
     return {}
 
 
-def parts_of(messages: Sequence[Json], user_id: int) -> list[Json]:
+def parts_of(messages: Sequence[Json], user_id: int, bot_id: int = 0) -> list[Json]:
     """What each message of one turn says: `{text, blocks, sequel}`. sequel: it only goes on with the one before."""
-    return [
-        {
-            "text": text_of(message).strip(),
-            "blocks": blocks_of(message, user_id),
-            "sequel": before is not None and is_sequel(before, message),
-        }
-        for before, message in zip([None, *messages], messages, strict=False)
-    ]
+    parts: list[Json] = []
+    for before, message in zip([None, *messages], messages, strict=False):
+        replied = replied_file(message, user_id, bot_id)
+        parts.append(
+            {
+                "text": words_of(message).strip(),
+                "blocks": [*replied, *blocks_of(message, user_id)],
+                "sequel": before is not None and not replied and is_sequel(before, message),
+            }
+        )
+    return parts
 
 
-def joined_blocks(messages: Sequence[Json], user_id: int) -> list[Block]:
+def joined_blocks(messages: Sequence[Json], user_id: int, bot_id: int = 0) -> list[Block]:
     """All parts of one turn in order. Parts of a paste that Telegram split are one block again."""
     blocks: list[Block] = []
-    for part in parts_of(messages, user_id):
+    for part in parts_of(messages, user_id, bot_id):
         own = part["blocks"]
         if part["sequel"] and blocks and own:
             blocks[-1] = {**blocks[-1], "text": blocks[-1]["text"] + own[0]["text"]}
@@ -139,12 +168,12 @@ def reply_of(message: Json, bot_id: int, user_id: int) -> ReplyTo | None:
     if not isinstance(target, dict) or "forum_topic_created" in target:
         return None
     author = target.get("from") or {}
-    ours = author.get("id") == bot_id
+    ours, thing = author.get("id") == bot_id, thing_of(target)
     return ReplyTo(
         telegram_message_id=int(target.get("message_id") or 0),
-        text=text_of(target),
+        text=words_of(target) or file_in_words(target),
         quote=str(quote.get("text") or "") if quote.get("is_manual") else "",
-        own=(ours or author.get("id") == user_id) and not is_foreign(target),
+        own=(ours or author.get("id") == user_id) and not is_foreign(target) and not (thing and thing.untrusted),
         by="you" if ours else name_of(author),
     )
 

@@ -12,7 +12,16 @@ from relay import metrics
 from relay.bot.echo import corrected
 from relay.bot.groups import Groups
 from relay.bot.place import Place
-from relay.bot.said import joined_blocks, media_of, name_of, parts_of, reply_of, said_at, text_of
+from relay.bot.said import (
+    joined_blocks,
+    name_of,
+    parts_of,
+    refusals_of,
+    reply_of,
+    said_at,
+    says_something,
+    words_of,
+)
 from relay.bot.updates import Bot, body_of, chat_of, command_of, for_bot, may_answer, topic_of
 from relay.errors import MessengerError
 from relay.memory.store import Store
@@ -76,21 +85,22 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
             return Understood(place, notice=LATE)
         nothing = unsaid(turn, bot, place, space, messages[0].get("from") or {})
         return Understood(place, replace(nothing, retry=True, retry_turn=correction["turn_id"], replaces=True))
-    blocks = joined_blocks(messages, turn.user_id)
-    text = "\n".join(text_of(message) for message in messages).strip()[:LONGEST]
-    if not text and command is None and not any(block["type"] == "attachment" for block in blocks):
-        return Understood(place, notice=cannot_open(messages))
+    blocks = joined_blocks(messages, turn.user_id, bot.id)
+    refusals = [line for message in messages for line in refusals_of(message)]
+    if not blocks:
+        return Understood(place, notice=next(iter(refusals), None))
     retry = command is not None and command.name == "retry"
     incoming = replace(
         unsaid(turn, bot, place, space, messages[-1].get("from") or {}),
-        text=text,
+        text="\n".join(words_of(message) for message in messages).strip()[:LONGEST],
         blocks=blocks,
         untrusted=any(block.get("untrusted") for block in blocks),
         telegram_message_ids=[message["message_id"] for message in messages],
-        parts=parts_of(messages, turn.user_id) if len(messages) > 1 else [],
+        parts=parts_of(messages, turn.user_id, bot.id) if len(messages) > 1 else [],
         at=said_at(messages[-1]),
         reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
         retry=retry,
+        notices=tuple(dict.fromkeys(refusals)),
     )
     return Understood(place, incoming, wanted=command.rest if command is not None and retry else "")
 
@@ -102,7 +112,7 @@ def silenced(turn: Claimed, bot: Bot, admin: bool) -> bool:
     if turn.answers != "off" or not update.keys() & {"message", "edited_message"}:
         return False
     body = body_of(update)
-    return bool(text_of(body) or media_of(body)) and not (admin and command_of(body, bot))
+    return says_something(body) and not (admin and command_of(body, bot))
 
 
 async def asked(message: Json, bot: Bot, store: Store) -> str:
@@ -181,9 +191,3 @@ def unsaid(turn: Claimed, bot: Bot, place: Place, space: Space, sender: Json) ->
         telegram_message_ids=[],
         at=datetime.now(UTC),
     )
-
-
-def cannot_open(messages: Sequence[Json]) -> str:
-    """The honest line about what cannot be opened yet."""
-    kinds = list(dict.fromkeys(media_of(message) for message in messages if media_of(message)))
-    return f"I cannot open {' or '.join(kinds) or 'this'} yet. Please tell me in words." if kinds else ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relay.bot.said import HEARD, PASTE_LENGTH, is_foreign, media_of, name_of, text_of
+from relay.bot.said import HEARD, PASTE_LENGTH, is_foreign, name_of, says_something, text_of
 from relay.memory.people import digest
 from relay.memory.redact import redacted
 
@@ -229,7 +229,7 @@ def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, group_open:
     body = body_of(update)
     if any(kind in update for kind in NOTED) or any(event in body for event in (*TOPIC_EVENTS, LEFT)):
         return "control" if is_noted(update, chat) else "ignored"
-    if "message" not in update or not (text_of(body).strip() or media_of(body)):
+    if "message" not in update or not says_something(body):
         return "ignored"
     if (body.get("from") or {}).get("is_bot"):
         return "ignored"

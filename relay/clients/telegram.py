@@ -121,8 +121,8 @@ class Telegram(Bot):
         and tells where."""
         if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
             try:
-                return await asyncio.to_thread(_head, path, most + 1)
-            except OSError:
+                return await asyncio.to_thread(_head, path, self.token, most + 1)
+            except (OSError, ValueError):
                 raise MessengerRefused("the Bot API server keeps its files where Relay cannot read them") from None
         try:
             status, body = await self._calls.download(f"{self.base_file_url}/{quote(path)}", most)
@@ -135,8 +135,15 @@ class Telegram(Bot):
         raise MessengerRefused(f"the download was answered with {status}")
 
 
-def _head(path: str, most: int) -> bytes:
-    with Path(path).open("rb") as file:
+def _head(path: str, token: str, most: int) -> bytes:
+    """A file's first `most` bytes. A Bot API server keeps what a bot is sent in a folder that is called after its token
+    (on Windows with a `~` for the colon): outside of it, it names nothing of ours, such as keys."""
+    found = Path(path).resolve(strict=True)
+    if not any(folder.name.replace("~", ":").startswith(token) for folder in found.parents):
+        raise MessengerRefused("the Bot API server names a file outside of the bot's own folder")
+    if not found.is_file():
+        raise FileNotFoundError
+    with found.open("rb") as file:
         return file.read(most)
 
 

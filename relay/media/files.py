@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 
+from relay import metrics
 from relay.errors import FileTooLarge, MediaRefused, MessengerError, MessengerThrottled, MessengerUnavailable
 from relay.models import Attachment
 from relay.ports import Keeper, Messenger
@@ -13,7 +15,14 @@ TRIES = 4
 AT_ONCE = 4
 TELEGRAM_LIMIT = 20 * 2**20
 """Bytes: what Telegram hands to bots. A Bot API server of one's own has no such limit."""
-GONE = "Telegram does not give it to me."
+SECONDS = 300
+"""How long one file may take, with all its tries."""
+GONE = "Telegram does not give it to me any more. Please send it again."
+LATER = "Telegram cannot be reached for it just now. Please send it again later."
+OWN_SERVER = (
+    " (Telegram gives bots no more. Whoever runs me can lift that with a Bot API server of their own: "
+    "TELEGRAM_API_URL, and RELAY_MAX_FILE_MB.)"
+)
 
 
 class Files:
@@ -40,26 +49,34 @@ class Files:
 
     async def _fetched(self, attachment: Attachment) -> bytes:
         """What Telegram gives."""
-        async with self._places:
-            for attempt in range(TRIES):
-                try:
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await self._tried(attachment)
+        except TimeoutError:
+            raise MediaRefused(LATER) from None
+
+    async def _tried(self, attachment: Attachment) -> bytes:
+        for attempt in range(TRIES):
+            try:
+                async with self._places:
                     return await self._messenger.fetch(attachment.file_id, self._most)
-                except FileTooLarge:
-                    raise MediaRefused(too_large(attachment.size, self._most)) from None
-                except MessengerThrottled as error:
-                    pause = error.retry_after
-                except MessengerUnavailable:
-                    pause = random.uniform(0.5, 1) * 2**attempt  # noqa: S311 — jitter
-                except MessengerError:
-                    raise MediaRefused(GONE) from None
-                if attempt < TRIES - 1:
-                    await asyncio.sleep(min(pause, 30))
-        raise MediaRefused("Telegram cannot be reached for it just now. Please send it again later.")
+            except FileTooLarge:
+                raise MediaRefused(too_large(attachment.size, self._most)) from None
+            except MessengerThrottled as error:
+                pause = error.retry_after
+            except MessengerUnavailable:
+                pause = random.uniform(0.5, 1) * 2**attempt  # noqa: S311 — jitter
+            except MessengerError:
+                raise MediaRefused(GONE) from None
+            metrics.RETRIES.add("telegram", "fetch")
+            if attempt < TRIES - 1:
+                await asyncio.sleep(min(pause, 30))
+        raise MediaRefused(LATER)
 
 
 def too_large(size: int, most: int) -> str:
     """The line about a file that is too large; `size` and `most` in bytes, 0 when it is not known."""
-    told = f"{size / 2**20:.0f} MB; " if size else ""
-    limit = min(most, TELEGRAM_LIMIT) if size <= TELEGRAM_LIMIT else most
-    hint = " (Telegram gives bots no more; a Bot API server of your own does.)" if limit == TELEGRAM_LIMIT else ""
+    told = f"{math.ceil(size / 2**20)} MB; " if size else ""
+    limit = most if size > most else min(most, TELEGRAM_LIMIT)
+    hint = OWN_SERVER if limit == TELEGRAM_LIMIT else " (RELAY_MAX_FILE_MB sets that.)"
     return f"It is too large: {told}I can take {limit // 2**20} MB.{hint}"

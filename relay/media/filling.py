@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from relay import metrics
 from relay.media.reading import Read, Reader
 from relay.models import Attachment, Block, Incoming
 
@@ -31,12 +32,14 @@ async def filled(
         await on_read(attachment, result)
         return result
 
+    ended = metrics.first("media")
     tasks = [asyncio.ensure_future(read_one(one)) for one in attachments.values()]
     try:
         results = await asyncio.gather(*tasks)
     finally:
         for task in tasks:
             task.cancel()
+    ended()
     read = dict(zip(attachments, results, strict=True))
     blocks = with_files(incoming.blocks, read)
     return replace(
@@ -49,8 +52,12 @@ async def filled(
         ],
         untrusted=any(block.get("untrusted") for block in blocks),
         documents=[document for one in results for document in one.documents],
-        notices=tuple(one.notice for one in results if one.notice),
-        spoken=any(one.kind in ("voice", "video_note") for one in attachments.values()),
+        notices=(*incoming.notices, *dict.fromkeys(one.notice for one in results if one.notice)),
+        spoken=any(
+            block["file"]["kind"] in ("voice", "video_note")
+            for block in incoming.blocks
+            if block["type"] == "attachment" and not block.get("replied")
+        ),
     )
 
 
@@ -67,8 +74,9 @@ def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
 
 
 def text_with(blocks: Sequence[dict[str, Any]], read: dict[str, Read]) -> str:
-    """What a message says with its files, in words."""
-    said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in blocks)
+    """What a message says with its files, in words. A file that it only replies to is another message's."""
+    own = (block for block in blocks if not block.get("replied"))
+    said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in own)
     return "\n".join(text for text in said if text.strip()).strip()
 
 

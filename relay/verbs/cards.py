@@ -18,6 +18,14 @@ UNDO = {
     "pin": "↩ Undo pinning",
     "unpin": "↩ Undo unpinning",
 }
+BY_SOMEBODY = {"forward": "forwarded from ", "bot": "sent through the bot "}
+WORDS_OF = {
+    "caption": "the caption of a file",
+    "reply": "a replied-to file",
+    "paid media": "paid media",
+    "users shared": "shared people",
+}
+"""What holds words of others, by the marks of blocks; any other mark is a noun itself."""
 STATUS = {
     "pending": "⏳ It waits for a tap: I do not use it yet.",
     "forgotten": "🧠 It is forgotten: I do not use it any more.",
@@ -117,11 +125,14 @@ def place_of(source: Json, chat: str) -> str:
 def foreign(source: Json) -> str:
     """Which words of others a turn read."""
     parts = (source["said"] or {}).get("foreign") or []
-    kinds = {"forward": "forwarded from ", "bot": "sent through the bot ", "caption": "the caption of a file"}
     found = []
     for part in parts:
-        kind = part["kind"] or "text"
-        found.append(kinds.get(kind, f"a {kind} of ") + ("" if kind == "caption" else part["from"] or "somebody"))
+        kind = str(part["kind"] or "text").replace("_", " ")
+        by = f" of {part['from']}" if part["from"] else ""
+        if kind in BY_SOMEBODY:
+            found.append(BY_SOMEBODY[kind] + (part["from"] or "somebody"))
+        else:
+            found.append(WORDS_OF.get(kind, f"a {kind}") + by)
     if any(str(tool).startswith("web_") for tool in source["tools"] or []):
         found.append("web pages that I read")
     replied = source["reply_to"] or {}

@@ -36,8 +36,10 @@ class House:
     storage: str
     budget: Budget = UNLIMITED
     web_search: bool = False
-    speaks: bool = False
-    """Answers can be said aloud."""
+    hears: str = ""
+    """What hears voice notes; empty: nothing does."""
+    speaks: str = ""
+    """What says answers aloud."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.verbs.registry import Call, Told, counted, literal, offered, verb
+from relay.verbs.registry import Call, House, Told, counted, literal, offered, verb
 from relay.verbs.times import moment
 from relay.verbs.usage import summed
 
@@ -64,6 +64,7 @@ async def status(call: Call) -> Told:
         f"- last 24 hours: {counted(today['turns'], 'turn')}, {counted(asked, 'token')} in{cached}, "
         f"{today['output']:,} out, "
         f"{summed(now['used'], call.house.budget.prices).price} with summaries and titles",
+        f"- voice: {heard_by(call.house)}",
     ]
     if call.admin and call.private:
         lines.append(
@@ -77,6 +78,13 @@ async def status(call: Call) -> Told:
             for incident in now["incidents"]
         ]
     return Told("\n".join(lines))
+
+
+def heard_by(house: House) -> str:
+    """What hears people and what speaks to them, in words (Markdown)."""
+    heard = f"heard by {literal(house.hears)}" if house.hears else "not heard (no engine is installed and on)"
+    said = f"answers said by {literal(house.speaks)}" if house.speaks else "answers are not said aloud"
+    return f"{heard}; {said}"
 
 
 @verb("retry", usage="[big|small|model]", help="answer my last message again", doors=("chat",))

@@ -107,5 +107,5 @@ async def listening(server: Server) -> AsyncIterator[Listening]:
         return answers(request)
 
     ears = FakeEars()
-    async with inside(server, model, frozenset(), frozenset([ADA, BEN]), ears) as relay:
+    async with inside(server, model, frozenset(), frozenset([ADA, BEN]), ears=ears) as relay:
         yield Listening(relay, ears, requests, relay.tg.dm(relay.tg.user(ADA, "Ada")))

@@ -24,6 +24,7 @@ from relay.clients.postgres import Postgres
 from relay.clients.telegram import GONE
 from relay.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
 from relay.jobs import Summariser
+from relay.media.reading import Reader
 from relay.memory.patience import Patient
 from relay.memory.people import People as Known
 from relay.memory.store import Store
@@ -145,9 +146,14 @@ class Inside:
 
 @contextlib.asynccontextmanager
 async def inside(
-    server: Server, answers: Answers, admins: frozenset[int], users: frozenset[int], ears: Ears | None = None
+    server: Server,
+    answers: Answers,
+    admins: frozenset[int],
+    users: frozenset[int],
+    reader: Reader | None = None,
+    ears: Ears | None = None,
 ) -> AsyncIterator[Inside]:
-    """A Relay on a fresh database."""
+    """A Relay on a fresh database. `reader`: what reads files; None: the usual one, with `ears`."""
     name = server.create(TEMPLATE)
     tg = People()
     wire, bot = Wire(tg), Bot(tg.bot.id, str(tg.bot.username))
@@ -162,7 +168,14 @@ async def inside(
             house = House(store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here")
             engine = Engine(store, model, "big", 1000, UTC)
             worker = Worker(
-                engine, wire, bot, Groups(wire), 16, house, lambda: None, make_reader(Settings(), wire, ears)[0]
+                engine,
+                wire,
+                bot,
+                Groups(wire),
+                16,
+                house,
+                lambda: None,
+                reader or make_reader(Settings(), wire, ears)[0],
             )
             intake = Intake(store, wire, worker, house.people)
             polling = Polling(intake, wire, store, Patient(client), bot.id, worker.poll_lease)

@@ -1,9 +1,38 @@
-"""The file of a message, as Telegram tells of it."""
+"""The file that a message carries, whatever the message says of it."""
 
 from __future__ import annotations
 
-from relay.bot.attached import attachment_of
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.bot.attached import KINDS, NAME_LENGTH, attachment_of
 from relay.models import Attachment
+
+ANY = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text(), max_size=2)
+FIELDS = ("file_id", "file_unique_id", "file_name", "mime_type", "file_size", "duration", "width", "height", "length")
+
+
+@given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), ANY), st.booleans())
+def test_nothing_that_it_says_gets_through_unbounded(kind: str, found: dict[str, Any], several: bool) -> None:
+    attachment = attachment_of({kind: [found, found] if several else found})
+    if attachment is None:
+        return
+    assert attachment.kind == kind
+    assert attachment.name.isprintable()
+    assert len(attachment.name) <= NAME_LENGTH
+    assert not set(attachment.name) & set("/\\\0\u202e\u2066")
+    assert all(0 <= number < 2**53 for number in (attachment.size, attachment.seconds, attachment.width))
+    assert len(attachment.mime) <= NAME_LENGTH
+
+
+def test_names_keep_only_their_last_part() -> None:
+    names = {"../../etc/passwd": "passwd", "C:\\a\\b.txt": "b.txt", "in\u202efdp.exe": "infdp.exe", "a\0b": "ab"}
+    for given_, kept in names.items():
+        attachment = attachment_of({"document": {"file_id": "x", "file_name": given_}})
+        assert attachment is not None
+        assert attachment.name == kept
 
 
 def test_a_photo_is_its_largest_size() -> None:

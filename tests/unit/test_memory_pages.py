@@ -299,6 +299,16 @@ def test_where_from_names_what_was_forwarded() -> None:
     assert "what others wrote: forwarded from Ben; the caption of a file." in told
 
 
+@pytest.mark.parametrize(("kind", "by", "words"), [
+    ("document", None, "wrote: a document."), ("poll", None, "wrote: a poll."), ("paid_media", None, "paid media."),
+    ("reply", "Ben", "a replied-to file of Ben."), ("bot", "pic", "sent through the bot pic."),
+    ("caption", "", "the caption of a file."), (None, None, "wrote: a text."),
+])  # fmt: skip
+def test_where_from_names_files_and_things(kind: str | None, by: str | None, words: str) -> None:
+    said = source()["said"] | {"foreign": [{"kind": kind, "from": by}]}
+    assert words in one(origin(memory(tainted=True), source(said=said), View(), UTC, ADA, "")).text
+
+
 @pytest.mark.parametrize(("posted", "topic", "link"), [
     ({"chat_id": -1001234567890, "message_id": 5}, 0, "https://t.me/c/1234567890/5"),
     ({"chat_id": -1001234567890, "message_id": 5}, 9, "https://t.me/c/1234567890/9/5"),

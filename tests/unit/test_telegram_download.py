@@ -111,7 +111,8 @@ async def test_nobody_answers(tg: TelegramStandIn, client: Telegram) -> None:
 async def test_a_server_in_local_mode_tells_where_on_its_disk_the_file_is(
     tg: TelegramStandIn, client: Telegram, tmp_path: Path
 ) -> None:
-    path = tmp_path / "ä file.md"
+    path = tmp_path / TEST_TOKEN / "documents" / "ä file.md"
+    path.parent.mkdir(parents=True)
     path.write_bytes(b"from the disk")
     assert await client.fetch(kept(tg, b"x", str(path)).id, 100) == b"from the disk"
     with pytest.raises(FileTooLarge):
@@ -120,6 +121,27 @@ async def test_a_server_in_local_mode_tells_where_on_its_disk_the_file_is(
     for elsewhere in (str(tmp_path / "not there"), r"C:\files\soul.md"):
         with pytest.raises(MessengerRefused, match="where Relay cannot read"):
             await client.fetch(kept(tg, b"x", elsewhere).id, 100)
+
+
+async def test_a_server_in_local_mode_cannot_name_files_of_ours(
+    tg: TelegramStandIn, client: Telegram, tmp_path: Path
+) -> None:
+    secret, own = tmp_path / ".env", tmp_path / TEST_TOKEN / "documents"
+    secret.write_text("KEY=1")
+    own.mkdir(parents=True)
+    (own / "link").symlink_to(secret)
+    for path in (secret, own / ".." / ".." / ".env", own / "link", Path("/dev/zero"), own):
+        with pytest.raises(MessengerRefused):
+            await client.fetch(kept(tg, b"x", str(path)).id, 100)
+
+
+async def test_an_old_path_does_not_matter_since_a_new_one_is_asked_for(tg: TelegramStandIn, client: Telegram) -> None:
+    file = kept(tg, b"hello", "documents/file_1.md")
+    assert await client.fetch(file.id, 10) == b"hello"
+    del tg.file_paths[file.path]
+    file.path = "documents/file_2.md"
+    tg.file_paths[file.path] = file
+    assert await client.fetch(file.id, 10) == b"hello"
 
 
 async def test_the_other_messengers() -> None:

@@ -344,10 +344,58 @@ def test_the_text_of_an_inline_bot_is_not_ones_own() -> None:
     assert replied.own is False
 
 
-def test_media_are_named_honestly_and_captions_are_marked() -> None:
-    blocks = blocks_of(message(None, photo=[{}], caption="what is this?"), ADA)
-    assert "photos" in blocks[0]["text"]
-    assert (blocks[1]["text"], blocks[1]["untrusted"]) == ("what is this?", "caption")
+PHOTO = [
+    {"file_id": "small", "file_unique_id": "s", "width": 90, "height": 60},
+    {"file_id": "big", "width": 900, "height": 600},
+]
+
+
+def test_a_photo_is_kept_by_its_largest_size_and_its_caption_is_marked() -> None:
+    photo, caption = blocks_of(message(None, photo=PHOTO, caption="what is this?"), ADA)
+    assert (photo["type"], photo["file"]["file_id"]) == ("attachment", "big")
+    assert (caption["text"], caption["untrusted"]) == ("what is this?", "caption")
+
+
+def test_the_file_that_is_replied_to_comes_with_the_question() -> None:
+    chat = message(None)["chat"]
+    own = {"message_id": 2, "chat": chat, "from": {"id": ADA}, "photo": PHOTO}
+    file, words = joined_blocks([message("what is on it?", reply_to_message=own)], ADA, BOT.id)
+    assert (file["type"], file["replied"], words["text"]) == ("attachment", True, "what is on it?")
+    assert "untrusted" not in file
+    theirs = own | {"from": {"id": 9, "first_name": "Ben"}}
+    file, _ = joined_blocks([message("and this?", reply_to_message=theirs)], ADA, BOT.id)
+    assert (file["untrusted"], file["from"]) == ("reply", "Ben")
+    forward = own | {"forward_origin": {"type": "hidden_user", "sender_user_name": "Eve"}}
+    file, _ = joined_blocks([message("and this?", reply_to_message=forward)], ADA, BOT.id)
+    assert (file["untrusted"], file["from"]) == ("forward", "Eve")
+    replied = reply_of(message("x", reply_to_message=own), BOT.id, ADA)
+    assert replied is not None
+    assert replied.text == "(photo)"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"reply_to_message": {"message_id": 2, "chat": {"id": 5}, "from": {"id": ADA}, "photo": PHOTO}},
+        {"reply_to_message": {"message_id": 2, "from": {"id": ADA}, "photo": PHOTO}},
+        {"reply_to_message": {"message_id": 2, "chat": {"id": ADA}, "from": {"id": BOT.id}, "photo": PHOTO}},
+        {"reply_to_message": {"message_id": 2, "chat": {"id": ADA}, "from": {"id": ADA}, "text": "words"}},
+        {"external_reply": {"origin": {}, "chat": {"id": 5}, "photo": PHOTO}},
+    ],
+)
+def test_no_file_comes_from_elsewhere_or_of_the_bots_own(more: Json) -> None:
+    assert [block["type"] for block in joined_blocks([message("what?", **more)], ADA, BOT.id)] == ["text"]
+
+
+def test_a_long_paste_that_goes_on_under_a_photo_is_not_glued_to_it() -> None:
+    own = {"message_id": 2, "chat": message(None)["chat"], "from": {"id": ADA}, "photo": PHOTO}
+    parts = [message("a" * 4096, message_id=5), message("b", message_id=6, reply_to_message=own)]
+    assert [block["type"] for block in joined_blocks(parts, ADA, BOT.id)] == ["text", "attachment", "text"]
+
+
+@pytest.mark.parametrize("moved", [{"location": {"latitude": 1.0, "longitude": 2.0, "live_period": 900}}, {"poll": {}}])
+def test_a_place_that_moves_makes_no_turn(moved: Json) -> None:
+    assert sorted_({"edited_message": message(None, edit_date=1_700_000_060, **moved)})["kind"] == "ignored"
 
 
 def test_parts_of_a_paste_are_one_text_again() -> None:

@@ -228,7 +228,8 @@ class World:
     def add_file(self, upload: Upload, folder: str = "documents") -> StoredFile:
         """Keep a file; it can be found by its id and downloaded at its path."""
         index = len(self.files) + 1
-        suffix = upload.name.rpartition(".")[2] if "." in upload.name else "bin"
+        ending = upload.name.rpartition(".")[2]
+        suffix = ending if "." in upload.name and ending.isalnum() and len(ending) < 9 else "bin"
         file = StoredFile(f"FILE-{index:06d}", f"UNIQUE-{index:06d}", f"{folder}/file_{index}.{suffix}", upload)
         self.files[file.id] = file
         self.file_paths[file.path] = file

@@ -1,0 +1,229 @@
+"""Text, voice, photo and document are four ways to say something: what follows from it is the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from relay.archive.export import pages
+from relay.archive.readable import Readable
+from relay.jobs import summarise_due
+from relay.media.reading import Read, Reader, refused
+from relay.models import Attachment, ModelRequest, Space
+from tests.integration.conftest import Server
+from tests.integration.house import ADA, BEN, EVE, GROUP
+from tests.integration.inside import Inside, Json, inside
+from tests.standins.telegram import Chat, StoredMessage, Upload, User
+
+FACT = "my cello is called Bertha"
+WAYS: dict[str, Json] = {
+    "text": {"text": FACT},
+    "voice": {"voice": Upload(b"sound", "a.oga", "audio/ogg")},
+    "photo": {"text": FACT, "photo": Upload(b"picture", "a.jpg", "image/jpeg")},
+    "document": {"document": Upload(FACT.encode(), "notes.txt", "text/plain")},
+}
+OWN_WORDS = ("text", "voice")
+
+
+class Sounds:
+    """Hears what is said."""
+
+    async def read(self, attachment: Attachment) -> Read:
+        return Read([{"type": "text", "text": FACT, "file": asdict(attachment)}], FACT)
+
+
+class Pictures:
+    async def read(self, attachment: Attachment) -> Read:
+        return Read([{"type": "image", "file": asdict(attachment), "untrusted": "photo"}], "(photo)")
+
+
+class Documents:
+    """Reads texts; what is called broken, nobody can."""
+
+    async def read(self, attachment: Attachment) -> Read:
+        if attachment.name.startswith("broken"):
+            return refused(attachment, "It is damaged.")
+        text = {"type": "text", "text": FACT, "untrusted": "document", "file": asdict(attachment)}
+        return Read([text], f"(file {attachment.name})\n{FACT}")
+
+
+class Requests(list[ModelRequest]):
+    """What the model was asked; what it answers."""
+
+    def answers(self, request: ModelRequest) -> list[Json]:
+        self.append(request)
+        if request.model == "small":
+            return [{"type": "text", "text": "They spoke of a cello."}]
+        learned = " [LEARN: Ada's cello is called Bertha]" if "Bertha" in str(request.messages[-1]) else ""
+        return [{"type": "text", "text": f"Noted.{learned}"}]
+
+    @property
+    def last(self) -> str:
+        """The present message of the last request, as the model reads it."""
+        return str(self[-1].messages[-1]["content"])
+
+
+@pytest.fixture
+def asked() -> Requests:
+    return Requests()
+
+
+@pytest.fixture
+async def relay(embedded: Server, asked: Requests) -> AsyncIterator[Inside]:
+    reader = Reader(Sounds(), Pictures(), Documents())
+    async with inside(embedded, asked.answers, frozenset([EVE]), frozenset([ADA, BEN]), reader) as opened:
+        yield opened
+
+
+async def said(relay: Inside, chat: Chat, user: User | None = None, **what: Any) -> StoredMessage:
+    message = await relay.tg.say(chat, user, **what)
+    await relay.settled()
+    return message
+
+
+def replies(relay: Inside, chat: Chat) -> list[StoredMessage]:
+    return [message for message in relay.tg.messages(chat) if message.from_bot]
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+async def test_memory_holds_for_every_way(relay: Inside, asked: Requests, way: str) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    await said(relay, chat, **WAYS[way])
+    (reply,) = replies(relay, chat)
+    (row,) = await relay.sql("select text, untrusted from message where role = 'user'")
+    assert FACT in row[0]
+    assert row[1] is (way not in OWN_WORDS)
+    ((status,),) = await relay.sql("select status from memory")
+    assert status == ("active" if way in OWN_WORDS else "pending")
+    if way not in OWN_WORDS:
+        for label in ("Keep or discard", "Keep: "):
+            pressed = next(data for name, data in replies(relay, chat)[0].buttons.items() if label in name)
+            relay.tg.press(chat, None, reply, pressed)
+            await relay.settled()
+    assert await relay.sql("select status from memory") == [("active",)]
+    topic = relay.tg.topic(chat, "Elsewhere")
+    await said(relay, chat, text="what is it called?", topic=topic)
+    assert "cello is called Bertha" in str(asked[-1].system)
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+async def test_exchanges_summaries_titles_and_search_hold_for_every_way(
+    relay: Inside, asked: Requests, way: str
+) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    for _ in range(5):
+        await said(relay, chat, **WAYS[way])
+    assert await relay.sql("select exchange_count from thread") == [(5,)]
+    assert await summarise_due(relay.summariser) == 1
+    summary = str(asked[-1].messages)
+    assert asked[-1].model == "small"
+    assert summary.count(FACT) == 5
+    assert summary.count("<untrusted") == (0 if way in OWN_WORDS else 5)
+    assert await relay.sql("select tainted from summary") == [(way not in OWN_WORDS,)]
+    await said(relay, chat, text="/search cello Bertha")
+    assert "Bertha" in replies(relay, chat)[-1].text
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+async def test_an_export_and_its_text_hold_every_way(relay: Inside, way: str) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    await said(relay, chat, **WAYS[way])
+    readable = Readable("Ada", relay.worker._house.zone)
+    space = Space("private", owner_id=ADA)
+    text = "".join([readable.add(page) async for page in pages(relay.store, space, "1")]) + readable.end()
+    line = {"voice": "[voice note]", "photo": "[photo]", "document": "[file notes.txt]"}.get(way, "")
+    assert FACT in text
+    assert line in text
+    assert text.count("[") == bool(line)
+
+
+@pytest.mark.parametrize("way", ["voice", "photo", "document"])
+async def test_retry_answers_a_message_with_its_file_again(relay: Inside, asked: Requests, way: str) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    await said(relay, chat, **WAYS[way])
+    first = asked.last
+    await said(relay, chat, text="/retry")
+    assert [block["text"] for block in asked[-1].messages[-1]["content"][1:]] == [
+        block["text"] for block in asked[0].messages[-1]["content"][1:]
+    ], first
+
+
+async def test_what_cannot_be_used_alone_gets_its_line_and_no_model(relay: Inside, asked: Requests) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    await said(relay, chat, document=Upload(b"x", "broken.pdf"))
+    await said(relay, chat, story={"chat": {"id": 5, "first_name": "Ben"}, "id": 1})
+    assert [reply.text for reply in replies(relay, chat)] == [
+        "⚠️ I could not use your file broken.pdf. It is damaged.",
+        "⚠️ Telegram does not show stories to bots. A screenshot of it, or its words, will do.",
+    ]
+    assert not asked
+
+
+async def test_a_question_beside_unusable_files_is_answered_and_each_is_told_once(
+    relay: Inside, asked: Requests
+) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    for name in ("broken-1.pdf", "broken-2.pdf"):
+        await relay.tg.say(chat, None, document=Upload(b"x", name), media_group_id="album")
+    await relay.tg.say(chat, None, "and what day is it?", document=Upload(b"fine", "ok.txt"), media_group_id="album")
+    await relay.settled()
+    (reply,) = replies(relay, chat)
+    assert [reply.text.count(f"your file broken-{n}.pdf") for n in (1, 2)] == [1, 1]
+    assert "Noted." in reply.text
+    (request,) = asked
+    assert "what day is it?" in str(request.messages)
+    assert "could not be opened" in str(request.messages)
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ({"location": {"latitude": 52.520008, "longitude": 13.404954}}, "52.5200° N, 13.4050° E"),
+        ({"contact": {"first_name": "Ben", "phone_number": "+4930"}}, "(sent a contact: Ben, phone +4930)"),
+        ({"poll": {"question": "Tea?", "options": [{"text": "yes"}, {"text": "no"}]}}, "options: yes; no"),
+        ({"dice": {"emoji": "🎲", "value": 6}}, "(threw 🎲: 6)"),
+    ],
+)
+async def test_things_are_answered_and_found_again(relay: Inside, asked: Requests, what: Json, words: str) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    sent = await said(relay, chat, **what)
+    assert replies(relay, chat)[-1].text == "Noted."
+    assert words in asked.last
+    ((text,),) = await relay.sql("select text from message where role = 'user'")
+    assert words in text
+    await said(relay, chat, text="what did I send?", reply_to=sent)
+    assert words in asked.last
+
+
+async def test_a_place_that_moves_says_nothing_more(relay: Inside, asked: Requests) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    sent = await said(relay, chat, location={"latitude": 1.0, "longitude": 2.0, "live_period": 900})
+    for step in range(3):
+        moved = {**sent.raw, "location": {"latitude": 1.0 + step, "longitude": 2.0}, "edit_date": sent.raw["date"] + 1}
+        relay.tg.queue.add("edited_message", moved)
+    await relay.settled()
+    assert len(asked) == 1
+    assert len(replies(relay, chat)) == 1
+
+
+async def test_a_question_about_an_older_file_brings_it_along(relay: Inside, asked: Requests) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    spoken = await said(relay, chat, voice=Upload(b"sound", "a.oga", "audio/ogg"))
+    await said(relay, chat, text="what did I say?", reply_to=spoken)
+    assert FACT in str(asked[-1].messages[-1]["content"][1:])
+    rows = await relay.sql("select text, blocks -> 0 #>> '{file,kind}' from message where role = 'user' order by id")
+    assert rows == [(FACT, "voice"), ("what did I say?", "voice")]
+
+
+async def test_somebody_elses_file_in_a_group_comes_as_theirs(relay: Inside, asked: Requests) -> None:
+    ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
+    group = relay.tg.group(GROUP, "Group", [ada, ben])
+    note = await said(relay, group, ben, voice=Upload(b"sound", "a.oga", "audio/ogg"))
+    assert not asked
+    await said(relay, group, ada, text="@relay_test_bot what does he say?", reply_to=note)
+    assert FACT in asked.last
+    assert '<untrusted kind="reply" from="Ben">' in asked.last
+    assert await relay.sql("select status from memory") == [("pending",)]

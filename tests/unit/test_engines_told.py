@@ -1,0 +1,52 @@
+"""What the bot says of its ears and its voice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from relay.app import speaks
+from relay.bot.format import format_reply
+from relay.bot.newcomers import owner_greeting
+from tests.unit.test_verbs import STATUS, Canned, call, told
+
+
+def shown(markdown: str) -> str:
+    return "\n".join(part.text for part in format_reply(markdown))
+
+
+@pytest.mark.parametrize(
+    ("hears", "says", "there", "not_there"),
+    [
+        ("faster-whisper", "edge-tts", ["I hear them (faster-whisper)", "answer a voice note with one"], "voice-lite"),
+        ("", "", ["pip install 'relay[voice-lite]'", "put RELAY_TTS=edge-tts", "photos, PDFs"], "I hear them"),
+    ],
+)
+def test_the_owner_is_told_what_works_and_what_switches_the_rest_on(
+    hears: str, says: str, there: list[str], not_there: str
+) -> None:
+    greeting = shown(owner_greeting(replace(call().house, hears=hears, speaks=says), "Ada"))
+    assert all(words in greeting for words in there), greeting
+    assert not_there not in greeting
+    assert "cannot open" not in greeting
+
+
+def test_no_heading_stands_alone() -> None:
+    house = replace(call().house, hears="faster-whisper", speaks="piper", web_search=True)
+    assert "What is off" not in shown(owner_greeting(house, "Ada"))
+
+
+async def test_status_tells_which_engines_are_on() -> None:
+    asked = call(Canned(status=STATUS))
+    off = (await told("status", asked)).text
+    assert "- voice: not heard (no engine is installed and on); answers are not said aloud" in off
+    house = replace(asked.house, hears="openai-whisper", speaks="piper")
+    assert "voice: heard by openai-whisper; answers said by piper" in shown(
+        (await told("status", replace(asked, house=house))).text
+    )
+
+
+def test_what_speaks_is_what_is_set_and_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relay.app.find_spec", lambda name: object() if name == "piper" else None)
+    assert [speaks(setting) for setting in ("piper", "edge-tts", "off")] == ["piper", "", ""]

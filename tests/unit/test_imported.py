@@ -1,0 +1,53 @@
+"""Messages of exports that somebody may have written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.archive.imported import usable
+
+FILE = {"kind": "photo", "file_id": "f", "unique_id": "u"}
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "text", "text": "words", "untrusted": "forward", "from": "Ben"},
+        {"type": "text", "text": "heard", "file": FILE, "heard": {"language": "en"}},
+        {"type": "image", "file": FILE, "untrusted": "photo"},
+        {"type": "document", "file": FILE, "pages": 3},
+    ],
+)
+def test_what_relay_wrote_stays_as_it_is(block: dict[str, Any]) -> None:
+    row = {"role": "user", "blocks": [block], "versions": [{"text": "x", "blocks": [block]}]}
+    assert usable(row) == row
+
+
+def test_answers_are_left_alone() -> None:
+    row = {"role": "assistant", "blocks": [{"role": "assistant", "content": [{"type": "image"}]}], "versions": []}
+    assert usable(row) is row
+
+
+ANYTHING = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "text", "file", "kind", "file_id", "unique_id", "source", "untrusted"]), inner
+        )
+    ),
+)
+
+
+@given(ANYTHING, ANYTHING)
+def test_each_block_has_its_text_or_its_file(blocks: Any, versions: Any) -> None:
+    made = usable({"role": "user", "blocks": blocks, "versions": [{"blocks": versions}]})
+    for block in [*made["blocks"], *made["versions"][0]["blocks"]]:
+        if block["type"] == "text":
+            assert isinstance(block["text"], str)
+        else:
+            assert isinstance(block["file"]["unique_id"], str)
