@@ -12,24 +12,24 @@ from relay.media.reading import Read, Reader
 from relay.models import Attachment, Block, Incoming
 
 MARKS = ("untrusted", "from")
+SPOKEN = ("voice", "video_note")
 
 
 async def filled(
     incoming: Incoming, reader: Reader, on_read: Callable[[Attachment, Read], Awaitable[None]]
 ) -> Incoming:
-    """Reads all files of an input beside each other, and tells `on_read` of each as soon as it is read. Blocks of type
-    `attachment`, which only an unread input has, give way to what was read."""
-    attachments = {
-        row["file"]["unique_id"]: Attachment.from_json(row["file"])
-        for row in incoming.blocks
-        if row["type"] == "attachment"
-    }
+    """Reads all files of an input beside each other, and tells `on_read` of each that was sent with it as soon as it is
+    read. Blocks of type `attachment`, which only an unread input has, give way to what was read."""
+    carried = [row for row in incoming.blocks if row["type"] == "attachment"]
+    attachments = {row["file"]["unique_id"]: Attachment.from_json(row["file"]) for row in carried}
+    sent = {row["file"]["unique_id"]: row["file"]["kind"] for row in carried if not row.get("replied")}
     if not attachments:
         return incoming
 
     async def read_one(attachment: Attachment) -> Read:
         result = await reader.read(attachment)
-        await on_read(attachment, result)
+        if attachment.unique_id in sent:
+            await on_read(attachment, result)
         return result
 
     ended = metrics.first("media")
@@ -53,11 +53,7 @@ async def filled(
         untrusted=any(block.get("untrusted") for block in blocks),
         documents=[document for one in results for document in one.documents],
         notices=(*incoming.notices, *dict.fromkeys(one.notice for one in results if one.notice)),
-        spoken=any(
-            block["file"]["kind"] in ("voice", "video_note")
-            for block in incoming.blocks
-            if block["type"] == "attachment" and not block.get("replied")
-        ),
+        spoken=any(kind in SPOKEN for kind in sent.values()),
     )
 
 
