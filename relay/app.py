@@ -160,4 +160,4 @@ def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf
 
     files, opener = Files(messenger, settings.max_file * 2**20), Opener()
     sounds, pictures = Sounds(files, None), Pictures(files, opener)
-    return Reader(sounds, pictures, Documents(files, opener, sounds, pictures)), Shelf()
+    return Reader(sounds, pictures, Documents(files, opener, sounds, pictures, settings.max_pages)), Shelf()
