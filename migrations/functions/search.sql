@@ -1,4 +1,4 @@
--- Finding what was said: full text over a space's messages and memories.
+-- Finding what was said: full text over a space's messages and documents.
 
 -- The words of a query that carry meaning, as an OR of lexemes (prefixes from four letters on). Null when none do.
 create or replace function relay.words_query(p_query text) returns tsquery
@@ -23,11 +23,12 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from unnest(string_to_array(p_query::text, ' | ')) as one
 $$;
 
--- The messages of a space that have the most of a query's words, best first, with a snippet.
-create or replace function relay.find_messages(
+-- The messages of a space that have the most of a query's words, best first: how many of them, how well, and the message
+-- with a snippet.
+create or replace function relay.message_hits(
     p_space_id bigint, p_query tsquery, p_least integer, p_limit integer, p_since timestamptz, p_until timestamptz,
     p_not_thread bigint, p_not_from bigint)
-returns jsonb
+returns table (matched bigint, rank real, id bigint, line jsonb)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with candidate as (
         select * from message m
@@ -41,28 +42,42 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     ranked as (
         select c.*, (select count(*) from unnest(asked.words) as word where c.words @@ word) as matched
         from candidate c, asked)
-    select coalesce(jsonb_agg(jsonb_build_object(
+    select best.matched, best.rank, best.id, jsonb_build_object(
         'id', best.id, 'role', best.role, 'user_id', best.user_id, 'name', best.name, 'thread_id', best.thread_id,
         'at', best.created_at, 'untrusted', best.untrusted or best.tainted,
-        'snippet', case when length(best.text) <= 600 then regexp_replace(best.text, '\s+', ' ', 'g')
-            else left(regexp_replace(ts_headline('simple', left(best.text, 20000), p_query,
-                'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
-                '\s+', ' ', 'g'), 600) end) order by best.matched desc, best.rank desc, best.id desc), '[]')
+        'snippet', relay.bare_snippet(best.text, p_query))
     from (
-        select *, ts_rank(words, p_query, 1) as rank from ranked where matched >= p_least
+        select *, ts_rank(words, p_query, 1) as rank from ranked r where r.matched >= p_least
+        order by r.matched desc, rank desc, r.id desc limit p_limit) best
+$$;
+
+-- Messages and parts of documents that have the most of a query's words, best first.
+create or replace function relay.find_words(
+    p_space_id bigint, p_query tsquery, p_least integer, p_limit integer, p_since timestamptz, p_until timestamptz,
+    p_not_thread bigint, p_not_from bigint)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(best.line order by best.matched desc, best.rank desc, best.id desc), '[]') from (
+        select * from (
+            select * from relay.message_hits(
+                p_space_id, p_query, p_least, p_limit, p_since, p_until, p_not_thread, p_not_from)
+            union all
+            select * from relay.part_hits(
+                p_space_id, p_query, p_least, p_limit, p_since, p_until, p_not_thread, p_not_from)) hit
         order by matched desc, rank desc, id desc limit p_limit) best
 $$;
 
--- The model's tool: what was said in this space, by words, within dates.
+-- The model's tool: what was said in this space or stands in its documents, by words, within dates.
 create or replace function public.relay_search_history(
     p_space_id bigint, p_query text, p_limit integer, p_since timestamptz, p_until timestamptz)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when relay.words_query(p_query) is null then '[]'::jsonb
-        else relay.find_messages(p_space_id, relay.words_query(p_query), 1, p_limit, p_since, p_until, null, null) end
+        else relay.find_words(p_space_id, relay.words_query(p_query), 1, p_limit, p_since, p_until, null, null) end
 $$;
 
--- What bears on a message: messages outside the prompt's window that share at least two of its telling words.
+-- What bears on a message: messages and documents outside the prompt's window that share at least two of its telling
+-- words.
 create or replace function public.relay_recall(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_query text, p_limit integer)
 returns jsonb
@@ -76,7 +91,7 @@ begin
         return jsonb_build_object('messages', '[]'::jsonb);
     end if;
     select * into own from thread where chat_id = p_chat_id and topic_id = p_topic_id and space_id = own_space;
-    return jsonb_build_object('messages', relay.find_messages(own_space, wanted,
+    return jsonb_build_object('messages', relay.find_words(own_space, wanted,
         greatest(2, (numnode(wanted) + 1) / 5), p_limit, null, null, own.id,
         greatest(own.context_from, own.window_from)));
 end $$;

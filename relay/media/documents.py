@@ -15,23 +15,8 @@ from relay.ports import Opener
 SHOWN_TOKENS = 12_000
 """As much of a text as stands in the message itself; the rest is read part by part."""
 PICTURES = ("jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "avif", "bmp", "tif", "tiff")
-RECORDINGS = (
-    "ogg",
-    "oga",
-    "opus",
-    "mp3",
-    "m4a",
-    "aac",
-    "wav",
-    "flac",
-    "amr",
-    "mp4",
-    "m4v",
-    "mov",
-    "mkv",
-    "webm",
-    "avi",
-)
+SOUNDS = ("ogg", "oga", "opus", "mp3", "m4a", "aac", "wav", "flac", "amr")
+VIDEOS = ("mp4", "m4v", "mov", "mkv", "webm", "avi")
 VECTORS = "image/svg+xml"
 SCRIPTS = "video/mp2t"
 """What Telegram takes TypeScript for, by its ending."""
@@ -52,7 +37,7 @@ class Documents:
         """See `reading.Kind`."""
         if is_named(attachment, "image/", PICTURES):
             return await self._pictures.read(attachment)
-        if is_named(attachment, "audio/", RECORDINGS) or is_named(attachment, "video/", RECORDINGS):
+        if is_named(attachment, "audio/", SOUNDS) or is_named(attachment, "video/", VIDEOS):
             return await self._sounds.read(attachment)
         content = await self._files.get(attachment)
         told, _ = await self._opener.open("document", content, name=attachment.name, pages=self._most_pages)

@@ -1,4 +1,4 @@
-"""Zip archives: a list of what is in them, and the texts among it. Archives within are not opened, nothing is written."""
+"""Zip archives: a list of what is in them, and the texts among it. Archives within are not opened, no file is made."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ def work(content: bytes, name: str = "", pages: int = 100) -> tuple[dict[str, An
     """`pages`: of how many pages a PDF may be shown as it is.
 
     Tells `{kind}` of a picture or recording, which others open; of a document `{kind, parts: [text], pages, whole,
-    note}`: `whole` says that it may be shown as it is, `note` what of it is not used or not as its name says, in sentences.
-    Raises `Unusable`.
+    note}`: `whole` says that it may be shown as it is, `note` what of it is not used or not as its name says, in
+    sentences. Raises `Unusable`.
     """
     if not content.strip():
         raise Unusable(EMPTY)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-BLOCKS = frozenset(
-    "address article aside blockquote caption dd details div dl dt fieldset figcaption figure footer form header hr "
-    "main nav ol p pre section summary table title tr ul".split()
-)
-UNSEEN = frozenset("script style template noscript svg math iframe object".split())
+# fmt: off
+BLOCKS = frozenset([
+    "address", "article", "aside", "blockquote", "caption", "dd", "details", "div", "dl", "dt", "fieldset",
+    "figcaption", "figure", "footer", "form", "header", "hr", "main", "nav", "ol", "p", "pre", "section",
+    "summary", "table", "title", "tr", "ul",
+])
+# fmt: on
+UNSEEN = frozenset(["script", "style", "template", "noscript", "svg", "math", "iframe", "object"])
 CELLS = ("td", "th")
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from relay.opening import sheets
-from relay.opening.failure import Unusable
+from relay.opening.failure import LOCKED, Unusable
 
-LOCKED = "It is protected by a password. Please send a copy without one."
-ADVICE = (
-    "It is {kind} of the old kind (.{ending}), which I cannot open. Please save it as .{better} or PDF and send that."
-)
+ADVICE = "It is {kind} of the old kind (.{ending}), which I cannot open. Please save it as .{better} or PDF."
 UNKNOWN = "It is an old Office file or something like it, which I cannot open. Please save it as PDF and send that."
 
 

@@ -8,21 +8,19 @@ import zlib
 from typing import Any
 from xml.etree import ElementTree
 
-from relay.opening.failure import Unusable
+from relay.opening.failure import LOCKED, Unusable
 
 ENTRIES = 20_000
 EXPANDED = 256 * 2**20
 """Bytes that may be unpacked of one file."""
 PIECE = 2**20
 BROKEN = "It is damaged."
-LOCKED = "It is protected by a password. Please send a copy without one."
 TOO_MUCH = "It unpacks to more than a file may here."
 TRICK = "It holds XML of a kind that such files do not have, so I do not open it."
 APPLE = "It is a file of Apple's {app}, which I cannot open. Please export it as PDF and send that."
 APPS = {"Index/Document.iwa": "Pages", "Index/Presentation.iwa": "Keynote", "Index/CalculationEngine.iwa": "Numbers"}
-DECLARATIONS = tuple(
-    word.encode(code) for word in ("<!DOCTYPE", "<!ENTITY") for code in ("ascii", "utf-16-le", "utf-16-be")
-)
+CODES = ("ascii", "utf-16-le", "utf-16-be")
+DECLARATIONS = tuple(word.encode(code) for word in ("<!DOCTYPE", "<!ENTITY") for code in CODES)
 OVERLAP = max(map(len, DECLARATIONS))
 
 
@@ -68,7 +66,7 @@ class Package:
             raise Unusable(BROKEN) from None
 
     def check(self) -> None:
-        """Reads all XML in it as a stream, before a library does. Raises `Unusable`: too much, or not what it may be."""
+        """Reads all XML in it as a stream, before a library does. Raises `Unusable`: too much, or with declarations."""
         for entry in self.entries:
             if entry.flag_bits & 1:
                 raise Unusable(LOCKED)

@@ -7,14 +7,13 @@ from typing import Any
 
 import pypdfium2
 
-from relay.opening.failure import Unusable
+from relay.opening.failure import LOCKED, Unusable
 from relay.opening.parts import MOST
 
 SECONDS = 30.0
 """How long its text is read; what comes after that is left out."""
 SHOWN = 20 * 2**20
 """Bytes of a file that may be shown as it is: a request of 32 MB holds it in base64, and the conversation."""
-LOCKED = "It is protected by a password. Please send a copy without one."
 BROKEN = "It is a damaged PDF."
 NO_PAGES = "It is a PDF without pages."
 LONG = "It has {pages} pages, and I can look at {most} at most: I have its text, not its pictures."
@@ -25,7 +24,7 @@ PARTLY = "I read the text of its first {read} of {pages} pages."
 
 
 def read(content: bytes, most: int) -> dict[str, Any]:
-    """`{kind, text, pages, whole, note}` of a PDF; one of up to `most` pages may be shown as it is. Raises `Unusable`."""
+    """`{kind, text, pages, whole, note}`; one of up to `most` pages may be shown as it is. Raises `Unusable`."""
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:

@@ -8,10 +8,9 @@ from typing import Any
 
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError
 
-from relay.opening.failure import Unusable
+from relay.opening.failure import LOCKED, Unusable
 from relay.opening.parts import MOST
 
-LOCKED = "It is protected by a password. Please send a copy without one."
 BROKEN = "It is a damaged spreadsheet."
 
 

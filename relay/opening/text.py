@@ -22,7 +22,7 @@ MARKS = (
 )
 CONTROLS = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 WEB_PAGE = re.compile(
-    r"\s*(<\?xml[^>]{0,500}>\s*)?(<!--.{0,5000}?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
+    r"\s*(<\?xml[^>]{0,500}>\s*)?(<!--.{0,5000}?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
 DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
 UNKNOWN = (
@@ -74,8 +74,7 @@ def _utf8(content: bytes) -> str | None:
 
 
 def _by_guess(content: bytes) -> str:
-    """An 8-bit encoding or one of the East: as it declares itself, else guessed where much is beyond ASCII, else that of
-    Western Windows."""
+    """What is not UTF-8: as a page declares itself, else guessed where much is beyond ASCII, else Western Windows."""
     encoding = "cp1252"
     declared = DECLARED.search(content[:4096])
     head = content[:SAMPLE]
