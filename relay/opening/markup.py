@@ -56,6 +56,8 @@ class _Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in self._unseen:
             del self._unseen[self._unseen.index(tag) :]
+        elif tag == "tr":
+            self._row_begun = False
         elif tag in BLOCKS or re.fullmatch(r"h[1-6]", tag):
             self._block(tag)
         if tag == "pre" and self._kept_lines:

@@ -35,7 +35,8 @@ class ExportCalls(Calls):
         return made
 
     async def import_rows(self, part: str, space_id: int, rows: list[Json], **more: list[int]) -> Json:
-        """Adds sessions, messages, documents, summaries or memories that are not there yet: `{ids, added}`, the ids in order."""
+        """Adds sessions, messages, documents, summaries or memories that are not there yet: `{ids, added}`, the ids in
+        order."""
         done: Json = await self._call(f"import_{part}", space_id=space_id, rows=rows, **more)
         return done
 
