@@ -11,6 +11,8 @@ from relay.media.reading import Read, Reader
 from relay.models import Attachment, Block, Incoming
 
 MARKS = ("untrusted", "from")
+MOST_KEPT = 4_000_000
+"""Characters of documents that are kept of one input."""
 
 
 async def filled(incoming: Incoming, reader: Reader) -> Incoming:
@@ -26,6 +28,7 @@ async def filled(incoming: Incoming, reader: Reader) -> Incoming:
     results = await asyncio.gather(*(reader.read(one) for one in attachments.values()))
     read = dict(zip(attachments, results, strict=True))
     blocks = with_files(incoming.blocks, read)
+    documents, shortened = within([document for one in results for document in one.documents], MOST_KEPT)
     return replace(
         incoming,
         text=text_with(incoming.blocks, read) or incoming.text,
@@ -35,10 +38,31 @@ async def filled(incoming: Incoming, reader: Reader) -> Incoming:
             for part in incoming.parts
         ],
         untrusted=any(block.get("untrusted") for block in blocks),
-        documents=[document for one in results for document in one.documents],
-        notices=tuple(one.notice for one in results if one.notice),
+        documents=documents,
+        notices=(*(one.notice for one in results if one.notice), *shortened),
         spoken=any(one.kind in ("voice", "video_note") for one in attachments.values()),
     )
+
+
+def within(documents: Sequence[dict[str, Any]], most: int) -> tuple[list[dict[str, Any]], list[str]]:
+    """The documents with as many of their parts as fit, in order, and a sentence about each that is shortened."""
+    kept: list[dict[str, Any]] = []
+    told: list[str] = []
+    for document in documents:
+        parts: list[str] = []
+        for part in document["parts"]:
+            most -= len(part)
+            if most < 0:
+                break
+            parts.append(part)
+        if len(parts) < len(document["parts"]):
+            told.append(
+                f"📄 {document['name']}: I keep {len(parts)} of its {len(document['parts'])} parts; "
+                "send it alone to keep it whole."
+            )
+        if parts:
+            kept.append({**document, "parts": parts})
+    return kept, told
 
 
 def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:

@@ -12,8 +12,8 @@ from relay.opening.parts import MOST
 
 SECONDS = 30.0
 """How long its text is read; what comes after that is left out."""
-SHOWN = 20 * 2**20
-"""Bytes of a file that may be shown as it is: a request of 32 MB holds it in base64, and the conversation."""
+SHOWN = 12 * 2**20
+"""Bytes of a file that may be shown as it is: a request of 32 MB holds it in base64, beside pictures."""
 BROKEN = "It is a damaged PDF."
 NO_PAGES = "It is a PDF without pages."
 LONG = "It has {pages} pages, and I can look at {most} at most: I have its text, not its pictures."

@@ -46,7 +46,8 @@ select jsonb_build_array(s.text, s.created_at, f.text, t.text, p.text, s.author_
 join message f on f.id = s.from_message_id join message t on t.id = s.through_message_id
 left join summary p on p.id = s.previous_id order by s.created_at
 """, """
-select jsonb_build_array(d.unique_id, d.name, d.mime, d.kind, d.pages, d.parts, d.created_at, p.part, p.text, m.text)::text
+select jsonb_build_array(
+    d.unique_id, d.name, d.mime, d.kind, d.pages, d.parts, d.created_at, p.part, p.text, m.text)::text
 from document d join document_part p on p.document_id = d.id join message m on m.id = d.message_id order by d.id, p.part
 """  # fmt: skip
 """What people see of it, without ids."""
