@@ -214,10 +214,15 @@ async def test_what_is_said_meanwhile_becomes_one_next_turn(town: Town) -> None:
 async def test_what_cannot_be_opened_gets_an_honest_line(town: Town) -> None:
     ada, dm = town.person()
     asked = town.model.counts["requests"]
-    for media, kind in (({"voice": True}, "voice"), ({"photo": True}, "photos"), ({"document": True}, "documents")):
+    for media, kind in (({"voice": True}, "voice"), ({"photo": True}, "photos")):
         reply = await town.ask(dm, ada, "", **media)
         assert kind in reply.text
         assert "cannot" in reply.text
+    reply = await town.ask(dm, ada, "", document=True)
+    assert reply.text == (
+        "⚠️ I could not use your file document.txt. I cannot read .txt files. I read PDF, Word, Excel, PowerPoint and "
+        "EPUB files, texts of every kind, web pages and zip archives."
+    )
     assert town.model.counts["requests"] == asked
     await town.ask(dm, ada, "/memory under a picture", photo=True)
     assert "/memory under a picture" in town.model.last.last_text, "a caption is no command"
