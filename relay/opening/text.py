@@ -9,6 +9,7 @@ from typing import Any
 from relay.opening.failure import Unusable
 from relay.opening.markup import plain
 from relay.opening.parts import MOST
+from relay.opening.sorts import ENDINGS
 
 SAMPLE = 65_536
 BYTES = 4 * MOST
@@ -25,6 +26,8 @@ WEB_PAGE = re.compile(
     r"\s*(<\?xml[^>]{0,500}>\s*)?(<!--.{0,5000}?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
 DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
+TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
+NOT_SO = "It is not what its name says, or it is damaged."
 UNKNOWN = (
     "I cannot read {what}. I read PDF, Word, Excel, PowerPoint and EPUB files, texts of every kind, web pages and zip "
     "archives."
@@ -35,7 +38,9 @@ def read(content: bytes, name: str) -> dict[str, Any]:
     """`{kind, text, note}`. Raises `Unusable` for what is no text."""
     text = decoded(content)
     if text is None:
-        ending = name.rpartition(".")[2] if "." in name else ""
+        ending = name.rpartition(".")[2].lower() if "." in name else ""
+        if ending in TEXTS or ending in ENDINGS:
+            raise Unusable(NOT_SO)
         raise Unusable(UNKNOWN.format(what=f".{ending} files" if ending.isalnum() else "this kind of file"))
     if WEB_PAGE.match(text):
         return {"kind": "web page", "text": plain(text), "note": ""}

@@ -219,10 +219,7 @@ async def test_what_cannot_be_opened_gets_an_honest_line(town: Town) -> None:
         assert kind in reply.text
         assert "cannot" in reply.text
     reply = await town.ask(dm, ada, "", document=True)
-    assert reply.text == (
-        "⚠️ I could not use your file document.txt. I cannot read .txt files. I read PDF, Word, Excel, PowerPoint and "
-        "EPUB files, texts of every kind, web pages and zip archives."
-    )
+    assert reply.text == ("⚠️ I could not use your file document.txt. It is not what its name says, or it is damaged.")
     assert town.model.counts["requests"] == asked
     await town.ask(dm, ada, "/memory under a picture", photo=True)
     assert "/memory under a picture" in town.model.last.last_text, "a caption is no command"

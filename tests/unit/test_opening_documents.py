@@ -162,6 +162,10 @@ def test_a_name_that_lies_is_told_and_changes_nothing() -> None:
     assert told(papers.pdf(["x"]), "a.txt")["kind"] == "PDF"
 
 
+def test_a_binary_file_called_a_text_is_refused() -> None:
+    assert why_not(b"\0\1\2" * 50, "note.txt") == "It is not what its name says, or it is damaged."
+
+
 def test_entities_are_not_expanded() -> None:
     assert "do not open it" in why_not(papers.docx(papers.paragraph("&b;"), before=ENTITIES))
     slides = papers.pptx([["x"]])
