@@ -11,7 +11,8 @@ from relay.memory.store import Store
 
 SEARCH_HISTORY = {
     "name": "search_history",
-    "description": "Finds earlier messages of this person's (or group's) conversations, in any thread, by words.",
+    "description": "Finds earlier messages of this person's (or group's) conversations, in any thread, and parts of "
+    "documents that were sent there, by words.",
     "input_schema": {
         "type": "object",
         "properties": {

@@ -21,6 +21,7 @@ from relay.memory.store import Store
 from relay.models import Answer, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.ports import Model, Sink
 from relay.prompt import build_prompt, present_blocks
+from relay.reading import READ_DOCUMENT, read_document
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
@@ -177,9 +178,11 @@ def cached_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def offered(engine: Engine, incoming: Incoming, context: Context, tainted: bool) -> Tools:
     """The tools of a turn. Web tools stay away from what others wrote until the user taps."""
     web = WEB if engine.web and (not tainted or incoming.web) else []
-    return Tools(
-        [SEARCH_HISTORY, *web], {"search_history": search_history(engine.store, context.space_id, engine.zone)}
-    )
+    runs = {
+        "search_history": search_history(engine.store, context.space_id, engine.zone),
+        "read_document": read_document(engine.store, incoming.space, incoming.lent),
+    }
+    return Tools([SEARCH_HISTORY, READ_DOCUMENT, *web], runs)
 
 
 @metrics.timed("finish")

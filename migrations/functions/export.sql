@@ -103,6 +103,25 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from page m
 $$;
 
+-- A page of the documents that a thread's messages brought, with all their parts, after an id.
+create or replace function public.relay_export_documents(
+    p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select d.* from document d join message m on m.id = d.message_id
+        where m.thread_id = p_thread_id and d.space_id = relay.find_space(p_space)
+            and d.id > coalesce((p_after ->> 0)::bigint, 0)
+        order by d.id limit least(p_most, 4))
+    select relay.export_page(array_agg(jsonb_build_object('type', 'document', 'id', d.id, 'thread', p_thread_id,
+            'message', d.message_id, 'unique_id', d.unique_id, 'name', d.name, 'mime', d.mime, 'kind', d.kind,
+            'pages', d.pages, 'created_at', d.created_at, 'parts', (
+                select coalesce(jsonb_agg(p.text order by p.part), '[]') from document_part p
+                where p.document_id = d.id)) order by d.id),
+        array_agg(jsonb_build_array(d.id) order by d.id), least(p_most, 4), p_after)
+    from page d
+$$;
+
 -- A page of a thread's summaries after an id.
 create or replace function public.relay_export_summaries(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)

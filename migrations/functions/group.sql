@@ -31,6 +31,10 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     update turn set space_id = p_into where space_id = p_from;
     update signal set space_id = p_into where space_id = p_from;
+    delete from document d where d.space_id = p_from and exists (
+        select from document o where o.space_id = p_into and o.unique_id = d.unique_id);
+    update document set space_id = p_into where space_id = p_from;
+    update document_part set space_id = p_into where space_id = p_from;
     update message set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
     update session set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
     update memory_change set space_id = p_into where memory_id in (select id from memory where space_id = p_from);

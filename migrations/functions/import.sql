@@ -99,6 +99,30 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
+-- Documents: known by their file.
+create or replace function public.relay_import_documents(p_space_id bigint, p_rows jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one jsonb;
+    found_id bigint;
+    ids bigint[] := '{}';
+    added integer := 0;
+begin
+    for one in select jsonb_array_elements(p_rows) loop
+        select id into found_id from document where space_id = p_space_id and unique_id = one ->> 'unique_id';
+        if found_id is null and exists (
+            select from message where id = (one ->> 'message')::bigint and space_id = p_space_id)
+        then
+            perform relay.keep_documents((one ->> 'message')::bigint, p_space_id, jsonb_build_array(one));
+            update document set created_at = (one ->> 'created_at')::timestamptz
+            where space_id = p_space_id and unique_id = one ->> 'unique_id' returning id into found_id;
+            added := added + 1;
+        end if;
+        ids := ids || found_id;
+    end loop;
+    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+end $$;
+
 -- Summaries: known by their thread and when they were made.
 create or replace function public.relay_import_summaries(p_space_id bigint, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

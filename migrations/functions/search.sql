@@ -1,4 +1,4 @@
--- Finding what was said: full text over a space's messages and memories.
+-- Finding what was said: full text over a space's messages and documents.
 
 -- The words of a query that carry meaning, as an OR of lexemes (prefixes from four letters on). Null when none do.
 create or replace function relay.words_query(p_query text) returns tsquery
@@ -23,11 +23,12 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from unnest(string_to_array(p_query::text, ' | ')) as one
 $$;
 
--- The messages of a space that have the most of a query's words, best first, with a snippet.
-create or replace function relay.find_messages(
+-- The messages of a space that have the most of a query's words, best first: how many of them, how well, and the message
+-- with a snippet.
+create or replace function relay.message_hits(
     p_space_id bigint, p_query tsquery, p_least integer, p_limit integer, p_since timestamptz, p_until timestamptz,
     p_not_thread bigint, p_not_from bigint)
-returns jsonb
+returns table (matched bigint, rank real, id bigint, line jsonb)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with candidate as (
         select * from message m
@@ -41,28 +42,42 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     ranked as (
         select c.*, (select count(*) from unnest(asked.words) as word where c.words @@ word) as matched
         from candidate c, asked)
-    select coalesce(jsonb_agg(jsonb_build_object(
+    select best.matched, best.rank, best.id, jsonb_build_object(
         'id', best.id, 'role', best.role, 'user_id', best.user_id, 'name', best.name, 'thread_id', best.thread_id,
         'at', best.created_at, 'untrusted', best.untrusted or best.tainted,
-        'snippet', case when length(best.text) <= 600 then regexp_replace(best.text, '\s+', ' ', 'g')
-            else left(regexp_replace(ts_headline('simple', left(best.text, 20000), p_query,
-                'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
-                '\s+', ' ', 'g'), 600) end) order by best.matched desc, best.rank desc, best.id desc), '[]')
+        'snippet', relay.bare_snippet(best.text, p_query))
     from (
-        select *, ts_rank(words, p_query, 1) as rank from ranked where matched >= p_least
+        select *, ts_rank(words, p_query, 1) as rank from ranked r where r.matched >= p_least
+        order by r.matched desc, rank desc, r.id desc limit p_limit) best
+$$;
+
+-- Messages and parts of documents that have the most of a query's words, best first.
+create or replace function relay.find_words(
+    p_space_id bigint, p_query tsquery, p_least integer, p_limit integer, p_since timestamptz, p_until timestamptz,
+    p_not_thread bigint, p_not_from bigint)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(best.line order by best.matched desc, best.rank desc, best.id desc), '[]') from (
+        select * from (
+            select * from relay.message_hits(
+                p_space_id, p_query, p_least, p_limit, p_since, p_until, p_not_thread, p_not_from)
+            union all
+            select * from relay.part_hits(
+                p_space_id, p_query, p_least, p_limit, p_since, p_until, p_not_thread, p_not_from)) hit
         order by matched desc, rank desc, id desc limit p_limit) best
 $$;
 
--- The model's tool: what was said in this space, by words, within dates.
+-- The model's tool: what was said in this space or stands in its documents, by words, within dates.
 create or replace function public.relay_search_history(
     p_space_id bigint, p_query text, p_limit integer, p_since timestamptz, p_until timestamptz)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when relay.words_query(p_query) is null then '[]'::jsonb
-        else relay.find_messages(p_space_id, relay.words_query(p_query), 1, p_limit, p_since, p_until, null, null) end
+        else relay.find_words(p_space_id, relay.words_query(p_query), 1, p_limit, p_since, p_until, null, null) end
 $$;
 
--- What bears on a message: messages outside the prompt's window that share at least two of its telling words.
+-- What bears on a message: messages and documents outside the prompt's window that share at least two of its telling
+-- words.
 create or replace function public.relay_recall(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_query text, p_limit integer)
 returns jsonb
@@ -76,7 +91,7 @@ begin
         return jsonb_build_object('messages', '[]'::jsonb);
     end if;
     select * into own from thread where chat_id = p_chat_id and topic_id = p_topic_id and space_id = own_space;
-    return jsonb_build_object('messages', relay.find_messages(own_space, wanted,
+    return jsonb_build_object('messages', relay.find_words(own_space, wanted,
         greatest(2, (numnode(wanted) + 1) / 5), p_limit, null, null, own.id,
         greatest(own.context_from, own.window_from)));
 end $$;
@@ -90,8 +105,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select regexp_split_to_table(phrase::text, ' <(-|\d+)> ') from unnest(p_phrases) as phrase) part
 $$;
 
--- The newest 2,001 messages of a space that fit the index query and the filters (any of them null: all do), newest
--- first.
+-- The newest 2,001 messages of a space that fit the index query, or brought a document of which a part does, and the
+-- filters (any of them null: all do), newest first.
 create or replace function relay.hits(
     p_space_id bigint, p_index tsquery, p_phrases tsquery[], p_threads bigint[], p_query jsonb)
 returns bigint[]
@@ -121,6 +136,16 @@ begin
     end if;
     -- All that match, whatever their age, before the newest are taken: otherwise the plan may walk through all messages.
     with hit as materialized (
+        select m.id from message m
+        where m.id in (
+                select d.message_id from document_part p join document d on d.id = p.document_id
+                where relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
+                    and (p_phrases is null or p.words @@ all (p_phrases)))
+            and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
+            and (p_threads is null or m.thread_id = any (p_threads))
+            and (anybody or case m.role when 'assistant' then assistant
+                else m.user_id = asker or m.name ilike any (names) end)
+        union
         select m.id from message m
         where relay.words_of_space(m.space_id, m.words) @@ p_index
             and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
@@ -168,6 +193,24 @@ begin
         || case when right(whole, 20) = right(plain, 20) then '' else ' …' end;
 end $$;
 
+-- How many of a query's words and phrases there are in a text.
+create or replace function relay.words_in(p_words tsvector, p_query tsquery) returns bigint
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select count(*) from unnest(string_to_array(p_query::text, ' | ')) as one where p_words @@ one::tsquery
+$$;
+
+-- What of a message is about a query, or of a part of a document that it brought where that has more of the words.
+create or replace function relay.best_snippet(p_message relay.message, p_query tsquery, p_words integer) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((
+        select format('📄 %s, part %s: ', d.name, p.part) || relay.snippet(p.text, p_query, p_words)
+        from document d join document_part p on p.document_id = d.id
+        where d.message_id = p_message.id and p.words @@ p_query
+            and relay.words_in(p.words, p_query) > relay.words_in(p_message.words, p_query)
+        order by relay.words_in(p.words, p_query) desc, p.part limit 1),
+        relay.snippet(p_message.text, p_query, p_words))
+$$;
+
 -- A message as a search shows it: who said it when and where, the Telegram message that it is, and what of it fits.
 create or replace function relay.hit_json(p_message_id bigint, p_bot_id bigint, p_query tsquery, p_words integer)
 returns jsonb
@@ -177,7 +220,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'posted', (select jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id) from posted p
             where p.turn_id = m.turn_id and p.message_id = m.id and p.bot_id = p_bot_id
             order by p.telegram_message_id limit 1),
-        'text', relay.snippet(m.text, p_query, p_words))
+        'text', relay.best_snippet(m, p_query, p_words))
     from message m join thread t on t.id = m.thread_id where m.id = p_message_id
 $$;
 
@@ -237,8 +280,11 @@ begin
             with asked as materialized (
                 select array_agg(one::tsquery) as words from unnest(string_to_array(any_word::text, ' | ')) as one),
             page as (
-                select m.id, row_number() over (order by
-                    (select count(*) from unnest(asked.words) as word where m.words @@ word) desc,
+                select m.id, row_number() over (order by greatest(
+                        (select count(*) from unnest(asked.words) as word where m.words @@ word),
+                        (select max((select count(*) from unnest(asked.words) as word where p.words @@ word))
+                            from document d join document_part p on p.document_id = d.id
+                            where d.message_id = m.id and p.words @@ any_word)) desc,
                     coalesce(ts_rank(m.words, wanted, 1), 0) desc, m.id desc) as place
                 from asked, message m where m.id = any (ids)
                 order by place offset p_offset limit p_limit)

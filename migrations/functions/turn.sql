@@ -61,23 +61,24 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from ranked r where r.used <= p_budget
 $$;
 
--- The messages since the window's start, oldest first, within a number and a total length.
+-- The messages since the window's start, oldest first, within a number and a total length (with the texts of files).
 create or replace function relay.recent_messages(p_thread relay.thread, p_before bigint, p_budget integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with latest as (
         select id, role, user_id, name, text, blocks, untrusted, tainted, created_at,
-            sum(length(text)) over (order by id desc) as used
+            length(case role when 'user' then blocks::text else text end) as size,
+            sum(length(case role when 'user' then blocks::text else text end)) over (order by id desc) as used
         from (
             select * from message
             where thread_id = p_thread.id and status <> 'replaced' and id < p_before
                 and id >= greatest(p_thread.context_from, p_thread.window_from)
             order by id desc limit 200) newest)
-    select coalesce(jsonb_agg(to_jsonb(l) - 'used' order by l.id), '[]')
-    from latest l where l.used - length(l.text) <= p_budget
+    select coalesce(jsonb_agg(to_jsonb(l) - 'used' - 'size' order by l.id), '[]')
+    from latest l where l.used - l.size <= p_budget
 $$;
 
--- Saves the user's message of this turn (again, when the turn runs again) and returns its id.
+-- Saves the user's message of this turn with its documents (again, when the turn runs again) and returns its id.
 create or replace function relay.save_user_message(p_turn relay.turn, p_thread relay.thread, p_input jsonb)
 returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -95,6 +96,7 @@ begin
             untrusted = (p_input ->> 'untrusted')::boolean
         where id = saved;
     end if;
+    perform relay.keep_documents(saved, p_thread.space_id, coalesce(p_input -> 'documents', '[]'));
     insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, part)
     select (p_input ->> 'bot_id')::bigint, p_thread.chat_id, one.id::bigint, saved, p_turn.id, false,
         p_input -> 'parts' -> (one.place - 1)::integer

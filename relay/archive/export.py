@@ -12,7 +12,7 @@ from relay.memory.store import Store
 from relay.models import Space
 
 SCHEMA = "relay-export/1"
-PARTS = ("sessions", "messages", "summaries")
+PARTS = ("sessions", "messages", "documents", "summaries")
 
 Json = dict[str, Any]
 
@@ -21,8 +21,8 @@ async def pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[Js
     """All that a space holds, in pages of rows; nothing when nobody has ever said anything there.
 
     The header; the choices, personas and rules of its chat; its memories in the order in which they were made; then
-    each thread with its sessions, messages and summaries; how many rows that were, so that a part is not taken for the
-    whole. Content blocks go without keys, tokens and card numbers.
+    each thread with its sessions, messages, documents and summaries; how many rows that were, so that a part is not
+    taken for the whole. Content blocks go without keys, tokens and card numbers.
     """
     rows = 0
     async for page in _pages(store, space, relay):

@@ -23,7 +23,15 @@ ROWS, BYTES = 200, 400_000
 """How much is given to the database at once, at most (or one row)."""
 LONGEST_LINE = 2**26
 """Bytes. A message with all that it said before, the longest of rows, stays far below."""
-PARTS = {"session": "sessions", "message": "messages", "summary": "summaries", "memory": "memories"}
+PARTS = {
+    "session": "sessions",
+    "message": "messages",
+    "document": "documents",
+    "summary": "summaries",
+    "memory": "memories",
+}
+CITED = ("source", "message", "from_message", "through_message")
+"""What names a message in other rows."""
 
 Json = dict[str, Any]
 
@@ -63,11 +71,11 @@ def check(path: Path) -> Checked:
                 setting[row["type"]].append(row)
             if row["type"] in known:
                 known[row["type"]].add(row["id"])
-            if row["type"] in ("session", "message", "summary") and row["thread"] not in known["thread"]:
+            if row["type"] in ("session", "message", "document", "summary") and row["thread"] not in known["thread"]:
                 raise _broken(path)
             if row["type"] in ("message", "summary") and row["session"] not in known["session"]:
                 raise _broken(path)
-            cited |= {row[name] for name in ("source", "from_message", "through_message") if row.get(name) is not None}
+            cited |= {row[name] for name in CITED if row.get(name) is not None}
     except (KeyError, TypeError):
         raise _broken(path) from None
     if last.get("type") != "end" or last.get("rows") != seen:
@@ -118,7 +126,7 @@ class Import:
         self._space_id = made["space_id"]
         self._ids = {kind: {} for kind in PARTS}
         self._ids["thread"] = {row["id"]: new for row, new in zip(rows["threads"], made["ids"], strict=True)}
-        await self._pass(("session", "message", "summary"))
+        await self._pass(("session", "message", "document", "summary"))
         await self._pass(("memory",))
         await self.store.import_finish(self._space_id)
         return space
@@ -162,6 +170,7 @@ class Import:
             "thread": "thread",
             "session": "session",
             "source": "message",
+            "message": "message",
             "previous": "summary",
             "from_message": "message",
             "through_message": "message",

@@ -13,6 +13,8 @@ from relay.models import Attachment, Block, Incoming
 
 MARKS = ("untrusted", "from")
 SPOKEN = ("voice", "video_note")
+MOST_KEPT = 4_000_000
+"""Characters of documents that are kept of one input."""
 
 
 async def filled(
@@ -42,6 +44,7 @@ async def filled(
     ended()
     read = dict(zip(attachments, results, strict=True))
     blocks = with_files(incoming.blocks, read)
+    documents, shortened = within([document for one in results for document in one.documents], MOST_KEPT)
     return replace(
         incoming,
         text=text_with(incoming.blocks, read) or incoming.text,
@@ -51,10 +54,31 @@ async def filled(
             for part in incoming.parts
         ],
         untrusted=any(block.get("untrusted") for block in blocks),
-        documents=[document for one in results for document in one.documents],
-        notices=(*incoming.notices, *dict.fromkeys(one.notice for one in results if one.notice)),
+        documents=documents,
+        notices=(*incoming.notices, *dict.fromkeys(one.notice for one in results if one.notice), *shortened),
         spoken=any(kind in SPOKEN for kind in sent.values()),
     )
+
+
+def within(documents: Sequence[dict[str, Any]], most: int) -> tuple[list[dict[str, Any]], list[str]]:
+    """The documents with as many of their parts as fit, in order, and a sentence about each that is shortened."""
+    kept: list[dict[str, Any]] = []
+    told: list[str] = []
+    for document in documents:
+        parts: list[str] = []
+        for part in document["parts"]:
+            most -= len(part)
+            if most < 0:
+                break
+            parts.append(part)
+        if len(parts) < len(document["parts"]):
+            told.append(
+                f"📄 {document['name']}: I keep {len(parts)} of its {len(document['parts'])} parts; "
+                "send it alone to keep it whole."
+            )
+        if parts:
+            kept.append({**document, "parts": parts})
+    return kept, told
 
 
 def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:

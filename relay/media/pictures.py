@@ -11,17 +11,8 @@ from relay.media.reading import NAMES, Read
 from relay.models import Attachment, Block
 from relay.ports import Opener
 
-ENDINGS = (
-    *(".jpg", ".jpeg", ".jpe", ".png", ".apng", ".gif", ".webp", ".avif", ".bmp", ".tif", ".tiff"),
-    *(".heic", ".heif", ".svg", ".svgz"),
-)
 SIGNS = {"photo": "📷", "sticker": "🏷", "animation": "🎞"}
 NO_PREVIEW = "It is a moving picture, and Telegram gave me no still one of it. Send a screenshot of it."
-
-
-def is_picture(attachment: Attachment) -> bool:
-    """Whether a document is a picture by what is told of it, also of a kind that cannot be opened."""
-    return attachment.mime.startswith("image/") or attachment.name.lower().endswith(ENDINGS)
 
 
 class Pictures:

@@ -84,4 +84,5 @@ def described(block: Block, said_on: str = "") -> str:
     if block.get("pages"):
         told.append(f"{block['pages']} pages")
     told += [f"sent on {said_on}"] if said_on else []
-    return f"({', '.join([*told, 'not shown here'])})"
+    parts = f"; read_document reads its {block['parts']} parts" if block.get("parts") else ""
+    return f"({', '.join([*told, 'not shown here'])}{parts})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.delivery import DeliveryCalls
+from relay.memory.calls.document import DocumentCalls
 from relay.memory.calls.duty import DutyCalls
 from relay.memory.calls.edit import EditCalls
 from relay.memory.calls.examine import ExamineCalls
@@ -30,6 +31,7 @@ class Store(
     TurnCalls,
     DeliveryCalls,
     ChoiceCalls,
+    DocumentCalls,
     DutyCalls,
     EditCalls,
     ExamineCalls,

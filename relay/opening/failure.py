@@ -1,5 +1,7 @@
 """Why a file cannot be used."""
 
+LOCKED = "It is protected by a password. Please send a copy without one."
+
 
 class Unusable(Exception):
     """A sentence for whoever sent the file."""

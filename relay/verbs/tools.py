@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 TOOL_NAMES = {
     "search_history": "searched earlier messages",
+    "read_document": "read a document",
     "web_search": "searched the web",
     "web_fetch": "read a web page",
 }

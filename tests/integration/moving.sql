@@ -113,6 +113,11 @@ select m.space_id, m.id, m.turn_id, 9007199254740993, '👍🏽', case when m.id
 from message m order by m.id limit 20;
 insert into message_version (message_id, text, blocks, untrusted)
 select m.id, pg_temp.odd(m.id::integer % 50), m.blocks, true from message m order by m.id limit 20;
+insert into document (space_id, message_id, unique_id, name, mime, kind, pages, parts)
+select m.space_id, m.id, 'file' || m.id, pg_temp.odd(m.id::integer % 50), 'application/pdf', 'PDF', m.id % 9, 3
+from message m order by m.id limit 20;
+insert into document_part (document_id, part, space_id, text)
+select d.id, n, d.space_id, pg_temp.odd(d.id::integer % 50 + n) from document d, generate_series(1, 3) n;
 insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
 select 7000000000, -1009007199254740993, n, pg_temp.odd(n), n % 2 = 0, now() from generate_series(1, 20) n;
 insert into title_due (session_id, bot_id, status, error)

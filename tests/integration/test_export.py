@@ -45,6 +45,10 @@ order by m.created_at, m.content, c.id
 select jsonb_build_array(s.text, s.created_at, f.text, t.text, p.text, s.author_id)::text from summary s
 join message f on f.id = s.from_message_id join message t on t.id = s.through_message_id
 left join summary p on p.id = s.previous_id order by s.created_at
+""", """
+select jsonb_build_array(
+    d.unique_id, d.name, d.mime, d.kind, d.pages, d.parts, d.created_at, p.part, p.text, m.text)::text
+from document d join document_part p on p.document_id = d.id join message m on m.id = d.message_id order by d.id, p.part
 """  # fmt: skip
 """What people see of it, without ids."""
 
@@ -60,6 +64,11 @@ async def lived(house: House, sql: Sql) -> None:
     await sql("update memory set content = 'Ada sings loudly' where content = 'Ada sings'")
     await sql("insert into message_version (message_id, text, blocks, untrusted) "
               "select id, 'Lime 1', blocks, false from message where text = 'Line 1'")  # fmt: skip
+    paper: Json = {"unique_id": "u1", "name": "Deed.pdf", "mime": "application/pdf", "kind": "PDF", "pages": 2}
+    paper["parts"] = ["The house", "is Ada's."]
+    await sql(
+        "select relay.keep_documents(id, space_id, %s::jsonb) from message where text = 'Line 3'", json.dumps([paper])
+    )
     for begin, end in ((0, 2), (2, 4)):
         await sql(
             "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"

@@ -345,9 +345,10 @@ async def test_what_memory_refused_is_told(room: Room) -> None:
 async def test_web_tools_stay_away_from_tainted_turns_until_a_tap(house: House) -> None:
     room = Room(house, web=True)
     await room.say(ADA, "news?", "None.")
-    assert [tool["name"] for tool in room.model.requests[-1].tools] == ["search_history", "web_search", "web_fetch"]
+    ours = ["search_history", "read_document"]
+    assert [tool["name"] for tool in room.model.requests[-1].tools] == [*ours, "web_search", "web_fetch"]
     done = await room.say(ADA, "forwarded", "ok", untrusted=True, topic=5)
-    assert [tool["name"] for tool in room.model.requests[-1].tools] == ["search_history"]
+    assert [tool["name"] for tool in room.model.requests[-1].tools] == ours
     assert done.web is True
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from relay.errors import MediaRefused
 from relay.media.files import Files
-from relay.media.pictures import Pictures, in_words, is_picture, moves
+from relay.media.pictures import Pictures, in_words, moves
 from relay.media.prepared import Cache, Prepared
 from relay.media.shelf import DOCUMENT_BYTES, IMAGE_TOKENS, IMAGES, PAGES, Shelf, chosen, first_kept
 from relay.media.weights import tokens_of
@@ -169,11 +169,6 @@ async def test_what_is_kept_is_not_fetched_again() -> None:
     messenger.files = {}
     assert await files.get(Attachment("photo", "f", "uuuu")) == b"content"
 
-
-def test_which_files_are_pictures() -> None:
-    assert is_picture(Attachment("document", "f", "u", "a.HEIC"))
-    assert is_picture(Attachment("document", "f", "u", "a", "image/x-unheard-of"))
-    assert not is_picture(Attachment("document", "f", "u", "a.pdf", "application/pdf"))
     assert moves(Attachment("sticker", "f", "u", "", "video/webm"))
     assert in_words(Attachment("photo", "f", "u")) == "📷 photo"
     assert in_words(Attachment("sticker", "f", "u", "😀")) == "🏷 sticker 😀"

@@ -23,7 +23,7 @@ class ExportCalls(Calls):
         return page
 
     async def export_thread(self, part: str, space: Space, thread_id: int, after: Json | None) -> Json:
-        """A page of a thread's sessions, messages or summaries, which `part` names."""
+        """A page of a thread's sessions, messages, documents or summaries, which `part` names."""
         page: Json = await self._call(
             f"export_{part}", space=space.as_json(), thread_id=thread_id, after=after, most=PAGE
         )
@@ -35,7 +35,8 @@ class ExportCalls(Calls):
         return made
 
     async def import_rows(self, part: str, space_id: int, rows: list[Json], **more: list[int]) -> Json:
-        """Adds sessions, messages, summaries or memories that are not there yet: `{ids, added}`, the ids in order."""
+        """Adds sessions, messages, documents, summaries or memories that are not there yet: `{ids, added}`, the ids in
+        order."""
         done: Json = await self._call(f"import_{part}", space_id=space_id, rows=rows, **more)
         return done
 

@@ -37,6 +37,7 @@ class TurnCalls(Calls):
                 "untrusted": incoming.untrusted,
                 "telegram_message_ids": incoming.telegram_message_ids,
                 "parts": incoming.parts,
+                "documents": incoming.documents,
                 "reply_to": asdict(incoming.reply_to) if incoming.reply_to else None,
                 "retry": incoming.retry,
                 "retry_turn": incoming.retry_turn,

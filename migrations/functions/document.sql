@@ -1,0 +1,104 @@
+-- Documents: kept with the message that brings them, read part by part.
+
+-- Keeps the texts of a message's files: [{unique_id, name, mime, kind, pages, parts: [text]}]. A file that the space has
+-- already becomes this message's; its parts are written again only where they are others.
+create or replace function relay.keep_documents(p_message_id bigint, p_space_id bigint, p_documents jsonb)
+returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one jsonb;
+    kept bigint;
+begin
+    for one in select jsonb_array_elements(p_documents) loop
+        insert into document (space_id, message_id, unique_id, name, mime, kind, pages, parts)
+        values (p_space_id, p_message_id, one ->> 'unique_id', one ->> 'name', one ->> 'mime', one ->> 'kind',
+            (one ->> 'pages')::integer, jsonb_array_length(one -> 'parts'))
+        on conflict (space_id, unique_id) do update
+            set message_id = excluded.message_id, name = excluded.name, mime = excluded.mime, kind = excluded.kind,
+                pages = excluded.pages, parts = excluded.parts, created_at = now()
+        returning id into kept;
+        delete from document_part where document_id = kept and part > jsonb_array_length(one -> 'parts');
+        insert into document_part (document_id, part, space_id, text)
+        select kept, given.place, p_space_id, given.text
+        from jsonb_array_elements_text(one -> 'parts') with ordinality as given (text, place)
+        on conflict (document_id, part) do update set text = excluded.text
+            where document_part.text <> excluded.text;
+    end loop;
+end $$;
+
+-- The parts of a space's documents that have the most of a query's words, as relay.message_hits tells messages: each
+-- with the message that brought it. p_not_thread and p_not_from leave out what stands in a prompt anyway.
+create or replace function relay.part_hits(
+    p_space_id bigint, p_query tsquery, p_least integer, p_limit integer, p_since timestamptz, p_until timestamptz,
+    p_not_thread bigint, p_not_from bigint)
+returns table (matched bigint, rank real, id bigint, line jsonb)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with asked as materialized (
+        select array_agg(one::tsquery) as words from unnest(string_to_array(p_query::text, ' | ')) as one),
+    candidate as (
+        select p.document_id, p.part, p.text, p.words from document_part p
+        where relay.words_of_space(p.space_id, p.words) @@ relay.query_of_space(p_space_id, p_query)
+            and p.space_id = p_space_id
+        limit 2000),
+    ranked as (
+        select c.part, c.text, d.name as called, d.parts, m.id, m.role, m.user_id, m.name, m.thread_id, m.created_at,
+            (select count(*) from unnest(asked.words) as word where c.words @@ word) as matched,
+            ts_rank(c.words, p_query, 1) as rank
+        from asked, candidate c join document d on d.id = c.document_id join message m on m.id = d.message_id
+        where m.status <> 'replaced'
+            and (p_since is null or m.created_at >= p_since) and (p_until is null or m.created_at < p_until)
+            and (p_not_thread is null or m.thread_id <> p_not_thread or m.id < p_not_from))
+    select best.matched, best.rank, best.id, jsonb_build_object(
+        'id', best.id, 'role', best.role, 'user_id', best.user_id, 'name', best.name, 'thread_id', best.thread_id,
+        'at', best.created_at, 'untrusted', true, 'document', best.called, 'part', best.part, 'parts', best.parts,
+        'snippet', relay.bare_snippet(best.text, p_query))
+    from (
+        select * from ranked r where r.matched >= p_least
+        order by r.matched desc, r.rank desc, r.id desc, r.part limit p_limit) best
+$$;
+
+-- What of a text is about a query, on one line of 600 characters at most.
+create or replace function relay.bare_snippet(p_text text, p_query tsquery) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when length(p_text) <= 600 then regexp_replace(p_text, '\s+', ' ', 'g')
+        else left(regexp_replace(ts_headline('simple', left(p_text, 20000), p_query,
+            'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
+            '\s+', ' ', 'g'), 600) end
+$$;
+
+-- A document as it is told to the model.
+create or replace function relay.document_json(p_document relay.document) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('name', p_document.name, 'kind', p_document.kind, 'pages', p_document.pages,
+        'parts', p_document.parts, 'sent_at', p_document.created_at)
+$$;
+
+-- A part of a space's document of this name; failing that, of the only name that has p_name in it. Of several of one name
+-- it is the newest. {document, part, text, versions: how many have that name}. When no such name is there, or several are:
+-- {documents: those, else the newest}, ten at most.
+create or replace function public.relay_read_document(p_space jsonb, p_name text, p_part integer) returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own bigint := relay.find_space(p_space);
+    wanted constant text := lower(btrim(p_name));
+    names text[];
+    found document;
+    versions bigint;
+begin
+    select array_agg(name) into names from (
+        select lower(name) as name from document
+        where space_id = own and wanted <> '' and position(wanted in lower(name)) > 0
+        group by lower(name) order by lower(name) = wanted desc, max(created_at) desc limit 10) matching;
+    if names[1] = wanted or cardinality(names) = 1 then
+        select count(*) into versions from document where space_id = own and lower(name) = names[1];
+        select * into found from document where space_id = own and lower(name) = names[1]
+        order by created_at desc, id desc limit 1;
+        return jsonb_build_object('document', relay.document_json(found), 'part', p_part, 'versions', versions, 'text', (
+            select text from document_part where document_id = found.id and part = p_part));
+    end if;
+    return jsonb_build_object('documents', (
+        select coalesce(jsonb_agg(relay.document_json(d) order by d.created_at desc, d.id desc), '[]') from (
+            select * from document
+            where space_id = own and (names is null or lower(name) = any (names))
+            order by created_at desc, id desc limit 10) d));
+end $$;

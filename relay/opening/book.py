@@ -1,0 +1,44 @@
+"""Books (EPUB) as text."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from relay.opening.failure import Unusable
+from relay.opening.markup import plain
+from relay.opening.package import BROKEN, Package
+from relay.opening.parts import MOST
+from relay.opening.text import decoded
+
+CONTAINER = "META-INF/container.xml"
+LOCKED = "It is a protected book (DRM), which only its own reader can open."
+
+
+def read(package: Package) -> dict[str, Any]:
+    """`{kind, text, note}`: the chapters in their order. Raises `Unusable`."""
+    root = next((one.get("full-path", "") for one in _all(package.xml(CONTAINER), "rootfile")), "")
+    if root not in package.names:
+        raise Unusable(BROKEN)
+    opened = package.xml(root)
+    folder = posixpath.dirname(root)
+    files = {one.get("id"): unquote(one.get("href", "")) for one in _all(opened, "item")}
+    told: list[str] = []
+    length = 0
+    for one in _all(opened, "itemref"):
+        name = posixpath.normpath(posixpath.join(folder, files.get(one.get("idref"), "")))
+        if name not in package.names or length > MOST:
+            continue
+        text = plain(decoded(package.read(name)) or "")
+        told.append(text)
+        length += len(text)
+    if not length and "META-INF/encryption.xml" in package.names:
+        raise Unusable(LOCKED)
+    return {"kind": "book", "text": "\n\n".join(text for text in told if text), "note": ""}
+
+
+def _all(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+    """All elements of a name, whatever their namespace."""
+    return [one for one in root.iter() if isinstance(one.tag, str) and one.tag.rpartition("}")[2] == tag]

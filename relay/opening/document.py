@@ -1,0 +1,54 @@
+"""A document as text in parts, whatever it is: by what it holds, not by how it is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relay.opening import sorts
+from relay.opening.failure import Unusable
+from relay.opening.parts import cut
+
+EMPTY = "It is empty."
+WORDLESS = "There is no text in it."
+SHORTENED = "It is very long: I keep the first {kept} of its text."
+
+
+def work(content: bytes, name: str = "", pages: int = 100) -> tuple[dict[str, Any], list[bytes]]:
+    """`pages`: of how many pages a PDF may be shown as it is.
+
+    Tells `{kind}` of a picture or recording, which others open; of a document `{kind, parts: [text], pages, whole,
+    note}`: `whole` says that it may be shown as it is, `note` what of it is not used or not as its name says, in
+    sentences. Raises `Unusable`.
+    """
+    if not content.strip():
+        raise Unusable(EMPTY)
+    sort = sorts.sort_of(content)
+    if sort in (sorts.PICTURE, sorts.RECORDING):
+        return {"kind": sort}, []
+    told = _read(sort, content, name, pages)
+    parts, kept, full = cut(told.pop("text"))
+    if not parts and not told.get("whole"):
+        raise Unusable(told["note"] or WORDLESS)
+    notes = [sorts.misnamed(name, told["kind"]), told["note"]]
+    if kept < full:
+        notes.append(SHORTENED.format(kept=f"{kept:,} characters"))
+    return {"pages": 0, "whole": False, **told, "parts": parts, "note": " ".join(note for note in notes if note)}, []
+
+
+def _read(sort: str, content: bytes, name: str, pages: int) -> dict[str, Any]:
+    """What a file of some sort tells: `{kind, text, note, …}`. What is needed to read it is imported here."""
+    if sort == sorts.PDF:
+        from relay.opening import pdf
+
+        return pdf.read(content, pages)
+    if sort == sorts.ZIP:
+        from relay.opening import package
+
+        return package.read(content)
+    if sort == sorts.OLE:
+        from relay.opening import old
+
+        return old.read(content)
+    from relay.opening import text
+
+    return text.read(content, name)

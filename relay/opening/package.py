@@ -1,0 +1,116 @@
+"""Files that are zip archives: those of Office, books, and archives as such. All that is unpacked is counted."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from typing import Any
+from xml.etree import ElementTree
+
+from relay.opening.failure import LOCKED, Unusable
+
+ENTRIES = 20_000
+EXPANDED = 256 * 2**20
+"""Bytes that may be unpacked of one file."""
+PIECE = 2**20
+BROKEN = "It is damaged."
+TOO_MUCH = "It unpacks to more than a file may here."
+TRICK = "It holds XML of a kind that such files do not have, so I do not open it."
+APPLE = "It is a file of Apple's {app}, which I cannot open. Please export it as PDF and send that."
+APPS = {"Index/Document.iwa": "Pages", "Index/Presentation.iwa": "Keynote", "Index/CalculationEngine.iwa": "Numbers"}
+CODES = ("ascii", "utf-16-le", "utf-16-be")
+DECLARATIONS = tuple(word.encode(code) for word in ("<!DOCTYPE", "<!ENTITY") for code in CODES)
+OVERLAP = max(map(len, DECLARATIONS))
+
+
+class Package:
+    """A zip archive that is read within bounds."""
+
+    def __init__(self, content: bytes) -> None:
+        """Raises `Unusable` when it is none."""
+        self.content = content
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(content))
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+            raise Unusable(BROKEN) from None
+        self.entries = self._zip.infolist()
+        if len(self.entries) > ENTRIES:
+            raise Unusable(TOO_MUCH)
+        self.names = {entry.filename for entry in self.entries}
+        self._left = EXPANDED
+
+    def read(self, name: str, most: int = EXPANDED) -> bytes:
+        """A file in it, or its first `most` bytes. Raises `Unusable`, and KeyError when there is none of this name."""
+        entry = self._zip.getinfo(name)
+        if entry.flag_bits & 1:
+            raise Unusable(LOCKED)
+        try:
+            with self._zip.open(entry) as file:
+                found = file.read(min(most, self._left + 1))
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
+            raise Unusable(BROKEN) from None
+        self._left -= len(found)
+        if self._left < 0:
+            raise Unusable(TOO_MUCH)
+        return found
+
+    def xml(self, name: str) -> ElementTree.Element:
+        """A file in it as XML. Raises `Unusable`, also where it declares entities."""
+        found = self.read(name)
+        if any(word in found for word in DECLARATIONS):
+            raise Unusable(TRICK)
+        try:
+            return ElementTree.fromstring(found)  # noqa: S314 — nothing that it could expand is declared in it
+        except (ElementTree.ParseError, ValueError, LookupError):
+            raise Unusable(BROKEN) from None
+
+    def check(self) -> None:
+        """Reads all XML in it as a stream, before a library does. Raises `Unusable`: too much, or with declarations."""
+        for entry in self.entries:
+            if entry.flag_bits & 1:
+                raise Unusable(LOCKED)
+            if entry.filename.lower().endswith((".xml", ".rels")):
+                self._check(entry)
+
+    def _check(self, entry: zipfile.ZipInfo) -> None:
+        before = b""
+        try:
+            with self._zip.open(entry) as file:
+                while piece := file.read(PIECE):
+                    self._left -= len(piece)
+                    if self._left < 0:
+                        raise Unusable(TOO_MUCH)
+                    if any(word in before + piece for word in DECLARATIONS):
+                        raise Unusable(TRICK)
+                    before = piece[-OVERLAP:]
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
+            raise Unusable(BROKEN) from None
+
+
+def read(content: bytes) -> dict[str, Any]:
+    """What such a file tells: `{kind, text, note}`. Raises `Unusable`."""
+    package = Package(content)
+    names = package.names
+    for entry, app in APPS.items():
+        if entry in names:
+            raise Unusable(APPLE.format(app=app))
+    if "mimetype" in names and "META-INF/container.xml" in names:
+        from relay.opening import book
+
+        return book.read(package)
+    if "[Content_Types].xml" in names or "mimetype" in names:
+        from relay.opening import office
+
+        package.check()
+        if any(name.startswith("word/document") for name in names):
+            return office.document(package)
+        if any(name.startswith("xl/workbook") for name in names):
+            return office.spreadsheet(package)
+        if "ppt/presentation.xml" in names:
+            return office.presentation(package)
+        if "content.xml" in names:
+            return office.open_document(package)
+    from relay.opening import archive
+
+    return archive.read(package)

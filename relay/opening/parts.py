@@ -1,0 +1,43 @@
+"""A long text in parts. Pure."""
+
+from __future__ import annotations
+
+import re
+
+MOST = 1_500_000
+"""Characters of a text that are kept."""
+PART = 6_000
+"""About how many characters a part has."""
+BREAKS = ("\n\n", "\n", ". ", " ")
+"""Where a text is cut, the best first."""
+
+
+def cut(text: str) -> tuple[list[str], int, int]:
+    """A text's parts, how many of its characters they hold, and how many it has."""
+    text = tidy(text)
+    full, text = len(text), text[:MOST]
+    parts, start = [], 0
+    while start < len(text):
+        end = start + PART
+        if end < len(text):
+            end = _break(text, start, end)
+        if part := text[start:end].strip():
+            parts.append(part)
+        start = end
+    return parts, len(text), full
+
+
+def _break(text: str, start: int, end: int) -> int:
+    """Where a part that begins at `start` ends: at a break in its second half, else at `end`."""
+    for one in BREAKS:
+        found = text.rfind(one, start + PART // 2, end)
+        if found >= 0:
+            return found + len(one)
+    return end
+
+
+def tidy(text: str) -> str:
+    """A text of characters that can be stored and shown, without long gaps."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "", text)
+    return re.sub(r"\n[ \t\n]*\n", "\n\n", re.sub(r"[ \t]+(?=\n)", "", text)).strip()
