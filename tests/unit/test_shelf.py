@@ -169,6 +169,8 @@ async def test_what_is_kept_is_not_fetched_again() -> None:
     messenger.files = {}
     assert await files.get(Attachment("photo", "f", "uuuu")) == b"content"
 
+
+def test_pictures_are_told_in_words() -> None:
     assert moves(Attachment("sticker", "f", "u", "", "video/webm"))
     assert in_words(Attachment("photo", "f", "u")) == "📷 photo"
     assert in_words(Attachment("sticker", "f", "u", "😀")) == "🏷 sticker 😀"
