@@ -18,7 +18,7 @@ from relay.errors import SchemaError
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Database, Messenger, Model
+from relay.ports import Database, Ears, Messenger, Model
 from relay.prices import load as load_prices
 from relay.settings import Settings
 from relay.settings import load as load_settings
@@ -27,6 +27,7 @@ from relay.storage import made_ready, storage
 if TYPE_CHECKING:
     from relay.bot.updates import Bot
     from relay.bot.worker import Worker
+    from relay.clients.ears import WhisperEars
     from relay.media.reading import Reader
     from relay.media.shelf import Shelf
 
@@ -113,6 +114,19 @@ def make_model(settings: Settings) -> Model:
     return Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
 
 
+def make_ears(settings: Settings) -> WhisperEars:
+    """What hears recordings, in a process of its own that starts at first use."""
+    from relay.clients.ears import WhisperEars
+
+    return WhisperEars(
+        settings.speech_to_text,
+        settings.whisper_model,
+        settings.speech_language,
+        settings.max_minutes,
+        settings.data_dir / "models",
+    )
+
+
 def make_worker(
     relay: Relay,
     model: Model,
@@ -120,8 +134,9 @@ def make_worker(
     bot: Bot,
     people: People,
     on_summary: Callable[[], None],
+    ears: Ears | None = None,
 ) -> Worker:
-    """A worker on an open Relay."""
+    """A worker on an open Relay. `ears`: None where nobody speaks."""
     from relay.bot.groups import Groups
     from relay.bot.worker import Worker
     from relay.jobs import Summariser
@@ -143,12 +158,12 @@ def make_worker(
         budget=budget,
         web_search=settings.web_search,
     )
-    reader, shelf = make_reader(settings, messenger)
+    reader, shelf = make_reader(settings, messenger, ears)
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
     return Worker(engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader)
 
 
-def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf]:
+def make_reader(settings: Settings, messenger: Messenger, ears: Ears | None = None) -> tuple[Reader, Shelf]:
     """What reads the files that people send, and what shows them to the model again."""
     from relay.clients.opener import Opener
     from relay.media.documents import Documents
@@ -159,5 +174,5 @@ def make_reader(settings: Settings, messenger: Messenger) -> tuple[Reader, Shelf
     from relay.media.sounds import Sounds
 
     files, opener = Files(messenger, settings.max_file * 2**20), Opener()
-    sounds, pictures = Sounds(files, None), Pictures(files, opener)
+    sounds, pictures = Sounds(files, ears), Pictures(files, opener)
     return Reader(sounds, pictures, Documents(files, opener, sounds, pictures)), Shelf()

@@ -182,6 +182,10 @@ class Heard:
     """ISO 639-1, as it was detected or set."""
     engine: str
     """The engine and its model."""
+    seconds: int = 0
+    """How long the recording is."""
+    cut: bool = False
+    """Only its first minutes were heard."""
 
 
 @dataclass(frozen=True, slots=True)

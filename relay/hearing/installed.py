@@ -1,0 +1,19 @@
+"""Which speech engines are installed, without importing them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+MODULES = {"faster-whisper": ("faster_whisper", "av"), "openai-whisper": ("whisper", "av")}
+"""The engines, the lighter first, and the packages that each needs."""
+
+
+def is_installed(engine: str) -> bool:
+    """Whether all that an engine needs is there."""
+    return all(find_spec(module) is not None for module in MODULES[engine])
+
+
+def chosen(setting: str) -> str | None:
+    """The engine to use by RELAY_STT; None: it is off, or not installed."""
+    wanted = [engine for engine in MODULES if setting in ("auto", engine)]
+    return next((engine for engine in wanted if is_installed(engine)), None)
