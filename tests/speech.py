@@ -63,19 +63,26 @@ def spoken_roughly(text: str, voice: str) -> bytes:
     return encoded(made.stdout)
 
 
+def wav_of(sound: bytes) -> bytes:
+    """Any recording as a WAV file: mono, 48 kHz."""
+    return encoded(sound, "wav", "pcm_s16le")
+
+
 def encoded(sound: bytes, container: str = "ogg", codec: str = "libopus", video: bool = False) -> bytes:
-    """A WAV file in another form; `video`: with a black picture."""
+    """A recording in another form; `video`: with a black picture; no `codec`: without the sound."""
     import av
 
     made = io.BytesIO()
     with av.open(io.BytesIO(sound)) as source, av.open(made, "w", format=container) as target:
         picture = target.add_stream("mpeg4", rate=5, width=64, height=64, pix_fmt="yuv420p") if video else None
-        stream = target.add_stream(codec, rate=RATE, layout="mono")
-        resampler = av.AudioResampler(format=stream.format, layout="mono", rate=RATE, frame_size=960)
-        for frame in (*source.decode(audio=0), None):
-            for piece in resampler.resample(frame):
-                target.mux(stream.encode(piece))
-        target.mux(stream.encode(None))
+        if codec:
+            stream = target.add_stream(codec, rate=RATE, layout="mono")
+            size = stream.codec_context.frame_size or 960
+            resampler = av.AudioResampler(stream.codec_context.format, "mono", RATE, size)
+            for frame in (*source.decode(audio=0), None):
+                for piece in resampler.resample(frame):
+                    target.mux(stream.encode(piece))
+            target.mux(stream.encode(None))
         if picture is not None:
             for _ in range(10):
                 target.mux(picture.encode(av.VideoFrame(64, 64, "yuv420p")))
