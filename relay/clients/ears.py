@@ -11,7 +11,7 @@ import structlog
 
 from relay.clients.listener import Ended, Listener, NotLoaded
 from relay.errors import MediaRefused
-from relay.hearing.installed import chosen
+from relay.hearing.installed import EXTRAS, chosen
 from relay.models import Heard
 
 log = structlog.get_logger()
@@ -39,7 +39,6 @@ OFF = "Voice notes are switched off here (RELAY_STT=off)."
 NOT_INSTALLED = (
     "Voice notes are not switched on here: `pip install 'relay[{extra}]'` where Relay runs, then a restart, does it."
 )
-EXTRAS = {"auto": "voice-lite", "faster-whisper": "voice-lite", "openai-whisper": "voice"}
 NOT_LOADED = "The speech model cannot be loaded here; `relay doctor`, where Relay runs, may say why."
 TOO_LONG = "It takes this machine too long to listen to."
 TOO_MANY = "Too many recordings wait to be heard. Please send it again in a while."

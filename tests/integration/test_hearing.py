@@ -178,7 +178,7 @@ async def test_it_ends_with_the_bot_even_when_that_is_killed(
     bot.kill()
     await bot.wait()
     async with asyncio.timeout(30):
-        while is_running(pid):
+        while is_running(pid):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""The ears around the engine: what happens to its process, and what people are told. The engines are in test_hearing."""
+"""The ears around an engine: what happens to its process, and what people are told. Real engines: test_hearing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,12 @@ def is_running(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def test_one_process_hears_one_recording_after_the_other(ears: WhisperEars) -> None:
@@ -90,8 +96,7 @@ async def test_who_stops_waiting_leaves_no_answer_for_the_next(ears: WhisperEars
     await ears.hear(b"hello")
     waiting = asyncio.create_task(ears.hear(b"hang"))
     behind = asyncio.create_task(ears.hear(b"next"))
-    while len(ears._waiting) < 2:
-        await asyncio.sleep(0)
+    await until(lambda: len(ears._waiting) == 2)
     waiting.cancel()
     assert (await behind).text.startswith("next 1 ")
     with pytest.raises(asyncio.CancelledError):
@@ -107,8 +112,7 @@ async def test_a_refusal_is_what_is_told(ears: WhisperEars) -> None:
 async def test_only_so_many_wait(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ears_module, "WAITING", 2)
     waiting = [asyncio.create_task(ears.hear(b"hang")) for _ in range(2)]
-    while len(ears._waiting) < 2:
-        await asyncio.sleep(0)
+    await until(lambda: len(ears._waiting) == 2)
     with pytest.raises(MediaRefused, match="Too many recordings"):
         await ears.hear(b"hello")
     for task in waiting:
@@ -120,9 +124,7 @@ async def test_only_so_many_wait(ears: WhisperEars, monkeypatch: pytest.MonkeyPa
 async def test_memory_is_given_back_when_nobody_speaks(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ears_module, "IDLE_SECONDS", 0.05)
     await ears.hear(b"hello")
-    async with asyncio.timeout(30):
-        while ears.pid:
-            await asyncio.sleep(0.01)
+    await until(lambda: not ears.pid)
     await ears.preload()
     await ears.hear(b"hello")
     await asyncio.sleep(0.2)
