@@ -182,7 +182,7 @@ class Heard:
     """ISO 639-1, as it was detected or set."""
     engine: str
     """The engine and its model."""
-    seconds: int = 0
+    seconds: float = 0.0
     """How long the recording is."""
     cut: bool = False
     """Only its first minutes were heard."""

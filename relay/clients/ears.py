@@ -21,6 +21,8 @@ MEMORY = 3 * 1024**3
 LARGE_MEMORY = 12 * 1024**3
 """The same with a larger one."""
 MEMORY_A_MINUTE = 32 * 1024**2
+THREADS = max(1, min(2, (os.cpu_count() or 1) - 1))
+"""One processor is left to those who wait for an answer by text."""
 SMALL = ("tiny", "base", "small")
 LOADING_SECONDS = 900.0
 """How long a model may take to load: the first time, it is downloaded."""
@@ -146,9 +148,8 @@ class WhisperEars:
         await self._end()
         large = not Path(self._model).name.startswith(SMALL)
         memory = (LARGE_MEMORY if large else MEMORY) + self._minutes * MEMORY_A_MINUTE
-        threads = max(1, min(2, (os.cpu_count() or 1) - 1))
         self._listener = listener = await Listener.start(
-            self._cache, engine=engine, model=self._model, threads=threads, memory=memory
+            self._cache, engine=engine, model=self._model, threads=THREADS, memory=memory
         )
         try:
             async with asyncio.timeout(LOADING_SECONDS):

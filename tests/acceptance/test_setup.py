@@ -232,9 +232,10 @@ async def test_supabase_and_postgres_are_opened_first(
     await person.answers((PLACE, "3"), ("Its address [", project.url), ("key (hidden): ", project.service_key))
     await person.sees("are not there yet. Run `relay db migrate`")
     await person.answers(
-        ("look again): ", ""), ("look again): ", "http://x"), ("look again): ", project.database_url), (VOICE, "")
+        ("look again): ", ""), ("look again): ", "http://x"), ("look again): ", project.database_url)
     )  # fmt: skip
     await person.sees("Relay's tables are there.")
+    await person.answers((VOICE, ""))
     assert await person.ends() == 0
     named = written(folder)
     assert (named["SUPABASE_URL"], named["SUPABASE_SERVICE_ROLE_KEY"]) == (project.url, project.service_key)
