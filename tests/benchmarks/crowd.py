@@ -90,11 +90,11 @@ class Crowd(TelegramStandIn):
             await asyncio.sleep(pause)
         return list(self.latencies)
 
-    async def do_voice(self, path: str, notes: int) -> list[float]:
+    async def do_voice(self, file: str, notes: int) -> list[float]:
         """One person sends one voice note after the other; the seconds until each answer."""
         await self._quiet()
         self.latencies.clear()
-        content = await asyncio.to_thread(Path(path).read_bytes)
+        content = await asyncio.to_thread(Path(file).read_bytes)
         for _ in range(notes):
             self.answered.clear()
             await self.say(FIRST_USER, FIRST_USER, voice=Upload(content, "audio.oga", "audio/ogg"))

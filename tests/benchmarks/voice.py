@@ -86,7 +86,7 @@ async def notes(lab: Lab, options: argparse.Namespace) -> list[Row]:
     _, before = memory(bot.pid)
     took: list[float] = []
     for _ in range(0, options.notes, 10):
-        took += await tg.post("/_bench/voice", path=str(note), notes=10)
+        took += await tg.post("/_bench/voice", file=str(note), notes=10)
     _, after = memory(bot.pid)
     told = f"{after - before:+.0f} MB ({before:.0f} → {after:.0f}; {statistics.median(took):.1f} s a note)"
     return [Row(f"the bot's memory after {len(took)} voice notes", "≤ +50 MB", told, after - before <= 50)]
