@@ -29,6 +29,7 @@ from relay.storage import made_ready, storage
 if TYPE_CHECKING:
     from relay.bot.updates import Bot
     from relay.bot.worker import Worker
+    from relay.clients.ears import WhisperEars
     from relay.media.reading import Reader
     from relay.media.shelf import Shelf
 
@@ -128,6 +129,19 @@ def make_voice(settings: Settings) -> Voice | None:
     return make_voices(settings)
 
 
+def make_ears(settings: Settings) -> WhisperEars:
+    """What hears recordings, in a process of its own that starts at first use."""
+    from relay.clients.ears import WhisperEars
+
+    return WhisperEars(
+        settings.speech_to_text,
+        settings.whisper_model,
+        settings.speech_language,
+        settings.max_minutes,
+        settings.data_dir / "models",
+    )
+
+
 def make_worker(
     relay: Relay,
     model: Model,
@@ -135,9 +149,10 @@ def make_worker(
     bot: Bot,
     people: People,
     on_summary: Callable[[], None],
+    ears: Ears | None = None,
     voice: Voice | None = None,
 ) -> Worker:
-    """A worker on an open Relay. `voice`: says answers aloud."""
+    """A worker on an open Relay. `ears` hear recordings, `voice` says answers aloud; None: nothing does."""
     from relay.bot.groups import Groups
     from relay.bot.worker import Worker
     from relay.jobs import Summariser
@@ -161,7 +176,7 @@ def make_worker(
         hears=chosen(settings.speech_to_text) or "",
         speaks=speaks(settings.text_to_speech),
     )
-    reader, shelf = make_reader(settings, messenger)
+    reader, shelf = make_reader(settings, messenger, ears)
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
     return Worker(
         engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo,

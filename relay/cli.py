@@ -90,6 +90,7 @@ def set_up(
     database_url: Annotated[str, _flag("The PostgreSQL's address: DATABASE_URL.")] = "",
     supabase_url: Annotated[str, _flag("The project's address: SUPABASE_URL.")] = "",
     supabase_key: Annotated[str, _flag("Its secret key: SUPABASE_SERVICE_ROLE_KEY.")] = "",
+    speech: Annotated[str, _flag("auto, faster-whisper, openai-whisper or off: RELAY_STT.")] = "",
     no_check: Annotated[bool, typer.Option("--no-check", help="Try nothing live.")] = False,
 ) -> None:
     """Ask for what Relay needs, try it, and write .env; may be repeated.
@@ -99,7 +100,7 @@ def set_up(
     """
     from relay.setup.sheet import NAMES
 
-    given = (token, key, anthropic_url, model, small_model, timezone, database_url, supabase_url, supabase_key)
+    given = (token, key, anthropic_url, model, small_model, timezone, database_url, supabase_url, supabase_key, speech)
     flags = dict(zip(NAMES, given, strict=True))
     if non_interactive:
         from relay.setup.given import write_given

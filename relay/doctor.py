@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from relay.app import budget_of, version
-from relay.checks import backups, extras, machine, model, network, settings, storage, telegram, voice
+from relay.checks import backups, machine, model, network, settings, speech, storage, telegram, voice
 from relay.checks.finding import Finding, in_vain, within
 from relay.clients.instance import in_use
 from relay.errors import SettingsError
@@ -50,7 +50,7 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
     )
     people = settings.people(given, look.work)
     found = [*first, people, *asked, *models, *look.findings, *files, *others[0], *others[1]]
-    return [*found, machine.python(), extras.extras()]
+    return [*found, machine.python(), speech.hearing(given)]
 
 
 class _Subject(Protocol):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from relay.app import Relay, make_model, make_voice, make_worker, opened
+from relay.app import Relay, make_ears, make_model, make_voice, make_worker, opened
 from relay.clients.account import make_directory
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
@@ -92,11 +92,11 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     """Takes updates, works and schedules until `stopping` is set; then lets running turns end."""
     from relay.scheduler import Scheduler
 
-    settings, model = relay.settings, make_model(relay.settings)
+    settings, model, ears = relay.settings, make_model(relay.settings), make_ears(relay.settings)
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.memory)
     scheduler = Scheduler(jobs(relay, model, telegram, bot))
-    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, make_voice(settings))
+    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, make_voice(settings))
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()
@@ -108,6 +108,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         asyncio.create_task(settling(model, telegram, scheduler, people), name="settle"),
         asyncio.create_task(claiming(relay, people, bot, hears, shows), name="claim"),
     ]
+    if settings.speech_preload:
+        beside.append(asyncio.create_task(ears.preload(), name="preload"))
     if settings.web:
         running.append(asyncio.create_task(showing(relay, bot, silence, worker, shows), name="web"))
     else:
@@ -122,6 +124,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         scheduler.stop()
         await worker.close(DRAIN_SECONDS)
         await _ended(*running, *beside)
+        await ears.close()
         if close := getattr(model, "close", None):
             await close()
 

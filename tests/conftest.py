@@ -1,14 +1,42 @@
 """What holds for every test: nothing that it, or a process it started, wrote holds a secret that the run has used. And
-a Supabase project for those that want one."""
+a Supabase project for those that want one. What was left out is named at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
 from tests import leaks
 from tests.standins.supabase import SupabaseProject
+
+LEFT_OUT: set[str] = set()
+"""Heavy tests that were not chosen."""
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    LEFT_OUT.update(item.nodeid for item in items if item.get_closest_marker("heavy"))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of several tells the one that prints."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = sorted(LEFT_OUT)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object | None) -> None:
+    LEFT_OUT.update(getattr(node, "workeroutput", {}).get("left_out", ()))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Which heavy tests were left out, by file, and why."""
+    if LEFT_OUT:
+        terminalreporter.section("left out: they need the speech engines; `make test-all` runs them", "-")
+        for file, number in sorted(Counter(name.partition("::")[0] for name in LEFT_OUT).items()):
+            terminalreporter.write_line(f"{file}: {number} test{'s' if number != 1 else ''}")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

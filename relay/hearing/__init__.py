@@ -1,1 +1,2 @@
-"""Speech to text, in a process of its own (`python -m relay.hearing`) that is loaded once and bounded."""
+"""What is said in recordings. They are heard in a process of its own (`python -m relay.hearing`), which loads the model
+once, with a bound on memory and nothing of Relay's settings in its environment."""

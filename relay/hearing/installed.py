@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from importlib.util import find_spec
 
 MODULES = {"faster-whisper": ("faster_whisper", "av"), "openai-whisper": ("whisper", "av")}
 """The engines, the lighter first, and the packages that each needs."""
+EXTRAS = {"auto": "voice-lite", "faster-whisper": "voice-lite", "openai-whisper": "voice"}
+"""Which of Relay's extras brings what RELAY_STT asks for."""
 
 
 def is_installed(engine: str) -> bool:
@@ -17,3 +20,11 @@ def chosen(setting: str) -> str | None:
     """The engine to use by RELAY_STT; None: it is off, or not installed."""
     wanted = [engine for engine in MODULES if setting in ("auto", engine)]
     return next((engine for engine in wanted if is_installed(engine)), None)
+
+
+def version_of(engine: str) -> str:
+    """The version of an engine that is installed; empty when it tells none."""
+    try:
+        return metadata.version(engine)
+    except metadata.PackageNotFoundError:
+        return ""

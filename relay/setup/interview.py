@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from relay.errors import SettingsError
 from relay.logs import silence
-from relay.setup import bot, model, storage, zone
+from relay.setup import bot, model, speech, storage, zone
 from relay.setup.ask import Check
 from relay.setup.env_file import filled, read, write
 from relay.setup.sheet import Sheet
 
-WELCOME = """Welcome to Relay. It takes two keys and two choices. Each key is tried at once
-and never shown; nothing is written before the last answer. Ctrl-C ends this."""
+WELCOME = """Welcome to Relay. It takes two keys and three choices. Each key is tried at
+once and never shown; nothing is written before the last answer. Ctrl-C ends
+this."""
 STOPPED = "\nStopped. Nothing was written; begin again whenever you like."
 NO_TERMINAL = (
     "`relay setup` asks questions, and there is no terminal to ask them at. "
@@ -36,6 +37,7 @@ QUESTIONS = (
     Question("Claude", model.ask, model.check),
     Question("Time zone", zone.ask, zone.check),
     Question("Where its memory is kept", storage.ask, storage.check),
+    Question("Voice notes", speech.ask, speech.check),
 )
 
 

@@ -27,6 +27,7 @@ KEY_OR_ADDRESS = "The key or address (hidden): "
 MODEL = "Which of its models shall answer? [claude-sonnet-5-5] "
 CITY = "or a big city in it ["
 PLACE = "1, 2 or 3 [1]: "
+VOICE = "Listen? 1, 2 or 3 ["
 WRITTEN = "Written, for your eyes only: "
 POSTGRES = "postgresql://user:password@host/database (hidden): "
 Start = Callable[..., Person]
@@ -113,7 +114,7 @@ async def test_from_nothing_to_a_conversation(
     await person.answers((CITY, "berlin"))
     await person.sees("Europe/Berlin, it is ")
     assert not (folder / ".env").exists()
-    await person.answers((PLACE, ""))
+    await person.answers((PLACE, ""), (VOICE, ""))
     await person.sees(WRITTEN)
     await person.sees("relay is running")
     dm = tg.dm(tg.user(OWNER, "Ada"))
@@ -145,7 +146,7 @@ async def test_once_more_keeps_what_is_set(
     await person.answers(("Enter keeps it; or paste another token (hidden): ", ""))
     await person.sees("claude-sonnet-5-5 can be used.")
     await person.answers(("Enter keeps it; or paste another key or address (hidden): ", ""))
-    await person.answers((f"{CITY}Asia/Tokyo]: ", ""), (PLACE, ""))
+    await person.answers((f"{CITY}Asia/Tokyo]: ", ""), (PLACE, ""), (VOICE, ""))
     await person.sees("Start it with `make run`, or `relay run`.")
     assert await person.ends() == 0
     assert (folder / ".env").read_text() == mine
@@ -163,7 +164,7 @@ async def test_a_server_of_ones_own_and_a_telegram_that_is_away(
     await person.answers((PASTE, TOKEN), ("Keep it all the same, unchecked? [y/N] ", "y"))
     await person.answers((KEY_OR_ADDRESS, f"{model.url}/v1"), (KEY_OF_SERVER, KEY), (MODEL, "llama9"))
     await person.sees("does not know this model")
-    await person.answers(("unchecked? [y/N] ", ""), (MODEL, "claude-haiku-5-5"), (CITY, ""), (PLACE, ""))
+    await person.answers(("unchecked? [y/N] ", ""), (MODEL, "claude-haiku-5-5"), (CITY, ""), (PLACE, ""), (VOICE, ""))
     assert await person.ends() == 0
     named = written(folder)
     assert named.pop("RELAY_TIMEZONE")
@@ -234,6 +235,7 @@ async def test_supabase_and_postgres_are_opened_first(
         ("look again): ", ""), ("look again): ", "http://x"), ("look again): ", project.database_url)
     )  # fmt: skip
     await person.sees("Relay's tables are there.")
+    await person.answers((VOICE, ""))
     assert await person.ends() == 0
     named = written(folder)
     assert (named["SUPABASE_URL"], named["SUPABASE_SERVICE_ROLE_KEY"]) == (project.url, project.service_key)
@@ -248,6 +250,7 @@ async def test_supabase_and_postgres_are_opened_first(
     await again.answers((POSTGRES, project.database_url))
     await again.sees("Relay's tables are there.")
     await again.sees("`relay move`")
+    await again.answers((VOICE, ""))
     assert await again.ends() == 0
     named = written(folder)
     assert named == {"TELEGRAM_BOT_TOKEN": TOKEN, "DATABASE_URL": project.database_url}
@@ -280,6 +283,9 @@ async def test_all_from_flags_and_the_environment(tg: TelegramStandIn, model: An
     code, said = await relay(folder, "setup", "--non-interactive", "--no-check", "--model", "llama9")
     assert (code, said) == (0, f"Written, unchecked: {folder / '.env'}\n")
     assert written(folder) == {**everything, "RELAY_MODEL": "llama9", "RELAY_SMALL_MODEL": "llama9"}
+    code, said = await relay(folder, "setup", "--non-interactive", "--no-check", "--speech", "faster-whisper")
+    assert code == 0, said
+    assert written(folder)["RELAY_STT"] == "faster-whisper"
 
 
 @pytest.mark.parametrize(
@@ -291,6 +297,7 @@ async def test_all_from_flags_and_the_environment(tg: TelegramStandIn, model: An
         ("setup --non-interactive --token x", {}, "TELEGRAM_BOT_TOKEN does not look like"),
         ("setup --non-interactive --token 1:abc --no-check", {}, "ANTHROPIC_API_KEY is not set."),
         ("setup --non-interactive --token 1:abc", {"TELEGRAM_BOT_TOKEN": "2:abc"}, "has another value in the"),
+        ("setup --non-interactive --speech loud", {}, "RELAY_STT must be auto, openai-whisper, faster-whisper or off"),
         ("setup --non-interactive --storage cloud", {}, "--storage must be embedded, postgres or supabase."),
         ("setup --non-interactive --storage supabase", {}, "needs SUPABASE_URL and SUPABASE_SERVICE_ROLE_KEY."),
         ("setup --non-interactive --storage embedded", {"DATABASE_URL": "postgresql://x"}, "take it out there."),

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import chat, scale, supabase
+from tests.benchmarks import chat, scale, supabase, voice
 from tests.benchmarks.lab import Row, lab
 
 ALL = {
@@ -20,6 +20,8 @@ ALL = {
     "cache": chat.cache,
     "scale": scale.scale,
     "supabase": supabase.supabase,
+    "hearing": voice.hearing,
+    "voice": voice.notes,
 }
 
 
@@ -36,6 +38,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--largest", type=int, default=100_000, help="scale: messages of the first of them")
     parser.add_argument("--facts", type=int, default=10_000, help="scale: facts of all")
     parser.add_argument("--turns", type=int, default=300, help="scale: turns measured")
+    parser.add_argument("--notes", type=int, default=100, help="voice: how many are sent")
     parser.add_argument("--data", type=Path, help="scale: keep the database here, and use it when it is there")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the processes' output")
     return parser.parse_args()

@@ -11,11 +11,13 @@ import json
 import random
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
 from tests.standins.telegram.server import TelegramStandIn
+from tests.standins.telegram.values import Upload
 
 FIRST_USER = 2000
 SYLLABLES = ["ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "su", "ta", "ve", "wi", "zo", "kan", "del", "mor"]
@@ -86,6 +88,19 @@ class Crowd(TelegramStandIn):
             async with asyncio.timeout(60):
                 await self.answered.wait()
             await asyncio.sleep(pause)
+        return list(self.latencies)
+
+    async def do_voice(self, file: str, notes: int) -> list[float]:
+        """One person sends one voice note after the other; the seconds until each answer."""
+        await self._quiet()
+        self.latencies.clear()
+        content = await asyncio.to_thread(Path(file).read_bytes)
+        for _ in range(notes):
+            self.answered.clear()
+            await self.say(FIRST_USER, FIRST_USER, voice=Upload(content, "audio.oga", "audio/ogg"))
+            self.asked[FIRST_USER] = next(reversed(self.queue.known))
+            async with asyncio.timeout(120):
+                await self.answered.wait()
         return list(self.latencies)
 
     async def do_start(self, people: int) -> bool:

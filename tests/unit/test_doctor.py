@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from relay import doctor
-from relay.checks import backups, extras, machine, network, storage, telegram
+from relay.checks import backups, machine, network, speech, storage, telegram
 from relay.checks import settings as configuration
 from relay.checks.finding import Finding, of_error, within
 from relay.clients.instance import Instance, in_use
 from relay.errors import TokenRefused
+from relay.hearing import installed
 from relay.settings import Settings, tolerant
 from tests.standins.telegram import TelegramStandIn
 
@@ -262,8 +263,28 @@ def test_a_relay_that_runs_is_seen_and_a_dead_one_is_not(tmp_path: Path) -> None
     assert (tmp_path / "data").stat().st_mode & 0o066 == 0, "nobody else looks in, from the first moment"
 
 
-def test_speech_is_said_in_one_line() -> None:
-    assert extras.extras().state == "skipped"
+@pytest.mark.parametrize(
+    ("settings", "there", "state", "said"),
+    [
+        ({}, (), "skipped", "voice notes are not heard; for that: pip install 'relay[voice-lite]'"),
+        ({"RELAY_STT": "off"}, ("faster_whisper", "av"), "skipped", "switched off"),
+        ({"RELAY_STT": "openai-whisper"}, ("faster_whisper", "av"), "warning", "which is not installed"),
+        ({}, ("faster_whisper", "whisper", "av"), "ok", "faster-whisper"),
+        ({"RELAY_WHISPER_MODEL": "./nothing"}, ("faster_whisper", "av"), "warning", "is no model for faster-whisper"),
+        ({"RELAY_WHISPER_MODEL": "./mine.pt"}, ("whisper", "av"), "ok", "model ./mine.pt"),
+        ({"RELAY_STT_LANGUAGE": "Deutsch, bitte"}, ("whisper", "av"), "warning", "no language code"),
+    ],
+)
+def test_what_hears_voice_notes(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], there: tuple[str, ...], state: str, said: str
+) -> None:
+    Path("mine.pt").touch()
+    monkeypatch.setattr(installed, "find_spec", lambda name: name if name in there else None)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    found = speech.hearing(tolerant()[0])
+    assert (found.state, said in found.said) == (state, True), found
+    assert bool(found.fix) == (state == "warning")
 
 
 # Telegram's answers

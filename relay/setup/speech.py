@@ -1,0 +1,125 @@
+"""Whether voice notes are heard, and with what; what is missing for it is installed if the person wants it."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from relay.hearing.installed import MODULES, chosen, is_installed
+from relay.setup.ask import from_environment, say, typed
+from relay.setup.sheet import DEFAULTS, SPEECH, Sheet
+
+DOING = "Looking for a speech engine"
+TORCH = "https://download.pytorch.org/whl/cpu"
+LITE = (("faster-whisper>=1.2,<2", "av>=14"),)
+FULL = (("openai-whisper>=20250625", "av>=14"),)
+FULL_ON_LINUX = (
+    ("torch", "--index-url", TORCH),
+    ("--no-deps", "openai-whisper>=20250625"),
+    ("numba", "tiktoken", "tqdm", "more-itertools", "av>=14"),
+)
+"""On Linux, torch and openai-whisper would bring gigabytes for graphics cards."""
+
+
+class Choice(NamedTuple):
+    """An engine, and how it is called."""
+
+    engine: str
+    label: str
+
+
+CHOICES = (
+    Choice("off", "No"),
+    Choice("faster-whisper", "With faster-whisper, the lighter: 450 MB, and 350 MB of memory"),
+    Choice("openai-whisper", "With openai-whisper, the original: 1,300 MB, 750 MB of memory"),
+)
+INTRODUCTION = (
+    "Relay can listen to voice notes, on this machine. Besides what is installed, a model of 145 MB is downloaded with "
+    "the first one."
+)
+
+
+def check(sheet: Sheet) -> str:
+    """What hears; or that nothing does, and how that is changed."""
+    setting = sheet[SPEECH] or DEFAULTS[SPEECH]
+    if engine := chosen(setting):
+        return f"heard with {engine}"
+    if setting == "off":
+        return "not heard"
+    wanted = next(iter(MODULES)) if setting == "auto" else setting
+    return f"not heard yet; {wanted} is missing: {' && '.join(commands(wanted))}"
+
+
+def ask(sheet: Sheet) -> Sheet:
+    """Asks with what, and installs it. No, where nothing is installed, leaves the setting: a later installation is then
+    all that it takes."""
+    if sheet.fixed(SPEECH):
+        return from_environment(sheet, (SPEECH,), DOING, check)
+    say(INTRODUCTION)
+    for number, choice in enumerate(CHOICES, 1):
+        print(f"  {number}  {choice.label}{' (installed)' if is_there(choice.engine) else ''}")
+    present = _present(sheet)
+    answer = ""
+    while answer not in ("1", "2", "3"):
+        answer = typed(f"Listen? 1, 2 or 3 [{present}]: ") or str(present)
+    engine = CHOICES[int(answer) - 1].engine
+    if int(answer) == present:
+        new = sheet
+    elif engine == "off" and not any(map(is_installed, MODULES)):
+        new = sheet.having({SPEECH: ""})
+    else:
+        new = sheet.having({SPEECH: engine})
+    if engine != "off" and not is_installed(engine):
+        _install(engine)
+    return new
+
+
+def is_there(engine: str) -> bool:
+    """Whether a choice needs no installation."""
+    return engine in MODULES and is_installed(engine)
+
+
+def _present(sheet: Sheet) -> int:
+    """The number of what would happen with the settings as they are."""
+    setting = sheet[SPEECH] or DEFAULTS[SPEECH]
+    engine = setting if setting in MODULES else chosen(setting) or "off"
+    return 1 + [choice.engine for choice in CHOICES].index(engine)
+
+
+def _install(engine: str) -> None:
+    """Installs an engine when that can be done and is wanted, or says how."""
+    if find_spec("pip") is not None and typed("Install it now? [Y/n] ").lower() in ("", "y", "yes"):
+        for arguments in _steps(engine):
+            if not _run(arguments):
+                break
+        importlib.invalidate_caches()
+        if is_installed(engine):
+            say("Installed.")
+            return
+        say("That did not work.")
+    say("When you want it, run this, then start Relay anew:")
+    for command in commands(engine):
+        print(f"  {command}")
+
+
+def _run(arguments: Sequence[str]) -> bool:
+    command = (sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check")
+    return subprocess.run([*command, *arguments], check=False).returncode == 0  # noqa: S603 — our own words
+
+
+def commands(engine: str) -> list[str]:
+    """What installs an engine, as a person types it."""
+    python = shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if find_spec("pip") is not None else f"uv pip install --python {python}"
+    return [f"{pip} {shlex.join(arguments)}" for arguments in _steps(engine)]
+
+
+def _steps(engine: str) -> tuple[tuple[str, ...], ...]:
+    if engine == "faster-whisper":
+        return LITE
+    return FULL_ON_LINUX if sys.platform == "linux" else FULL

@@ -1,0 +1,206 @@
+"""Recordings heard by the real engines with Whisper's real weights."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from relay.clients import ears as ears_module
+from relay.clients.ears import WhisperEars
+from relay.errors import MediaRefused
+from tests.speech import encoded, error_rate, needs, silent, spoken, spoken_roughly, wav_of, whisper_base
+from tests.weights import convert
+
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(300)]
+
+SAID = "Good morning. Please remind me to buy three bottles of milk on Friday, and call my sister Anna in the evening."
+GERMAN = "Guten Morgen, ich brauche heute drei Flaschen Milch und ein Kilo Kartoffeln."
+FASTER = pytest.param("faster-whisper", marks=needs("faster-whisper"))
+OPENAI = pytest.param("openai-whisper", marks=needs("openai-whisper"))
+BOTH = pytest.mark.parametrize("engine", [FASTER, OPENAI])
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Whisper base for each engine."""
+    folder = whisper_base(tmp_path_factory.mktemp("weights"))
+    checkpoint = folder.parent / "base.pt"
+    if not needs("openai-whisper").args[0]:
+        convert(folder / "model.bin", checkpoint)
+    return {"faster-whisper": folder, "openai-whisper": checkpoint}
+
+
+@pytest.fixture
+async def ears(engine: str, weights: dict[str, Path], tmp_path: Path) -> AsyncIterator[WhisperEars]:
+    ears = WhisperEars(engine, str(weights[engine]), "", 20, tmp_path)
+    yield ears
+    await ears.close()
+
+
+async def refused(ears: WhisperEars, recording: bytes) -> str:
+    with pytest.raises(MediaRefused) as told:
+        await ears.hear(recording)
+    return str(told.value)
+
+
+@BOTH
+async def test_what_is_said_is_heard_in_whatever_it_comes(ears: WhisperEars, engine: str) -> None:
+    note = spoken(SAID)
+    heard = await ears.hear(note)
+    assert error_rate(SAID, heard.text) <= 0.35, heard.text
+    assert (heard.language, heard.engine.split()[0], heard.cut) == ("en", engine, False)
+    assert 4 <= heard.seconds <= 12
+    for container, codec, video in (("mp4", "aac", True), ("mp3", "libmp3lame", False), ("matroska", "libopus", True)):
+        heard = await ears.hear(encoded(wav_of(note), container, codec, video))
+        assert error_rate(SAID, heard.text) <= 0.35, (container, heard.text)
+
+
+@BOTH
+async def test_the_language_is_detected_or_given(ears: WhisperEars) -> None:
+    note = spoken_roughly(GERMAN, "de")
+    detected, given = await ears.hear(note), await ears.hear(note, "de-DE")
+    assert (detected.language, given.language) == ("de", "de")
+    assert error_rate(GERMAN, given.text) <= 0.5, given.text
+    assert (await ears.hear(spoken(SAID), "xx")).language == "en", "what is no language of Whisper's is detected"
+
+
+@BOTH
+async def test_where_nobody_speaks_nothing_is_made_up(ears: WhisperEars) -> None:
+    for recording in (silent(8), silent(8, 0.002), silent(8, 0.1), silent(0.05, 0.1)):
+        assert await refused(ears, encoded(recording)) == "I heard nothing in it."
+
+
+@pytest.mark.parametrize("engine", [FASTER])
+async def test_what_is_no_recording(ears: WhisperEars, tmp_path: Path) -> None:
+    note = spoken(SAID)
+    secret = tmp_path / "secret.ogg"
+    secret.write_bytes(note)
+    playlist = f"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile://{secret}\n#EXT-X-ENDLIST\n".encode()
+    concat = f"ffconcat version 1.0\nfile '{secret}'\n".encode()
+    for recording in (b"", b"hello" * 1000, note[:40], playlist, concat, b"\x1aE\xdf\xa3" + os.urandom(5000)):
+        assert await refused(ears, recording) == "It is damaged, or it is no recording."
+    assert await refused(ears, encoded(silent(1), "mp4", "", video=True)) == "There is no sound in it."
+    half = await ears.hear(note[: len(note) // 2])
+    assert half.text.startswith("Good morning"), "what arrived of it is heard"
+    assert ears.pid
+
+
+@pytest.mark.parametrize("engine", [FASTER])
+async def test_of_a_long_one_the_first_minutes(ears: WhisperEars) -> None:
+    ears._minutes = 1
+    first, later = wav_of(spoken(SAID)), wav_of(spoken("Bananas and oranges are fruit."))
+    heard = await ears.hear(encoded(joined(first, silent(70), later)))
+    assert heard.cut
+    assert 75 <= heard.seconds <= 95
+    assert error_rate(SAID, heard.text) <= 0.35, heard.text
+
+
+@pytest.mark.parametrize("engine", [FASTER])
+async def test_the_loop_goes_on_while_a_recording_is_heard(ears: WhisperEars) -> None:
+    recording = encoded(wav_of(spoken(SAID))) + b"\0" * 20 * 2**20  # as large as Telegram hands out
+    longest = 0.0
+
+    async def tick() -> None:
+        nonlocal longest
+        while True:
+            before = time.thread_time()
+            await asyncio.sleep(0.002)
+            longest = max(longest, time.thread_time() - before)
+
+    ticking = asyncio.create_task(tick())
+    for _ in range(2):
+        assert (await ears.hear(recording)).text
+    ticking.cancel()
+    assert longest < 0.05, "at once it works for 50 ms at most"
+
+
+@BOTH
+async def test_an_engine_that_is_killed_hears_the_same_recording_again(ears: WhisperEars) -> None:
+    await ears.preload()
+    killed = ears.pid
+    hearing = asyncio.create_task(ears.hear(spoken(SAID)))
+    await asyncio.sleep(0.3)
+    assert killed
+    os.kill(killed, signal.SIGKILL)
+    assert error_rate(SAID, (await hearing).text) <= 0.35
+    assert ears.pid != killed
+
+
+@BOTH
+async def test_too_little_memory_is_told(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+    for bound in ("MEMORY", "LARGE_MEMORY"):
+        monkeypatch.setattr(ears_module, bound, 60 * 2**20)
+    monkeypatch.setattr(ears_module, "MEMORY_A_MINUTE", 0)
+    assert await refused(ears, spoken(SAID)) in (ears_module.NOT_LOADED, ears_module.DIED)
+
+
+STARTS = """
+import asyncio, sys
+from pathlib import Path
+from relay.clients.ears import WhisperEars
+
+async def main():
+    ears = WhisperEars(sys.argv[1], sys.argv[2], "", 20, Path(sys.argv[3]))
+    await ears.preload()
+    hearing = asyncio.create_task(ears.hear(Path(sys.argv[4]).read_bytes()))
+    await asyncio.sleep(0.2)
+    print("PID", ears.pid, flush=True)
+    await hearing
+
+asyncio.run(main())
+"""
+
+
+@BOTH
+async def test_it_ends_with_the_bot_even_when_that_is_killed(
+    engine: str, weights: dict[str, Path], tmp_path: Path
+) -> None:
+    long = tmp_path / "long.ogg"
+    long.write_bytes(encoded(joined(*[wav_of(spoken(SAID))] * 20)))
+    bot = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", STARTS, engine, str(weights[engine]), str(tmp_path), str(long)),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert bot.stdout
+    pid = 0
+    while not pid:
+        line = await bot.stdout.readline()
+        assert line, "it has ended"
+        pid = int(line.split()[1]) if line.startswith(b"PID") else 0
+    assert is_running(pid)
+    bot.kill()
+    await bot.wait()
+    async with asyncio.timeout(30):
+        while is_running(pid):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    """Whether it is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def joined(*sounds: bytes) -> bytes:
+    """WAV files one after the other."""
+    import io
+    import wave
+
+    made = io.BytesIO()
+    with wave.open(made, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(48_000)
+        for sound in sounds:
+            with wave.open(io.BytesIO(sound)) as one:
+                file.writeframes(one.readframes(one.getnframes()))
+    return made.getvalue()

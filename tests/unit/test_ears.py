@@ -1,0 +1,181 @@
+"""The ears around an engine: what happens to its process, and what people are told. Real engines: test_hearing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from relay.clients import ears as ears_module
+from relay.clients import listener
+from relay.clients.ears import WhisperEars
+from relay.errors import MediaRefused
+from relay.hearing import installed
+from relay.hearing.engines import is_said, joined
+
+
+@pytest.fixture
+async def ears(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[WhisperEars]:
+    """Ears whose engine is the stand-in."""
+    monkeypatch.setattr(installed, "is_installed", lambda engine: True)
+    monkeypatch.setattr(listener, "COMMAND", (sys.executable, "-m", "tests.standins.listener"))
+    ears = WhisperEars("auto", "base", "", 20, tmp_path)
+    yield ears
+    await ears.close()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_one_process_hears_one_recording_after_the_other(ears: WhisperEars) -> None:
+    heard = await asyncio.gather(*(ears.hear(b"hello" + b"\0" * 3_000_000) for _ in range(3)))
+    assert sorted(one.text.split()[1] for one in heard) == ["1", "2", "3"]
+    assert (heard[0].engine, heard[0].seconds, heard[0].cut) == ("faster-whisper base", 2, False)
+    assert (await ears.hear(b"hello", "de-AT")).language == "de"
+    pid = ears.pid
+    assert pid
+    await ears.close()
+    assert not is_running(pid)
+
+
+async def test_it_sees_no_setting_and_no_key(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "TELEGRAM_BOT_TOKEN", "RELAY_ADMINS", "DATABASE_URL", "HF_TOKEN"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("HF_HOME", "/somewhere")
+    seen = (await ears.hear(b"hello")).text.split()[-1].split(",")
+    assert not [n for n in seen if n.startswith(("ANTHROPIC", "TELEGRAM", "RELAY", "DATABASE")) or "TOKEN" in n]
+    assert {"HF_HOME", "XDG_CACHE_HOME"} <= set(seen)
+
+
+async def test_a_process_that_dies_is_followed_by_another_which_hears_the_same(
+    ears: WhisperEars, tmp_path: Path
+) -> None:
+    assert (await ears.hear(f"die {tmp_path / 'once'}".encode())).text.startswith("die 1 ")
+    assert (await ears.hear(b"hello")).text.startswith("hello 2 ")
+    with pytest.raises(MediaRefused, match="broke off over it twice"):
+        await ears.hear(b"die")
+    first = ears.hear(b"hello")
+    assert (await first).text.startswith("hello 1 ")
+
+
+async def test_killed_while_nobody_speaks(ears: WhisperEars) -> None:
+    await ears.hear(b"hello")
+    assert ears.pid
+    os.kill(ears.pid, signal.SIGKILL)
+    assert (await ears.hear(b"hello")).text.startswith("hello 1 ")
+
+
+async def test_what_takes_too_long_is_ended_and_told(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+    await ears.hear(b"hello")
+    pid = ears.pid
+    monkeypatch.setattr(ears_module, "DECODING_SECONDS", 0.5)
+    monkeypatch.setattr(ears_module, "SLOWEST", 0.1)
+    with pytest.raises(MediaRefused, match="too long to listen to"):
+        await ears.hear(b"hang")
+    assert pid
+    assert not is_running(pid)
+
+
+async def test_who_stops_waiting_leaves_no_answer_for_the_next(ears: WhisperEars) -> None:
+    await ears.hear(b"hello")
+    waiting = asyncio.create_task(ears.hear(b"hang"))
+    behind = asyncio.create_task(ears.hear(b"next"))
+    await until(lambda: len(ears._waiting) == 2)
+    waiting.cancel()
+    assert (await behind).text.startswith("next 1 ")
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+async def test_a_refusal_is_what_is_told(ears: WhisperEars) -> None:
+    with pytest.raises(MediaRefused, match="I heard nothing in it"):
+        await ears.hear(b"refuse")
+    assert (await ears.hear(b"hello")).text.startswith("hello 2 ")
+
+
+async def test_only_so_many_wait(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ears_module, "WAITING", 2)
+    waiting = [asyncio.create_task(ears.hear(b"hang")) for _ in range(2)]
+    await until(lambda: len(ears._waiting) == 2)
+    with pytest.raises(MediaRefused, match="Too many recordings"):
+        await ears.hear(b"hello")
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert not ears._waiting
+
+
+async def test_memory_is_given_back_when_nobody_speaks(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ears_module, "IDLE_SECONDS", 0.05)
+    await ears.hear(b"hello")
+    await until(lambda: not ears.pid)
+    await ears.preload()
+    await ears.hear(b"hello")
+    await asyncio.sleep(0.2)
+    assert ears.pid, "what was loaded at the start stays"
+
+
+@pytest.mark.parametrize(
+    ("setting", "model", "said"),
+    [
+        ("off", "base", "switched off here (RELAY_STT=off)"),
+        ("auto", "base", "pip install 'relay[voice-lite]'"),
+        ("faster-whisper", "base", "pip install 'relay[voice-lite]'"),
+        ("openai-whisper", "base", "pip install 'relay[voice]'"),
+    ],
+)
+async def test_without_an_engine_one_line_says_how_to_have_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, setting: str, model: str, said: str
+) -> None:
+    monkeypatch.setattr(installed, "find_spec", lambda name: None)
+    with pytest.raises(MediaRefused) as told:
+        await WhisperEars(setting, model, "", 20, tmp_path).hear(b"hello")
+    assert said in str(told.value)
+
+
+async def test_a_model_that_cannot_be_loaded(ears: WhisperEars) -> None:
+    ears._model = "broken"
+    await ears.preload()
+    with pytest.raises(MediaRefused, match="cannot be loaded here"):
+        await ears.hear(b"hello")
+
+
+@pytest.mark.parametrize(
+    ("setting", "there", "engine"),
+    [
+        ("auto", ("whisper", "faster_whisper", "av"), "faster-whisper"),
+        ("auto", ("whisper", "av"), "openai-whisper"),
+        ("openai-whisper", ("whisper", "faster_whisper", "av"), "openai-whisper"),
+        ("auto", ("whisper",), None),
+        ("off", ("whisper", "faster_whisper", "av"), None),
+    ],
+)
+def test_auto_takes_the_lighter_of_what_is_installed(
+    monkeypatch: pytest.MonkeyPatch, setting: str, there: tuple[str, ...], engine: str | None
+) -> None:
+    monkeypatch.setattr(installed, "find_spec", lambda name: name if name in there else None)
+    assert installed.chosen(setting) == engine
+
+
+def test_what_whisper_makes_up_is_left_out() -> None:
+    assert is_said(0.1, -0.3, 1.2)
+    assert is_said(0.9, -0.3, 1.2), "sure of the words"
+    assert not is_said(0.9, -1.1, 0.8)
+    assert not is_said(0.1, -0.3, 9.0), "the same over and over"
+    assert joined([" Hello. ", " ... ", " there"]) == "Hello. there"

@@ -1,0 +1,129 @@
+"""The question of `relay setup` about voice notes: what it writes, and what it installs."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from relay.hearing import installed
+from relay.setup import speech
+from relay.setup.sheet import SPEECH, Sheet
+
+Answer = Callable[..., Sheet]
+
+
+class Machine:
+    """What is installed, and what pip was told."""
+
+    def __init__(self) -> None:
+        self.there: set[str] = {"pip", "av"}
+        self.told: list[Sequence[str]] = []
+        self.fails = False
+
+    def pip(self, arguments: Sequence[str]) -> bool:
+        self.told.append(arguments)
+        if not self.fails and any("whisper" in word for word in arguments):
+            self.there.add("faster_whisper" if "faster-whisper" in arguments[0] else "whisper")
+        return not self.fails
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
+    machine = Machine()
+    for module in (installed, speech):
+        monkeypatch.setattr(module, "find_spec", lambda name: name if name in machine.there else None)
+    monkeypatch.setattr(speech, "_run", machine.pip)
+    monkeypatch.setattr(speech.sys, "platform", "linux")
+    monkeypatch.delenv(SPEECH, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return machine
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> Answer:
+    """Answers the questions, all of them and no more."""
+
+    def run(*answers: str, sheet: Sheet | None = None) -> Sheet:
+        left: Iterator[str] = iter(answers)
+        monkeypatch.setattr(speech, "typed", lambda prompt: next(left))
+        new = speech.ask(sheet or Sheet())
+        assert not list(left)
+        return new
+
+    return run
+
+
+def test_enter_changes_nothing(here: Machine, answered: Answer) -> None:
+    assert dict(answered("").answers) == {}
+    here.there.add("faster_whisper")
+    assert dict(answered("").answers) == {}
+    assert not here.told
+
+
+def test_no_is_written_only_where_something_would_hear(here: Machine, answered: Answer) -> None:
+    assert answered("1").answers.get(SPEECH, "") == ""
+    here.there.add("whisper")
+    assert answered("1")[SPEECH] == "off"
+    assert answered("3", sheet=Sheet({SPEECH: "off"}))[SPEECH] == "openai-whisper"
+    assert not here.told
+
+
+def test_what_is_missing_is_installed_if_wanted(
+    here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answered("what?", "2", "")[SPEECH] == "faster-whisper"
+    told = capsys.readouterr().out
+    assert "450 MB" in told
+    assert "145 MB" in told, "before anything is downloaded"
+    assert [list(one) for one in here.told] == [["faster-whisper>=1.2,<2", "av>=14"]]
+    assert "Installed." in told
+    here.told.clear()
+    answered("3", "y")
+    assert [word for one in here.told for word in one if word.startswith(("torch", "--", "openai"))] == [
+        *("torch", "--index-url", "--no-deps", "openai-whisper>=20250625"),
+    ], "torch without GPU packages, and no triton"
+    assert not [line for line in told.splitlines() if len(line) > 80]
+
+
+@pytest.mark.parametrize("answers", [("2", "n"), ("2", "y")])
+def test_what_is_not_installed_can_be_later(
+    here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str], answers: tuple[str, ...]
+) -> None:
+    here.fails = True
+    assert answered(*answers)[SPEECH] == "faster-whisper"
+    told = capsys.readouterr().out
+    assert "-m pip install 'faster-whisper>=1.2,<2' 'av>=14'" in told
+    assert ("That did not work." in told) == (answers[-1] == "y")
+
+
+def test_where_there_is_no_pip_the_command_is_told(
+    here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.there.remove("pip")
+    assert answered("2")[SPEECH] == "faster-whisper"
+    assert "  uv pip install --python " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("setting", "there", "said"),
+    [
+        ("", "", "not heard yet; faster-whisper is missing: "),
+        ("openai-whisper", "faster_whisper", "not heard yet; openai-whisper is missing: "),
+        ("off", "faster_whisper", "not heard"),
+        ("", "faster_whisper", "heard with faster-whisper"),
+    ],
+)
+def test_without_questions_it_says_what_is_missing(here: Machine, setting: str, there: str, said: str) -> None:
+    here.there.add(there)
+    assert speech.check(Sheet({SPEECH: setting})).startswith(said)
+
+
+def test_it_installs_what_the_extras_name() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    assert set(extras["voice-lite"]) == {word for step in speech.LITE for word in step}
+    assert set(extras["voice"]) == {word for step in speech.FULL for word in step}
+    assert set(extras["voice"]) <= {word for step in speech.FULL_ON_LINUX for word in step}
