@@ -122,13 +122,6 @@ def make_model(settings: Settings) -> Model:
     return Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
 
 
-def make_voice(settings: Settings) -> Voice | None:
-    """What says answers aloud; None: nothing does. It imports its packages at first use."""
-    from relay.clients.voices import make_voices
-
-    return make_voices(settings)
-
-
 def make_ears(settings: Settings) -> WhisperEars:
     """What hears recordings, in a process of its own that starts at first use."""
     from relay.clients.ears import WhisperEars

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from relay.app import Relay, make_ears, make_model, make_voice, make_worker, opened
+from relay.app import Relay, make_ears, make_model, make_worker, opened
 from relay.clients.account import make_directory
+from relay.clients.voices import make_voices
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.services import claiming, jobs, settling, showing, taking_updates, watching
@@ -96,7 +97,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.memory)
     scheduler = Scheduler(jobs(relay, model, telegram, bot))
-    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, make_voice(settings))
+    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, make_voices(settings))
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from relay.app import make_voice
 from relay.checks.finding import Finding, ok, skipped, warning
 from relay.clients.piper import trouble
+from relay.clients.voices import make_voices
 from relay.errors import VoiceUnavailable
 from relay.settings import Settings
 
@@ -16,7 +16,7 @@ OFFLINE = "Answers come as text meanwhile. `relay[voice-offline]` speaks without
 
 async def voice(settings: Settings) -> list[Finding]:
     """Says one word with what the settings name."""
-    speaks = make_voice(settings)
+    speaks = make_voices(settings)
     if speaks is None:
         return [skipped("voice", "off (RELAY_TTS)")]
     piper = settings.text_to_speech == "piper"

@@ -9,13 +9,12 @@ from typing import Any
 import edge_tts.communicate
 import pytest
 
-from relay.app import make_voice
 from relay.checks.voice import voice as check
 from relay.clients import voices
 from relay.clients.edge_tts import EdgeTts
 from relay.clients.opener import Opener
 from relay.clients.piper import Piper
-from relay.clients.voices import PIPER_BYTES, Voices
+from relay.clients.voices import PIPER_BYTES, Voices, make_voices
 from relay.errors import VoiceUnavailable
 from relay.models import Sound
 from relay.settings import Settings
@@ -97,11 +96,11 @@ def test_the_settings_say_who_speaks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: True)
 
     def kinds(**settings: str) -> list[type]:
-        made = make_voice(given(**settings))
+        made = make_voices(given(**settings))
         assert isinstance(made, Voices)
         return [type(one) for one in made.voices]
 
-    assert make_voice(given(RELAY_TTS="off")) is None
+    assert make_voices(given(RELAY_TTS="off")) is None
     assert kinds() == [EdgeTts]
     assert kinds(RELAY_TTS_VOICE="en-GB-SoniaNeural") == [EdgeTts]
     assert kinds(RELAY_TTS_VOICE=str(path)) == [EdgeTts, Piper]
