@@ -9,7 +9,9 @@ from typing import Any
 from relay.blocks import paired
 from relay.marks import CACHE, estimate_tokens, fits, harmless, plain_name, said_by, text_block, untrusted
 from relay.media.showing import described, files_of, introduced, media_record, media_tokens, placed, within_share
-from relay.models import Block, Context, Incoming, Prompt, ReplyTo
+from relay.models import Block, Context, Incoming, Prompt
+from relay.quotes import passage, reply_note
+from relay.taint import taints
 
 NO_MEDIA: Mapping[str, Block] = {}
 SOUL_TOKENS = 4_000
@@ -20,7 +22,6 @@ RECENT_TOKENS = 60_000
 KEPT_MESSAGES = 10
 """The last five exchanges stay in the prompt up to twice the budget."""
 RECALL_TOKENS = 1_500
-REPLY_CHARACTERS = 2_000
 
 CATEGORIES = ("identity", "knowledge", "operational")
 
@@ -121,25 +122,6 @@ def recorded(
         "recent_count": len(recent),
         "recalled": [row["id"] for row in found],
     }
-
-
-def taints(
-    incoming: Incoming, context: Context, recent: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
-) -> list[str]:
-    """Where in a prompt there is text that others wrote: `message`, `reply`, `memory`, `summary`, `people`, `recent`,
-    `recalled`. What is known in a group, and its summary, come from all its people."""
-    group, speaker = incoming.space.kind == "group", incoming.user_id
-    replied = bool(incoming.reply_to) and reply_untrusted(incoming.reply_to, context.reply_to, speaker)
-    where = {
-        "message": incoming.untrusted or bool(context.message and context.message["untrusted"]),
-        "reply": replied,
-        "memory": group and any(row["subject_id"] != speaker for row in context.memories),
-        "summary": bool(context.summary and (group or context.summary["tainted"])),
-        "people": group and any(row["user_id"] != speaker for row in recent),
-        "recent": any(row["untrusted"] or row["tainted"] for row in recent),
-        "recalled": any(row["untrusted"] or (group and row["user_id"] != speaker) for row in found),
-    }
-    return [name for name, present in where.items() if present]
 
 
 def persona_block(persona: dict[str, Any] | None) -> str:
@@ -309,37 +291,3 @@ def present_blocks(incoming: Incoming, context: Context) -> list[Block]:
         stored: list[Block] = context.message["blocks"]
         return stored
     return incoming.blocks
-
-
-def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> str:
-    """One recalled message: when, by whom, and the words around what matched. `speaker`: in a group, the one person
-    whose words need no mark."""
-    when = datetime.fromisoformat(row["at"]).astimezone(zone)
-    who = "you" if row["role"] == "assistant" else plain_name(row.get("name") or "the user")
-    who += ", in private" if row.get("lent") else ""
-    if row.get("document"):
-        who += f", in {plain_name(row['document'])} (part {row['part']} of {row['parts']})"
-    foreign = row["untrusted"] or (speaker is not None and row["user_id"] != speaker)
-    text = untrusted(row["snippet"], "recalled") if foreign else harmless(row["snippet"])
-    return f"[{when:%Y-%m-%d %H:%M}] {who}: {text}"
-
-
-def reply_untrusted(reply: ReplyTo | None, stored: dict[str, Any] | None, user_id: int) -> bool:
-    """Whether what a message replies to was written by others (or by us from what others wrote: what we said outside
-    of the conversation, such as a list of what was found, may quote anybody)."""
-    if stored:
-        return bool(stored["untrusted"]) or (stored["role"] == "user" and stored["user_id"] != user_id)
-    return bool(reply and (not reply.own or reply.by == "you"))
-
-
-def reply_note(reply: ReplyTo, stored: dict[str, Any] | None, user_id: int, zone: tzinfo) -> str:
-    """What the present message is a reply to, quoted as data where it is not the user's or ours."""
-    text = fits(reply.quote or (stored["text"] if stored else reply.text), REPLY_CHARACTERS // 4)
-    ours = stored["role"] == "assistant" if stored else reply.by == "you"
-    author = "you" if ours else plain_name(reply.by or "the user")
-    when = ""
-    if stored:
-        when = f" of {datetime.fromisoformat(stored['at']).astimezone(zone):%Y-%m-%d %H:%M}"
-    head = f"The user is replying to {'this part of ' if reply.quote else ''}a message by {author}{when}:"
-    body = untrusted(text, "quote", reply.by) if reply_untrusted(reply, stored, user_id) else harmless(text)
-    return f"{head}\n<reply>\n{body}\n</reply>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any
 
@@ -14,11 +14,12 @@ from relay.budget import UNLIMITED, Budget, Tally
 from relay.dialogue import Tools, converse
 from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
 from relay.history import SEARCH_HISTORY, search_history
-from relay.intents import Forget, Intents, Learn, Remember, process_intents, without_echoes, without_known
-from relay.marks import CACHE, text_block
+from relay.intents import Forget, Intents, process_intents, without_echoes, without_known
+from relay.marks import CACHE
 from relay.media.shelf import Shelf
 from relay.memory.store import Store
 from relay.models import Answer, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
+from relay.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
 from relay.ports import Model, Sink
 from relay.prompt import build_prompt, present_blocks
 from relay.reading import READ_DOCUMENT, read_document
@@ -232,51 +233,6 @@ async def finish(
     return answer_from(stored)
 
 
-def aloud(incoming: Incoming, intents: Intents, choices: Choices) -> bool:
-    """Whether an answer is also said: the model was asked to, or its reader always wants it so, or spoke themselves."""
-    wanted = intents.voice_reply or incoming.spoken or choices.voice == "always"
-    return wanted and choices.voice != "never"
-
-
-def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[dict[str, Any]]:
-    """What later turns read of an answer. Where somebody's memory was lent for it, they are turns of others too: just
-    what the answer said to all."""
-    if incoming.lent is None or not reply.steps:
-        return reply.steps
-    return [{"role": "assistant", "content": [text_block(intents.text or "👌")]}]
-
-
-def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, Any]:
-    """An intent as `relay.apply_actions` takes it. A fact names its subject: the person who spoke."""
-    if isinstance(action, Forget):
-        return {"action": "forget", "content": action.text}
-    if isinstance(action, Learn):
-        return {
-            "action": "learn",
-            "kind": "fact",
-            "content": action.text,
-            "subject_id": incoming.user_id,
-            "subject": incoming.name,
-        }
-    return {"action": "learn", "kind": "learning", **asdict(action)}
-
-
-def record(prompt: Prompt, reply: Reply, choices: Choices) -> dict[str, Any]:
-    """What is kept about how an answer came about, for whoever asks why."""
-    by_tool = ["tool"] if reply.tainted and not prompt.tainted else []
-    return {
-        **prompt.record,
-        "tainted_by": [*prompt.record["tainted_by"], *by_tool],
-        "tools": list(reply.tools),
-        "learning": choices.learning,
-    }
-
-
-def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
-    """How an answer is to be shown. What others wrote must not make Telegram fetch the addresses in it."""
-    return {"sound": choices.sound, "previews": choices.previews and not tainted, "tools": choices.tools}
-
-
 async def finish_without(
     engine: Engine,
     incoming: Incoming,
@@ -295,22 +251,3 @@ async def finish_without(
     ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
     ended |= {"error": sentence if trouble else None, "spent": tally.as_json(done=False)}
     return answer_from(await engine.store.finish(incoming, ended))
-
-
-def answer_from(told: dict[str, Any]) -> Answer:
-    """An answer as it is stored with its turn."""
-    return Answer(
-        text=told["text"],
-        changes=told["changes"],
-        failed=told["failed"],
-        tools=tuple(told["tools"]),
-        note=told["note"],
-        retry=told["retry"],
-        web=told["web"],
-        choices=Choices.from_json(told.get("choices") or {}),
-        unlearned=bool(told.get("unlearned")),
-        withdrawn=told.get("withdrawn") or [],
-        model=told.get("model") or "",
-        warning=told.get("warning") or "",
-        aloud=bool(told.get("aloud")),
-    )

@@ -11,8 +11,8 @@ from relay.bot.menu import register_admin
 from relay.bot.place import Place
 from relay.bot.render import message_parts
 from relay.bot.updates import LEFT, Bot, body_of, topic_of
+from relay.claims import Claimed
 from relay.memory.calls.place import EVERYWHERE
-from relay.models import Claimed
 from relay.verbs.registry import House, literal
 from relay.verbs.standing import Standing, is_present, name_in, reads_all, standing, told
 

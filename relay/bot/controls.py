@@ -23,8 +23,9 @@ from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
 from relay.bot.understand import asked, lane_of, topic_pressed
 from relay.bot.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, body_of, command_of
+from relay.claims import Claimed
 from relay.errors import ChatGone, MessengerError
-from relay.models import Answer, Claimed
+from relay.models import Answer
 from relay.verbs import ANSWERS, BUTTONS, VERBS
 from relay.verbs.changes import memory_line
 from relay.verbs.registry import ADMINS_ONLY, Call, House, Pressed, Told

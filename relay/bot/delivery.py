@@ -14,6 +14,7 @@ from relay.bot.files import sent_as
 from relay.bot.insist import Pauses, Stopped, insist, rest
 from relay.bot.lost import Search
 from relay.bot.speech import Speech
+from relay.claims import Claimed
 from relay.errors import (
     ChatGone,
     ChatMigrated,
@@ -24,7 +25,7 @@ from relay.errors import (
     VoiceUnavailable,
 )
 from relay.memory.store import Store
-from relay.models import Claimed, Sound
+from relay.models import Sound
 from relay.ports import Messenger, Voice
 
 log = structlog.get_logger()

@@ -14,10 +14,11 @@ from relay.bot.insist import insist
 from relay.bot.place import Place
 from relay.bot.said import text_of
 from relay.bot.updates import Bot, may_correct
+from relay.claims import Claimed
 from relay.errors import MessengerRefused
 from relay.media.reading import Read
 from relay.memory.store import Store
-from relay.models import Attachment, Block, Claimed, Incoming
+from relay.models import Attachment, Block, Incoming
 from relay.ports import Messenger
 
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ from relay.bot.place import Place
 from relay.bot.render import message_parts
 from relay.bot.said import name_of
 from relay.bot.updates import body_of
-from relay.models import Claimed
+from relay.claims import Claimed
 from relay.verbs.people import deciding, who
 from relay.verbs.registry import House, literal, short
 from relay.verbs.session import hello

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from relay.bot.updates import album_of, body_of
-from relay.models import Claimed
+from relay.claims import Claimed
 
 
 @dataclass(slots=True)

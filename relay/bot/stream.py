@@ -12,9 +12,9 @@ import structlog
 
 from relay.bot.format import format_preview
 from relay.bot.place import Place
+from relay.claims import Claimed
 from relay.errors import MessengerError, MessengerThrottled, RelayError
 from relay.memory.store import Store
-from relay.models import Claimed
 from relay.ports import Messenger
 
 log = structlog.get_logger()

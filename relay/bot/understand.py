@@ -23,9 +23,10 @@ from relay.bot.said import (
     words_of,
 )
 from relay.bot.updates import Bot, body_of, chat_of, command_of, for_bot, may_answer, topic_of
+from relay.claims import Claimed
 from relay.errors import MessengerError
 from relay.memory.store import Store
-from relay.models import Claimed, Incoming, Space
+from relay.models import Incoming, Space
 from relay.ports import Messenger
 from relay.verbs.changes import changes_keyboard
 from relay.verbs.registry import number_in

@@ -25,15 +25,17 @@ from relay.bot.running import Run, Runs
 from relay.bot.stream import Preview
 from relay.bot.understand import lane_of, silenced, topic_pressed, understand
 from relay.bot.updates import Bot
+from relay.claims import Claimed
 from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost
 from relay.media.filling import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.redact import redact
 from relay.memory.store import Store
-from relay.models import Answer, Claimed, Incoming
+from relay.models import Answer, Incoming
+from relay.outcome import answer_from
 from relay.ports import Messenger, Voice
 from relay.stopping import unless
-from relay.turn import Engine, answer, answer_from
+from relay.turn import Engine, answer
 from relay.verbs.registry import House
 
 log = structlog.get_logger()

@@ -6,8 +6,8 @@ import hashlib
 import re
 import secrets
 
+from relay.claims import Claimed
 from relay.memory.store import Store
-from relay.models import Claimed
 
 NONCE = re.compile(r"[A-Za-z0-9_-]{22}")
 

@@ -10,10 +10,11 @@ from datetime import tzinfo
 from typing import Any
 
 from relay.budget import UNLIMITED, Budget
+from relay.claims import Claimed
 from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.models import Claimed, File, Space
+from relay.models import File, Space
 from relay.ports import Messenger
 
 Json = dict[str, Any]

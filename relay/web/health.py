@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from relay.claims import Queue
 from relay.errors import DatabaseError
 from relay.memory.store import Store
-from relay.models import Queue
 
 T = TypeVar("T")
 

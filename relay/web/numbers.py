@@ -12,7 +12,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from relay import metrics
-from relay.models import Queue
+from relay.claims import Queue
 from relay.web.health import Process
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from relay.claims import Claimed
 from relay.memory.store import Store
-from relay.models import Claimed, Incoming
+from relay.models import Incoming
 from tests.integration.house import ADA, BOT, House, group, incoming_of, message, private, reply
 
 Json = dict[str, Any]

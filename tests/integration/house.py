@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from relay.bot.updates import Bot, sort_update
+from relay.claims import Claimed
 from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.models import Claimed, Context, Incoming, ReplyTo, Space
+from relay.models import Context, Incoming, ReplyTo, Space
 from relay.ports import Messenger
 from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import registry as verbs

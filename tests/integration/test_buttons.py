@@ -12,8 +12,8 @@ from relay.bot.groups import Groups
 from relay.bot.running import Runs
 from relay.bot.understand import Understood, understand
 from relay.bot.updates import sort_update
+from relay.claims import Claimed
 from relay.errors import ChatGone
-from relay.models import Claimed
 from relay.testing import FakeMessenger
 from relay.verbs import ANSWERS, BUTTONS, VERBS
 from relay.verbs.registry import Call, Pressed, Told, Verb, question

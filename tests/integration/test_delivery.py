@@ -11,6 +11,7 @@ import pytest
 from relay.bot import delivery, insist
 from relay.bot.delivery import Delivered, Delivery, plainer
 from relay.bot.lost import PROBE
+from relay.claims import Claimed
 from relay.errors import (
     ChatGone,
     ChatMigrated,
@@ -21,7 +22,6 @@ from relay.errors import (
     TokenRefused,
 )
 from relay.memory.store import Store
-from relay.models import Claimed
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
 

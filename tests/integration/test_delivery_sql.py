@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from relay.claims import Claimed
 from relay.memory.store import Store
-from relay.models import Claimed
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from relay.claims import Claimed
 from relay.errors import TurnLost
 from relay.memory.store import Store
-from relay.models import Claimed
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, incoming_of, message, private, reply
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from relay.bot.said import joined_blocks, parts_of, text_of
+from relay.claims import Claimed
 from relay.errors import TurnLost
 from relay.memory.store import Store
-from relay.models import Claimed
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private, reply

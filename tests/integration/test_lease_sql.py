@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from relay.claims import News
 from relay.jobs import alone
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.store import Store
-from relay.models import News
 from relay.ports import Database
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, message

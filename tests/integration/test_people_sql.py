@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.bot.updates import sort_update
+from relay.claims import Claimed
 from relay.memory.people import digest, new_nonce
 from relay.memory.store import Store
-from relay.models import Claimed
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, fact, incoming_of, message, private, reply
 

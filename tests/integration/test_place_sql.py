@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from relay.bot.updates import sort_update
+from relay.claims import Claimed
 from relay.errors import DatabaseError
 from relay.memory.calls.place import EVERYWHERE
 from relay.memory.store import Store
-from relay.models import Claimed
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private
 

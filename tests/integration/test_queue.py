@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from relay.bot.updates import sort_update
+from relay.claims import Claimed
 from relay.errors import TurnLost
 from relay.jobs import tidy
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.store import Store
-from relay.models import Claimed
 from relay.ports import Database
 from tests.integration.conftest import Sql
 from tests.integration.house import (

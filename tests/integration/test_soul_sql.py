@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from relay.claims import Claimed
 from relay.memory.store import Store
-from relay.models import Claimed
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House
 

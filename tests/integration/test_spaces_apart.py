@@ -10,8 +10,9 @@ import pytest
 
 from relay.bot import arrival, understand
 from relay.bot.groups import Groups
+from relay.claims import Claimed
 from relay.memory.store import Store
-from relay.models import Claimed, File, Incoming, ModelRequest, Space
+from relay.models import File, Incoming, ModelRequest, Space
 from relay.verbs import VERBS
 from tests.integration.apart import Act, Leak, Ledger
 from tests.integration.conftest import Server

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from relay.claims import Queue
 from relay.memory.store import Store
-from relay.models import Queue
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, message
 

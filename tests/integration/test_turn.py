@@ -15,8 +15,9 @@ from relay.errors import ContextTooLong, ModelAccountError, ModelRefused, Stream
 from relay.jobs import Summariser, summarise_due
 from relay.memory.store import Store
 from relay.models import Answer, Block, ModelRequest, ReplyTo, Space, Step
+from relay.outcome import answer_from
 from relay.testing import FakeSink, OfflineModel
-from relay.turn import Engine, answer, answer_from
+from relay.turn import Engine, answer
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, group, incoming_of, private
 

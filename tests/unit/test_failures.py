@@ -10,9 +10,9 @@ import pytest
 from relay.bot.groups import Groups
 from relay.bot.updates import Bot
 from relay.bot.worker import Worker
+from relay.claims import Claimed
 from relay.errors import DatabaseError
 from relay.memory.people import People
-from relay.models import Claimed
 from relay.testing import FakeMessenger
 from tests.unread import unread
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from relay.claims import Queue
 from relay.errors import DatabaseUnavailable
-from relay.models import Queue
 from relay.web import health as module
 from relay.web.health import Health, Process
 

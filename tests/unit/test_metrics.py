@@ -9,9 +9,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from relay import metrics
+from relay.claims import Queue
 from relay.errors import TurnLost
 from relay.metrics import BOUNDS, MOST, Counter, Histogram
-from relay.models import Queue
 from relay.web.health import Process
 from relay.web.numbers import Numbers, counter, histogram, rendered
 

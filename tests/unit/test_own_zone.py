@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.models import Choices, Claimed
+from relay.claims import Claimed
+from relay.models import Choices
 from tests.unit.test_soul import ACTIVE
 from tests.unit.test_verbs import ADA, Canned, call, known, opened, row, told
 

@@ -9,8 +9,8 @@ import pytest
 from relay.bot.arrival import greeting
 from relay.bot.understand import silenced
 from relay.bot.updates import Bot, sort_update
+from relay.claims import Claimed
 from relay.intents import Forget, Intents, Learn, Remember, without_known
-from relay.models import Claimed
 from relay.verbs.standing import Standing, is_present, reads_all, writes
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.checks import writable_chat

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from relay.bot.format import format_reply
+from relay.claims import Claimed
 from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.models import Claimed, Space
+from relay.models import Space
 from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import BUTTONS, VERBS
 from relay.verbs import memory as memory_verbs

@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relay.bot.format import format_reply
-from relay.models import Choices, Claimed
+from relay.claims import Claimed
+from relay.models import Choices
 from relay.prices import Prices
 from relay.verbs import BUTTONS
 from relay.verbs.why import PAGE, explained, fact_rows

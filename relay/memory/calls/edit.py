@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from relay.claims import Claimed
 from relay.memory.calls.base import Calls, Json
-from relay.models import Claimed
 
 
 class EditCalls(Calls):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.claims import Claimed, News
 from relay.memory.calls.base import Calls, Json
-from relay.models import Claimed, News
 
 LEASE_SECONDS = 20
 """How long a turn is a process's own after its last word. With the pause between two claims of another it makes how

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from relay.claims import Claimed
 from relay.memory.calls.base import Calls, Json
-from relay.models import Claimed, Space
+from relay.models import Space
 
 
 class SearchCalls(Calls):

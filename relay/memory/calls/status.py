@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from relay.claims import Queue
 from relay.memory.calls.base import Calls
-from relay.models import Queue
 
 
 class StatusCalls(Calls):
