@@ -31,7 +31,7 @@ from relay.media.filling import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.redact import redact
 from relay.memory.store import Store
-from relay.models import Answer, Incoming
+from relay.models import Answer, Choices, Incoming
 from relay.outcome import answer_from
 from relay.ports import Messenger, Voice
 from relay.stopping import unless
@@ -258,7 +258,7 @@ class Worker:
         if read is None:
             return Answer("", note=STOPPED)
         if read.notices and not is_usable(read):
-            return Answer("", note="\n".join(read.notices))
+            return Answer("", note="\n".join(read.notices), choices=Choices(sound=False))
         return await answer(self.engine, read, preview, run.stop)
 
     def _stored_parts(self, turn: Claimed, place: Place) -> list[dict[str, Any]]:

@@ -136,7 +136,7 @@ async def test_the_picture_of_usage_arrives(house: House) -> None:
     assert "Usage of the last 14 days" in text.text
     assert "claude-sonnet-5-5: 1 answer" in text.text
     image = Image.open(io.BytesIO(content(house, picture)))
-    assert (image.format, image.size) == ("PNG", (800, 400))
+    assert (image.format, image.size) == ("JPEG", (800, 400))
     assert picture.silent
     order = house.tg.fault("sendPhoto", "lost", chat_id=chat.id)
     await house.tg.say(chat, None, "/usage 30")

@@ -180,7 +180,6 @@ async def test_stickers_and_animations(world: World) -> None:
 async def test_what_cannot_be_seen_gets_a_line_that_helps(world: World) -> None:
     for content, name, mime, line in (
         (HEIC, "IMG.HEIC", "image/heic", "Send it as a photo"),
-        (SVG, "logo.svg", "image/svg+xml", "Send it as a PNG"),
         (bomb(5000), "bomb.png", "image/png", "5000 × 5000 pixels. I can take 2 megapixels."),
         (picture()[:500], "half.jpg", "image/jpeg", "damaged"),
         (b"%PDF-1.7 not a picture", "lie.png", "image/png", "none of them"),
@@ -192,9 +191,12 @@ async def test_what_cannot_be_seen_gets_a_line_that_helps(world: World) -> None:
     with_preview = upload(HEIC, "IMG.HEIC", "image/heic", thumbnail=picture())
     await say(world, world.dm, "and this?", document=with_preview)
     assert len(images(world.model.last)) == 1
-    told = await say(world, world.dm, "what is on it?", document=upload(SVG, "logo.svg", "image/svg+xml"))
-    assert "could not use your file logo.svg" in told.text, "the answer comes with it"
+    told = await say(world, world.dm, "what is on it?", document=upload(HEIC, "IMG.HEIC", "image/heic"))
+    assert "could not use your file IMG.HEIC" in told.text, "the answer comes with it"
     assert "could not be opened" in world.model.last.last_text
+    drawn = await say(world, world.dm, "and drawn?", document=upload(SVG, "logo.svg", "image/svg+xml"))
+    assert "could not use" not in drawn.text
+    assert "<svg" in world.model.last.last_text, "a drawing in words is read"
 
 
 async def test_a_picture_and_its_caption_come_into_a_new_answer_to_an_edit(world: World) -> None:
