@@ -287,3 +287,13 @@ async def test_what_was_used_before_there_was_a_table_for_it_is_counted(server: 
         "select what, done, user_id, space_id, model, input, cached, output, at < '2026-01-03' from relay.spend"
         " order by at",
     ) == [("answer", True, 1001, 1, "big", 3, 0, 4, True), ("summary", True, 1001, 1, "small", 0, 9, 0, False)]
+
+
+async def test_every_function_in_sql_uses_what_there_is(opened: Opened) -> None:
+    found = await opened.sql(
+        "select pg_get_functiondef(p.oid) from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname = 'sql' "
+        "where p.pronamespace = 'relay'::regnamespace or p.proname like 'relay\\_%'"
+    )
+    assert len(found) > 100
+    for (definition,) in found:
+        await opened.sql(definition)  # a migration defines them without a look at their bodies
