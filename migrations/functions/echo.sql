@@ -22,10 +22,11 @@ begin
     return (select to_jsonb(d) || '{"uncertain": false}' from delivery d where d.id = own.id);
 end $$;
 
--- Blocks of a message in which somebody was heard, with what they really said.
+-- Blocks of a message in which somebody was heard, with what they really said. A recording that the message only
+-- replies to is another's.
 create or replace function relay.with_heard(p_blocks jsonb, p_text text) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(case when one ? 'heard' then one || jsonb_build_object(
+    select coalesce(jsonb_agg(case when one ? 'heard' and not one ? 'replied' then one || jsonb_build_object(
         'text', p_text, 'heard', one -> 'heard' || '{"corrected": true}') else one end order by place), '[]')
     from jsonb_array_elements(p_blocks) with ordinality as b (one, place)
 $$;

@@ -90,6 +90,21 @@ async def test_what_others_said_stays_theirs(room: Listening) -> None:
     assert (blocks[0]["untrusted"], blocks[0]["from"]) == ("forward", "Sam")
 
 
+async def test_a_recording_that_was_replied_to_keeps_its_words(room: Listening) -> None:
+    theirs = await room.speak("what was said first")
+    await room.settled()
+    await room.speak("a secnd thing", reply_to=theirs)
+    await room.settled()
+    echo = next(message for message in room.mine() if message.text == "🎤 a secnd thing")
+    await correct(room, echo, "a second thing")
+    ((text, blocks),) = await room.relay.sql(
+        "select text, blocks from message where role = 'user' order by id desc limit 1"
+    )
+    assert text == "a second thing"
+    assert [one["text"] for one in blocks] == ["what was said first", "a second thing"]
+    assert "corrected" not in blocks[0]["heard"]
+
+
 async def test_a_caption_stays_with_what_was_heard(room: Listening) -> None:
     said = await room.speak("herd words", text="my caption")
     await room.settled()
