@@ -141,6 +141,25 @@ async def test_when_more_was_said_it_is_noted_and_not_answered(room: Listening) 
     assert "the first thing" in str(room.requests[-1].messages[0])
 
 
+async def test_what_a_misheard_one_taught_can_be_undone_later(room: Listening) -> None:
+    await room.speak("I live in Rome")
+    await room.settled()
+    await room.relay.tg.say(room.dm, ADA, "something else")
+    await room.settled()
+    await correct(room, room.mine()[0], "I live in Riga")
+    line = room.mine()[-1]
+    assert "More was said since" in line.text
+    assert line.text.endswith("🧠 Learned: Lives in Rome")
+    assert await known(room) == ["Lives in Rome"], "nothing is taken back unasked"
+    room.relay.tg.press(room.dm, ADA, line, line.buttons["↩ Undo / Edit…"])
+    await room.settled()
+    room.relay.tg.press(room.dm, ADA, line, line.buttons["↩ Undo: Lives in Rome"])
+    await room.settled()
+    assert await known(room) == []
+    await correct(room, room.mine()[0], "I live in Oslo")
+    assert not room.mine()[-1].buttons, "it is undone already"
+
+
 async def test_in_a_group_only_who_spoke_corrects(room: Listening) -> None:
     tg = room.relay.tg
     ben = tg.user(BEN, "Ben")
