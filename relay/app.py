@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from importlib import metadata
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -15,12 +14,13 @@ import structlog
 
 from relay import migrate
 from relay.budget import Budget
+from relay.clients.speakers import speakers
 from relay.errors import SchemaError
 from relay.hearing.installed import chosen
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Database, Ears, Keeper, Messenger, Model, Voice
+from relay.ports import Database, Ears, Keeper, Messenger, Model, Opener, Voice
 from relay.prices import load as load_prices
 from relay.settings import Settings
 from relay.settings import load as load_settings
@@ -109,12 +109,6 @@ async def open(url: str = "") -> AsyncIterator[Relay]:
         yield relay
 
 
-def speaks(setting: str) -> str:
-    """What says answers aloud by RELAY_TTS; empty: nothing, or it is not installed."""
-    modules = {"edge-tts": "edge_tts", "piper": "piper"}
-    return setting if setting in modules and find_spec(modules[setting]) is not None else ""
-
-
 def make_model(settings: Settings) -> Model:
     """The model's client; it imports its package at first use."""
     from relay.clients.claude import Claude
@@ -144,8 +138,10 @@ def make_worker(
     on_summary: Callable[[], None],
     ears: Ears | None = None,
     voice: Voice | None = None,
+    opener: Opener | None = None,
 ) -> Worker:
-    """A worker on an open Relay. `ears` hear recordings, `voice` says answers aloud; None: nothing does."""
+    """A worker on an open Relay. `ears` hear recordings, `voice` says answers aloud; None: nothing does. `opener`:
+    see `make_reader`."""
     from relay.bot.groups import Groups
     from relay.bot.worker import Worker
     from relay.jobs import Summariser
@@ -167,9 +163,9 @@ def make_worker(
         budget=budget,
         web_search=settings.web_search,
         hears=chosen(settings.speech_to_text) or "",
-        speaks=speaks(settings.text_to_speech),
+        speaks=next(iter(speakers(settings)), ""),
     )
-    reader, shelf = make_reader(settings, messenger, ears)
+    reader, shelf = make_reader(settings, messenger, ears, opener)
     engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
     return Worker(
         engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo,
@@ -177,10 +173,18 @@ def make_worker(
     )  # fmt: skip
 
 
-def make_reader(settings: Settings, messenger: Messenger, ears: Ears | None = None) -> tuple[Reader, Shelf]:
-    """What reads the files that people send, and what shows them to the model again. `ears`: None where nothing is
-    installed that hears."""
+def make_opener() -> Opener:
+    """What opens files, a few at a time: one for everything that does."""
     from relay.clients.opener import Opener
+
+    return Opener()
+
+
+def make_reader(
+    settings: Settings, messenger: Messenger, ears: Ears | None = None, opener: Opener | None = None
+) -> tuple[Reader, Shelf]:
+    """What reads the files that people send, and what shows them to the model again. `ears`: None where nothing is
+    installed that hears; `opener`: None for one of its own."""
     from relay.media.documents import Documents
     from relay.media.files import Files
     from relay.media.pictures import Pictures
@@ -189,7 +193,11 @@ def make_reader(settings: Settings, messenger: Messenger, ears: Ears | None = No
     from relay.media.shelf import Shelf
     from relay.media.sounds import Sounds
 
-    files, opener, cache = Files(messenger, settings.max_file * 2**20, make_keeper(settings)), Opener(), Cache()
+    files, opener, cache = (
+        Files(messenger, settings.max_file * 2**20, make_keeper(settings)),
+        opener or make_opener(),
+        Cache(),
+    )
     pictures = Pictures(files, opener, settings.max_megapixels * 1_000_000, cache)
     sounds = Sounds(files, ears, settings.max_minutes)
     reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures, settings.max_pages))

@@ -10,6 +10,7 @@ from relay.tags import FACT_LENGTH, Scanner, one_line, storable
 MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
 CONTENT_LENGTH, TAG_LENGTH, MAX_TAGS = 2000, 40, 10
 FORGET_LETTERS = 4
+VOICE_REPLY = ("VOICE_REPLY", "")
 ECHO = "it was in the message itself"
 _CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
 """What makes code, a quote or mere text of what follows it."""
@@ -83,12 +84,13 @@ def process_intents(reply: str) -> Intents:
 
 def without_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
     """The intents without those whose tag stands in `texts`: a model that repeats what it read asks for nothing."""
-    if not intents.actions:
+    if not (intents.actions or intents.voice_reply):
         return intents
     read = {key for text in texts if "[" in text for key in _tags_in(text)}
     kept = tuple(action for action in intents.actions if _key(action) not in read)
     echoes = (Rejected(*_shown(action), ECHO) for action in intents.actions if _key(action) in read)
-    return replace(intents, actions=kept, rejected=(*intents.rejected, *echoes))
+    voice_reply = intents.voice_reply and VOICE_REPLY not in read
+    return replace(intents, actions=kept, rejected=(*intents.rejected, *echoes), voice_reply=voice_reply)
 
 
 def without_known(intents: Intents, lent: Iterable[str]) -> Intents:
@@ -102,7 +104,9 @@ def _tags_in(text: str) -> Iterable[tuple[str, str]]:
     """The tags in a text, also those in code and quotes, where they do nothing until somebody repeats them."""
     scanner = Scanner(_CODE_AND_QUOTES.sub("", text), growing=False)
     scanner.run()
-    return ((tag, _plain(str(payload))) for tag, payload, _ in scanner.found)
+    yield from ((tag, _plain(str(payload))) for tag, payload, _ in scanner.found)
+    if scanner.voice_reply:
+        yield VOICE_REPLY
 
 
 def _shown(action: Action) -> tuple[str, str]:

@@ -167,7 +167,7 @@ class Incoming:
     notices: tuple[str, ...] = ()
     """What of it could not be used, in sentences for the person who sent it."""
     spoken: bool = False
-    """It came as a voice note or a video note."""
+    """It came as a voice note or a video note of the speaker's own."""
 
 
 @dataclass(frozen=True, slots=True)

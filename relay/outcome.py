@@ -10,9 +10,12 @@ from relay.marks import text_block
 from relay.models import Answer, Choices, Incoming, Prompt, Reply
 
 
-def aloud(incoming: Incoming, intents: Intents, choices: Choices) -> bool:
-    """Whether an answer is also said: the model was asked to, or its reader always wants it so, or spoke themselves."""
-    wanted = intents.voice_reply or incoming.spoken or choices.voice == "always"
+def aloud(incoming: Incoming, intents: Intents, choices: Choices, tainted: bool) -> bool:
+    """Whether an answer is also said: the model was asked to, or its reader always wants it so, or spoke themselves.
+
+    Speaking may hand an answer to a service. In a tainted turn somebody else may have asked the model for that.
+    """
+    wanted = (intents.voice_reply and not tainted) or incoming.spoken or choices.voice == "always"
     return wanted and choices.voice != "never"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from relay.app import Relay, make_ears, make_model, make_worker, opened
+from relay.app import Relay, make_ears, make_model, make_opener, make_worker, opened
 from relay.clients.account import make_directory
 from relay.clients.voices import make_voices
 from relay.errors import MessengerError, TokenRefused
@@ -97,7 +97,9 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.memory)
     scheduler = Scheduler(jobs(relay, model, telegram, bot))
-    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, make_voices(settings))
+    opener = make_opener()
+    voice = make_voices(settings, opener)
+    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, voice, opener)
     freed = await relay.memory.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()

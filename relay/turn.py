@@ -16,6 +16,7 @@ from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
 from relay.history import SEARCH_HISTORY, search_history
 from relay.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.marks import CACHE
+from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
 from relay.memory.store import Store
 from relay.models import Answer, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
@@ -107,7 +108,8 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
         return incoming, context, []
     replied = context.message["reply_to"]
     reply_to = ReplyTo(**replied) if replied else None
-    incoming = replace(incoming, text=context.message["text"], reply_to=reply_to)
+    spoken = is_spoken(context.message["blocks"])
+    incoming = replace(incoming, text=context.message["text"], reply_to=reply_to, spoken=spoken)
     found = await recalled_for(engine, incoming)
     return incoming, context, [row for row in found if row["id"] != context.message_id]
 
@@ -204,7 +206,7 @@ async def finish(
         "text": intents.text,
         "tools": list(reply.tools),
         "note": " ".join(note for note in (*incoming.notices, reply.note) if note),
-        "aloud": reply.status == "complete" and aloud(incoming, intents, choices),
+        "aloud": reply.status == "complete" and aloud(incoming, intents, choices, reply.tainted),
         "retry": reply.status == "cut",
         "web": held_back,
         "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],

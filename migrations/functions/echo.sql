@@ -22,17 +22,18 @@ begin
     return (select to_jsonb(d) || '{"uncertain": false}' from delivery d where d.id = own.id);
 end $$;
 
--- Blocks of a message in which somebody was heard, with what they really said.
+-- Blocks of a message in which somebody was heard, with what they really said. A recording that the message only
+-- replies to is another's.
 create or replace function relay.with_heard(p_blocks jsonb, p_text text) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(case when one ? 'heard' then one || jsonb_build_object(
+    select coalesce(jsonb_agg(case when one ? 'heard' and not one ? 'replied' then one || jsonb_build_object(
         'text', p_text, 'heard', one -> 'heard' || '{"corrected": true}') else one end order by place), '[]')
     from jsonb_array_elements(p_blocks) with ordinality as b (one, place)
 $$;
 
 -- Somebody replied to a message of ours with what they really said in a recording: where that message is its echo, and
 -- the recording theirs, what they said gets this wording (once, however often this is called). turn_id: the turn that
--- took the recording; last: nothing was said after it. Null: the reply is a message like any other.
+-- took the recording; last: nothing was said after it; answered: the turn whose answer to it stands. Null: the reply is a message like any other.
 create or replace function public.relay_correct(
     p_turn_id bigint, p_fence bigint, p_chat_id bigint, p_telegram_message_id bigint, p_text text)
 returns jsonb
@@ -58,5 +59,6 @@ begin
         perform relay.give_wording(said, heard, btrim(
             relay.words_in(corrected, true) || E'\n' || relay.words_in(corrected, false), E' \n'), corrected);
     end if;
-    return jsonb_build_object('turn_id', said.turn_id, 'last', relay.is_last_said(said));
+    return jsonb_build_object('turn_id', said.turn_id, 'last', relay.is_last_said(said),
+        'answered', (relay.standing_answer(said)).id);
 end $$;

@@ -96,15 +96,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by t.id desc limit 1
 $$;
 
--- What an answer's last message of text shows (a line in place of a voice note is none): where it is, its buttons when it was sent, and what its turn changed in memory.
+-- What an answer's last message of text shows (a line in place of a voice note is none): where it is, its buttons when
+-- it was sent, and what its turn changed in memory.
 create or replace function relay.shown_last(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', p_turn.id, 'chat_id', d.chat_id, 'message_id', d.telegram_message_id,
         'rows', coalesce(d.request #> '{reply_markup,inline_keyboard}', '[]'), 'changes', relay.changes_of(p_turn.id))
     from delivery d
     where d.turn_id = p_turn.id and d.status = 'sent' and d.telegram_message_id is not null and d.request ? 'text'
-        and d.echo_of is null
-        and not d.request ? 'say'
+        and d.echo_of is null and not d.request ? 'say'
     order by d.seq desc limit 1
 $$;
 
@@ -220,8 +220,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- The texts of an answer that takes another's place get the other's messages in the chat, in order, to be edited. Those
--- that are left over, and files, become parts of their own, to be deleted. What stands in another chat (a group that has become a
--- supergroup) is out of reach.
+-- that are left over, and files, become parts of their own, to be deleted. What stands in another chat (a group that
+-- has become a supergroup) is out of reach.
 create or replace function relay.take_over_parts(p_turn relay.turn) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

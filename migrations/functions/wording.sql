@@ -51,12 +51,12 @@ begin
     update message set untrusted = jsonb_path_exists(blocks, '$[*].untrusted') where id = p_message.id;
 end $$;
 
--- The words in blocks: those of a file (p_file), or those beside it.
+-- The words in blocks: those of a file (p_file), or those beside it. A file that the message only replies to is none.
 create or replace function relay.words_in(p_blocks jsonb, p_file boolean) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select coalesce(btrim(string_agg(one ->> 'text', E'\n' order by place), E' \n'), '')
     from jsonb_array_elements(p_blocks) with ordinality as b (one, place)
-    where one ->> 'type' = 'text' and (one ? 'file') = p_file and not one ? 'unread'
+    where one ->> 'type' = 'text' and (one ? 'file') = p_file and not one ? 'unread' and not one ? 'replied'
 $$;
 
 -- An edit of what stands under a file, with what was read of that file when it came: p_text and p_blocks are what the

@@ -83,8 +83,8 @@ def request_of(text: str, place: Place) -> Json:
 async def corrected(turn: Claimed, message: Json, bot: Bot, messenger: Messenger, store: Store) -> Json | None:
     """Takes a reply to an echo: what was heard gets that wording, in the record and in the chat.
 
-    Returns `{turn_id, last}`: which turn the recording was for, and whether nothing was said since. None when the
-    message is no such reply, or not from whoever spoke.
+    Returns `{turn_id, last, answered}`: which turn the recording was for, whether nothing was said since, and the turn
+    whose answer stands (None without one). None when the message is no such reply, or not from whoever spoke.
     """
     if not may_correct(message, bot):
         return None

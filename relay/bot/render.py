@@ -9,6 +9,7 @@ from relay.bot.attachments import without_long_code
 from relay.bot.files import file_request, too_big, voice_request
 from relay.bot.format import format_reply
 from relay.bot.place import Place
+from relay.bot.understand import Understood
 from relay.models import Answer, File
 from relay.verbs.changes import first_rows, memory_line
 from relay.verbs.registry import button, literal
@@ -70,6 +71,13 @@ def message_parts(
             if buttons:
                 parts[0]["request"]["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
     return parts
+
+
+def notice_parts(understood: Understood) -> list[Json]:
+    """The line that takes an answer's place, with what of memory it is about."""
+    changes, turn_id = understood.changes, understood.changed_by
+    buttons, footer = first_rows(changes, turn_id), memory_line(changes, [])
+    return message_parts(understood.notice or "", understood.place, buttons, footer, silent=True)
 
 
 def with_files(parts: list[Json], files: Sequence[File], place: Place) -> list[Json]:

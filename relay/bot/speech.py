@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Any
 
 from relay import metrics
+from relay.bot import sign
 from relay.bot.insist import Stopped
-from relay.errors import MessengerError, VoiceUnavailable
+from relay.errors import VoiceUnavailable
 from relay.models import Sound
 from relay.ports import Messenger, Voice
 from relay.stopping import unless
+from relay.verbs.voice import OFF
 
 Json = dict[str, Any]
-SIGN_SECONDS = 4.5
-"""How long the sign that somebody records is shown."""
-OFF = "Speaking is switched off (RELAY_TTS)."
 
 
 class Speech:
@@ -32,20 +30,13 @@ class Speech:
         """The sound of a request for a voice note. Raises `VoiceUnavailable`, and `Stopped` once `stop` is set."""
         if self._voice is None:
             raise VoiceUnavailable(OFF)
-        sign = asyncio.create_task(self._sign(request))
+        at: Json = {key: request[key] for key in ("chat_id", "message_thread_id") if key in request}
+        recording = asyncio.create_task(sign.shown(self._messenger, at, "record_voice"))
         try:
             say = request["say"]
             sound = await unless(stop or asyncio.Event(), self._voice.speak(say["text"], say["language"]))
         finally:
-            sign.cancel()
+            recording.cancel()
         if sound is None:
             raise Stopped
         return sound
-
-    async def _sign(self, request: Json) -> None:
-        """Shows that a voice note is being recorded, in the right topic, until cancelled."""
-        at = {key: request[key] for key in ("chat_id", "message_thread_id") if key in request}
-        while True:
-            with contextlib.suppress(MessengerError):
-                await self._messenger.call("sendChatAction", **at, action="record_voice")
-            await asyncio.sleep(SIGN_SECONDS)

@@ -10,16 +10,16 @@ from typing import Any
 
 import structlog
 
+from relay.bot import sign
 from relay.bot.format import format_preview
 from relay.bot.place import Place
 from relay.claims import Claimed
-from relay.errors import MessengerError, MessengerThrottled, RelayError
+from relay.errors import MessengerThrottled, RelayError
 from relay.memory.store import Store
 from relay.ports import Messenger
 
 log = structlog.get_logger()
 
-TYPING_SECONDS = 4.5
 DRAFT_EVERY, DRAFT_FIRST, DRAFT_LASTS = 0.4, 0.25, 20.0
 EDIT_EVERY, EDIT_FIRST = 1.5, 1.0
 
@@ -56,7 +56,7 @@ class Preview:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Preview:
-        self._tasks.append(asyncio.create_task(self._type()))
+        self._tasks.append(asyncio.create_task(sign.shown(self._messenger, self._place.address(), "typing")))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -90,13 +90,6 @@ class Preview:
 
     def _markdown(self) -> str:
         return f"{self._so_far()}\n\n{self._trouble}".strip()
-
-    async def _type(self) -> None:
-        """The typing sign, from arrival to answer, in the right topic."""
-        while True:
-            with contextlib.suppress(MessengerError):
-                await self._messenger.call("sendChatAction", **self._place.address(), action="typing")
-            await asyncio.sleep(TYPING_SECONDS)
 
     async def _show(self) -> None:
         """Shows the newest text at a steady pace until closed; a request under way is always finished."""

@@ -48,6 +48,10 @@ class Understood:
     incoming: Incoming | None = None
     verb: str | None = None
     notice: str | None = None
+    changes: Sequence[Json] = ()
+    """What was done to memory that the line is about, and may be undone."""
+    changed_by: int = 0
+    """The turn that did it."""
     wanted: str = ""
     """The model that /retry names, in the person's word."""
 
@@ -83,7 +87,7 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         return Understood(place, verb="reply")
     if correction := await corrected(turn, messages[0], bot, messenger, store):
         if not correction["last"]:
-            return Understood(place, notice=LATE)
+            return await late(turn, place, correction["answered"], store)
         nothing = unsaid(turn, bot, place, space, messages[0].get("from") or {})
         return Understood(place, replace(nothing, retry=True, retry_turn=correction["turn_id"], replaces=True))
     blocks = joined_blocks(messages, turn.user_id, bot.id)
@@ -104,6 +108,14 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         notices=tuple(dict.fromkeys(refusals)),
     )
     return Understood(place, incoming, wanted=command.rest if command is not None and retry else "")
+
+
+async def late(turn: Claimed, place: Place, answered: int | None, store: Store) -> Understood:
+    """What is said to a correction that is not answered: the answer to what was misheard stands, and what it taught is
+    offered to be undone."""
+    changes = (await store.changes(answered, turn.user_id, False) or []) if answered else []
+    standing = [one for one in changes if one["status"] in ("applied", "pending")]
+    return Understood(place, notice=LATE, changes=standing, changed_by=answered or 0)
 
 
 def silenced(turn: Claimed, bot: Bot, admin: bool) -> bool:

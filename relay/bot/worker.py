@@ -19,7 +19,7 @@ from relay.bot.groups import Groups
 from relay.bot.lease import PollLease
 from relay.bot.newcomers import served
 from relay.bot.place import Place
-from relay.bot.render import answer_parts, message_parts
+from relay.bot.render import answer_parts, notice_parts
 from relay.bot.retry import with_model
 from relay.bot.running import Run, Runs
 from relay.bot.stream import Preview
@@ -220,8 +220,7 @@ class Worker:
             if understood.verb is not None:
                 return await self._deliver(turn, await self._controls.handle(turn))
             if understood.notice is not None or understood.incoming is None:
-                notice = message_parts(understood.notice or "", understood.place, silent=True)
-                return await self._deliver(turn, notice)
+                return await self._deliver(turn, notice_parts(understood))
             told = await self._answered(run, understood.incoming, understood.place)
             if told is not None:
                 parts = self._parts(told, understood.place, turn.turn_id)

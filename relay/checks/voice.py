@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from relay.checks.finding import Finding, ok, skipped, warning
+from relay.clients.opener import Opener
 from relay.clients.piper import trouble
+from relay.clients.speakers import voices_of
 from relay.clients.voices import make_voices
 from relay.errors import VoiceUnavailable
 from relay.settings import Settings
@@ -16,12 +18,12 @@ OFFLINE = "Answers come as text meanwhile. `relay[voice-offline]` speaks without
 
 async def voice(settings: Settings) -> list[Finding]:
     """Says one word with what the settings name."""
-    speaks = make_voices(settings)
-    if speaks is None:
+    if settings.text_to_speech == "off":
         return [skipped("voice", "off (RELAY_TTS)")]
     piper = settings.text_to_speech == "piper"
-    if piper and (wrong := trouble(settings.tts_voice)):
-        said, _, fix = wrong.partition(": ")
+    speaks = make_voices(settings, Opener())
+    if speaks is None:
+        said, _, fix = trouble(voices_of(settings)[1]).partition(": ")
         return [warning("voice", said, fix)]
     try:
         await speaks.speak("Hello.", "en")

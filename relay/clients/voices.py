@@ -10,7 +10,8 @@ import structlog
 
 from relay.clients.edge_tts import EdgeTts
 from relay.clients.opener import Opener as Process
-from relay.clients.piper import Piper, trouble
+from relay.clients.piper import Piper
+from relay.clients.speakers import speakers, voices_of
 from relay.errors import MediaRefused, VoiceUnavailable
 from relay.models import Sound
 from relay.ports import Opener, Voice
@@ -53,14 +54,12 @@ class Voices:
         return Sound(content, "audio/ogg", told["seconds"])
 
 
-def make_voices(settings: Settings) -> Voice | None:
-    """What says answers aloud; None: nothing does. A path of an .onnx file is a voice of Piper's."""
-    if settings.text_to_speech == "off":
-        return None
-    given = settings.tts_voice
-    path = given if given.endswith(".onnx") or settings.text_to_speech == "piper" else ""
-    piper = Piper(path, Process(PIPER_BYTES, PIPER_SECONDS))
-    if settings.text_to_speech == "piper":
-        return Voices([piper], Process())
-    edge = EdgeTts("" if path else given, settings.tts_rate, settings.tts_pitch)
-    return Voices([edge] if trouble(path) else [edge, piper], Process())
+def make_voices(settings: Settings, opener: Opener) -> Voice | None:
+    """What says answers aloud; None: nothing can."""
+    edge, path = voices_of(settings)
+    made: dict[str, Voice] = {
+        "edge-tts": EdgeTts(edge, settings.tts_rate, settings.tts_pitch),
+        "piper": Piper(path, Process(PIPER_BYTES, PIPER_SECONDS)),
+    }
+    names = speakers(settings)
+    return Voices([made[name] for name in names], opener) if names else None

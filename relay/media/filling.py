@@ -11,7 +11,8 @@ from relay import metrics
 from relay.media.reading import Read, Reader
 from relay.models import Attachment, Block, Incoming
 
-MARKS = ("untrusted", "from")
+MARKS = ("untrusted", "from", "replied")
+"""What a block keeps of the attachment that it was: whose it is, and that it is another message's."""
 SPOKEN = ("voice", "video_note")
 MOST_KEPT = 4_000_000
 """Characters of documents that are kept of one input."""
@@ -24,7 +25,7 @@ async def filled(
     read. Blocks of type `attachment`, which only an unread input has, give way to what was read."""
     carried = [row for row in incoming.blocks if row["type"] == "attachment"]
     attachments = {row["file"]["unique_id"]: Attachment.from_json(row["file"]) for row in carried}
-    sent = {row["file"]["unique_id"]: row["file"]["kind"] for row in carried if not row.get("replied")}
+    sent = {row["file"]["unique_id"] for row in carried if not row.get("replied")}
     if not attachments:
         return incoming
 
@@ -56,7 +57,7 @@ async def filled(
         untrusted=any(block.get("untrusted") for block in blocks),
         documents=documents,
         notices=(*incoming.notices, *dict.fromkeys(one.notice for one in results if one.notice), *shortened),
-        spoken=any(kind in SPOKEN for kind in sent.values()),
+        spoken=is_spoken(carried),
     )
 
 
@@ -98,6 +99,12 @@ def text_with(blocks: Sequence[dict[str, Any]], read: dict[str, Read]) -> str:
     own = (block for block in blocks if not block.get("replied"))
     said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in own)
     return "\n".join(text for text in said if text.strip()).strip()
+
+
+def is_spoken(blocks: Sequence[Block]) -> bool:
+    """Whether somebody said it with their own voice: not what they forward, and not what they reply to."""
+    own = (block["file"]["kind"] for block in blocks if "file" in block and not block.keys() & set(MARKS))
+    return any(kind in SPOKEN for kind in own)
 
 
 def is_usable(incoming: Incoming) -> bool:

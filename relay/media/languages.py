@@ -101,7 +101,10 @@ _USUAL = {"cyrillic": "ru", "arabic": "ar"}
 def language_of(text: str) -> str:
     """The ISO 639-1 code of the language that a text seems to be in; empty when it does not tell."""
     text = text[:MOST].lower()
-    scripts = Counter(filter(None, map(_script, _LETTERS.findall(text))))
+    scripts: Counter[str] = Counter()
+    for letter, count in Counter(_LETTERS.findall(text)).items():
+        scripts[_script(letter)] += count
+    del scripts[""]
     if not scripts:
         return ""
     (script, letters), total = scripts.most_common(1)[0], scripts.total()

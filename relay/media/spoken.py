@@ -15,6 +15,10 @@ log = structlog.get_logger()
 
 MOST = 1_500
 """Characters that are said: about a minute and a half."""
+_WRITTEN = 10
+"""So many times as much of a text is looked at, code and tables with it."""
+_PROSE = 4
+"""So many times as much of its words."""
 _OPTIONS = (
     pyromark.Options.ENABLE_TABLES
     | pyromark.Options.ENABLE_STRIKETHROUGH
@@ -34,8 +38,12 @@ _IN_THE_TEXT = {
 _ENDS = frozenset({"Paragraph", "Heading", "Item", "BlockQuote", "CodeBlock", "Table", "HtmlBlock"})
 """What ends with a pause."""
 _ADDRESS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://|www\.)\S*|\b[\w-]+(?:\.[\w-]+)+(?::\d+)?/\S*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.I
+    r"(?:[\w+.-]{0,20}+://|www\.)\S*"
+    r"|(?<![\w-])(?<![\w-]\.)[\w-]++(?:\.[\w-]++)++(?::\d++)?+/\S*"
+    r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
+    re.I,
 )
+"""Tried only where a name begins, and never taken back: a long word is read once."""
 _WORDS = re.compile(r"[\w .,:'’+-]{1,40}")
 """Code that can be said like words."""
 _MARKS = re.compile(r"[*_`#~|<>\[\]{}\\^\u200b\u2060\ufeff]+")
@@ -44,31 +52,35 @@ _SAID = "°№%"
 _SILENT = ("So", "Sk", "Cs", "Co", "Cn", "Cc", "Cf")
 """Categories of characters that it cannot: emoji and what makes them up."""
 _JOINERS = "\u200c\u200d"
-_END = re.compile(r"[.!?…]+[\"'”’»)]*(?=\s)|[。！？।؟]+[\"'”’»」)]*")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)]*+(?=\s)|[。！？।؟]++[\"'”’»」)]*+")
 _PAUSE = tuple(".!?…:;,。！？、।؟،")
 
 
 def spoken(markdown: str, most: int = MOST) -> str:
     """A text in Markdown as it is said, in at most `most` characters, cut at a sentence; empty: nothing can be."""
+    markdown = markdown[: _WRITTEN * most].encode("utf-8", "replace").decode()
     try:
-        written = _written(markdown.encode("utf-8", "replace").decode())
+        written = _written(markdown, _PROSE * most)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the Rust parser is no Exception
         log.warning("said without its form", error=type(error).__name__)
         written = markdown
-    lines = (_clean(line) for line in written.split("\n"))
+    lines = (_clean(line) for line in written[: _PROSE * most].split("\n") if line)
     text = " ".join(line if line.endswith(_PAUSE) else f"{line}." for line in lines if re.search(r"\w", line))
     return _cut(text, most)
 
 
-def _written(markdown: str) -> str:
-    """What of a text is words, a line for each thing after which one pauses."""
+def _written(markdown: str, most: int) -> str:
+    """What of a text is words, a line for each thing after which one pauses; about `most` characters at least."""
     words: list[str] = []
+    length = 0
     skipping = 0
     code, table = _IN_THE_TEXT.get(language_of(_prose(markdown)), _IN_THE_TEXT["en"])
     said: set[str] = set()
     for event in pyromark.events(markdown, options=_OPTIONS):
+        if length > most:
+            break
         key, value = _payload(event)
         name = _name(value) if key in ("Start", "End") else ""
         if name in ("CodeBlock", "Table"):
@@ -83,6 +95,7 @@ def _written(markdown: str) -> str:
             continue
         elif key == "Text" or (key in ("Code", "InlineMath", "DisplayMath") and _WORDS.fullmatch(value)):
             words.append(value)
+            length += len(value)
         elif key in ("SoftBreak", "InlineHtml"):
             words.append(" ")
         elif key in ("HardBreak", "Rule"):
@@ -110,7 +123,7 @@ def _clean(line: str) -> str:
         sign if sign in _SAID or sign in _JOINERS or unicodedata.category(sign) not in _SILENT else " " for sign in line
     ]
     line = re.sub(r"(?<!\w)[\u200c\u200d]+|[\u200c\u200d]+(?!\w)|[\ufe0e\ufe0f\u20e3]", "", "".join(signs))
-    line = re.sub(r"\(\s*[,;:.\s]*\)", " ", line)
+    line = re.sub(r"\([,;:.\s]*+\)", " ", line)
     # What is left may look like an address now that something between its parts is gone.
     line = _ADDRESS.sub(" ", line)
     return re.sub(r"\s+([,.;:!?])", r"\1", " ".join(line.split()))

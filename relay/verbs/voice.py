@@ -12,7 +12,7 @@ SPEAKS = {
     "never": "no answer is said aloud",
 }
 LABELS = {"auto": "🔊 Auto", "always": "🔊 Always", "never": "🔇 Never"}
-OFF = "I cannot speak here: RELAY_TTS is off."
+OFF = "Nothing speaks here: RELAY_TTS is off, or what it needs is missing (relay doctor tells)."
 NO_ANSWER = "That is no answer of mine. Reply with /say to an answer, or send it alone for my last one here."
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from relay.app import make_reader
 from relay.bot.worker import Worker
 from relay.errors import MediaRefused
-from relay.models import Heard, ModelRequest
+from relay.models import Heard, ModelRequest, Sound
 from relay.settings import Settings
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN
@@ -43,6 +43,18 @@ class FakeEars:
         return Heard(recording.decode(), "en", "fake tiny", self.seconds, self.cut)
 
 
+@dataclass
+class FakeVoice:
+    """The `Voice` port: remembers what it said."""
+
+    said: list[str] = field(default_factory=list)
+
+    async def speak(self, text: str, language: str = "") -> Sound:
+        """See `ports.Voice.speak`."""
+        self.said.append(text)
+        return Sound(b"OggS" + text.encode(), "audio/ogg", 2)
+
+
 def answers(request: ModelRequest) -> list[Json]:
     """The words of the present message once more; where somebody lives is learned."""
     said = " | ".join(block["text"] for block in request.messages[-1]["content"][1:])
@@ -58,6 +70,7 @@ class Listening:
     ears: FakeEars
     requests: list[ModelRequest]
     dm: Chat
+    voice: FakeVoice | None = None
 
     async def speak(self, words: str, chat: Chat | None = None, user: int = ADA, **more: Any) -> StoredMessage:
         """Somebody sends a voice note."""
@@ -88,7 +101,9 @@ class Listening:
         """Another worker takes over."""
         relay, old = self.relay, self.relay.worker
         reader, _ = make_reader(Settings(), relay.wire, self.ears)
-        relay.worker = Worker(old.engine, relay.wire, old.bot, old.groups, 16, old._house, lambda: None, reader)
+        relay.worker = Worker(
+            old.engine, relay.wire, old.bot, old.groups, 16, old._house, lambda: None, reader, voice=self.voice
+        )
         working = asyncio.create_task(relay.worker.run())
         try:
             yield
@@ -98,8 +113,8 @@ class Listening:
 
 
 @contextlib.asynccontextmanager
-async def listening(server: Server) -> AsyncIterator[Listening]:
-    """A Relay that hears."""
+async def listening(server: Server, voice: FakeVoice | None = None) -> AsyncIterator[Listening]:
+    """A Relay that hears, and speaks with `voice`."""
     requests: list[ModelRequest] = []
 
     def model(request: ModelRequest) -> list[Json]:
@@ -107,5 +122,5 @@ async def listening(server: Server) -> AsyncIterator[Listening]:
         return answers(request)
 
     ears = FakeEars()
-    async with inside(server, model, frozenset(), frozenset([ADA, BEN]), ears=ears) as relay:
-        yield Listening(relay, ears, requests, relay.tg.dm(relay.tg.user(ADA, "Ada")))
+    async with inside(server, model, frozenset(), frozenset([ADA, BEN]), ears=ears, voice=voice) as relay:
+        yield Listening(relay, ears, requests, relay.tg.dm(relay.tg.user(ADA, "Ada")), voice)

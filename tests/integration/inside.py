@@ -29,7 +29,7 @@ from relay.memory.patience import Patient
 from relay.memory.people import People as Known
 from relay.memory.store import Store
 from relay.models import File, ModelRequest, Step
-from relay.ports import Ears
+from relay.ports import Ears, Voice
 from relay.settings import Settings
 from relay.turn import Engine
 from relay.verbs.registry import House
@@ -152,6 +152,7 @@ async def inside(
     users: frozenset[int],
     reader: Reader | None = None,
     ears: Ears | None = None,
+    voice: Voice | None = None,
 ) -> AsyncIterator[Inside]:
     """A Relay on a fresh database. `reader`: what reads files; None: the usual one, with `ears`."""
     name = server.create(TEMPLATE)
@@ -165,7 +166,10 @@ async def inside(
         ) as connection:
             store, model = Store(client, str(uuid.uuid4())), Mind(answers)
             summariser = Summariser(store, model, "small")
-            house = House(store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here")
+            speaks = "fake" if voice else ""
+            house = House(
+                store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here", speaks=speaks
+            )
             engine = Engine(store, model, "big", 1000, UTC)
             worker = Worker(
                 engine,
@@ -176,6 +180,7 @@ async def inside(
                 house,
                 lambda: None,
                 reader or make_reader(Settings(), wire, ears)[0],
+                voice=voice,
             )
             intake = Intake(store, wire, worker, house.people)
             polling = Polling(intake, wire, store, Patient(client), bot.id, worker.poll_lease)

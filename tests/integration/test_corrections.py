@@ -90,6 +90,21 @@ async def test_what_others_said_stays_theirs(room: Listening) -> None:
     assert (blocks[0]["untrusted"], blocks[0]["from"]) == ("forward", "Sam")
 
 
+async def test_a_recording_that_was_replied_to_keeps_its_words(room: Listening) -> None:
+    theirs = await room.speak("what was said first")
+    await room.settled()
+    await room.speak("a secnd thing", reply_to=theirs)
+    await room.settled()
+    echo = next(message for message in room.mine() if message.text == "🎤 a secnd thing")
+    await correct(room, echo, "a second thing")
+    ((text, blocks),) = await room.relay.sql(
+        "select text, blocks from message where role = 'user' order by id desc limit 1"
+    )
+    assert text == "a second thing"
+    assert [one["text"] for one in blocks] == ["what was said first", "a second thing"]
+    assert "corrected" not in blocks[0]["heard"]
+
+
 async def test_a_caption_stays_with_what_was_heard(room: Listening) -> None:
     said = await room.speak("herd words", text="my caption")
     await room.settled()
@@ -124,6 +139,25 @@ async def test_when_more_was_said_it_is_noted_and_not_answered(room: Listening) 
     await room.relay.tg.say(room.dm, ADA, "go on")
     await room.settled()
     assert "the first thing" in str(room.requests[-1].messages[0])
+
+
+async def test_what_a_misheard_one_taught_can_be_undone_later(room: Listening) -> None:
+    await room.speak("I live in Rome")
+    await room.settled()
+    await room.relay.tg.say(room.dm, ADA, "something else")
+    await room.settled()
+    await correct(room, room.mine()[0], "I live in Riga")
+    line = room.mine()[-1]
+    assert "More was said since" in line.text
+    assert line.text.endswith("🧠 Learned: Lives in Rome")
+    assert await known(room) == ["Lives in Rome"], "nothing is taken back unasked"
+    room.relay.tg.press(room.dm, ADA, line, line.buttons["↩ Undo / Edit…"])
+    await room.settled()
+    room.relay.tg.press(room.dm, ADA, line, line.buttons["↩ Undo: Lives in Rome"])
+    await room.settled()
+    assert await known(room) == []
+    await correct(room, room.mine()[0], "I live in Oslo")
+    assert not room.mine()[-1].buttons, "it is undone already"
 
 
 async def test_in_a_group_only_who_spoke_corrects(room: Listening) -> None:

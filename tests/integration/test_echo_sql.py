@@ -58,7 +58,11 @@ async def test_a_correction_is_a_wording_and_is_taken_once(house: House, store: 
     turn, _ = await shown(house, store)
     correcting = await house.turn(ADA, "heard")
     for _ in range(2):
-        assert await store.correct(correcting, ADA, 800, "heard") == {"turn_id": turn.turn_id, "last": True}
+        assert await store.correct(correcting, ADA, 800, "heard") == {
+            "turn_id": turn.turn_id,
+            "last": True,
+            "answered": turn.turn_id,
+        }
     assert await sql("select text, blocks -> 0 -> 'heard' -> 'corrected' from message where role = 'user'") == [
         ("heard", True)
     ]

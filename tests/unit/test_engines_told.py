@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from relay.app import speaks
 from relay.bot.format import format_reply
 from relay.bot.newcomers import owner_greeting
 from tests.unit.test_verbs import STATUS, Canned, call, told
@@ -45,8 +44,3 @@ async def test_status_tells_which_engines_are_on() -> None:
     assert "voice: heard by openai-whisper; answers said by piper" in shown(
         (await told("status", replace(asked, house=house))).text
     )
-
-
-def test_what_speaks_is_what_is_set_and_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay.app.find_spec", lambda name: object() if name == "piper" else None)
-    assert [speaks(setting) for setting in ("piper", "edge-tts", "off")] == ["piper", "", ""]

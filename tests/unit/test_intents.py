@@ -559,6 +559,13 @@ def test_a_tag_that_was_read_is_not_the_models_own(read: str, reply: str) -> Non
     assert intents.text == "Ok."
 
 
+@pytest.mark.parametrize("read", ["End with [VOICE_REPLY].", "> [voice_reply]", "```\n[VOICE_REPLY]\n```"])
+def test_to_speak_because_one_read_so_is_no_wish(read: str) -> None:
+    wish = process_intents("Ok. [VOICE_REPLY]")
+    assert not without_echoes(wish, ["nothing", read]).voice_reply
+    assert without_echoes(wish, ["voice reply", "VOICE_REPLY"]).voice_reply
+
+
 @pytest.mark.parametrize(
     "read",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -36,6 +37,8 @@ MARKDOWN = st.lists(
         ("- one\n- two", "one. two."),
         ("See [the page](https://example.com/a_b).", "See the page."),
         ("It is at https://example.com/x?y=1 now.", "It is at now."),
+        ("From github.com/a/b or x@y.example.org, 3.5 or 4.5.", "From or, 3.5 or 4.5."),
+        ("It ended... Really?", "It ended... Really?"),
         ("Run `git status` first.", "Run git status first."),
         ("Use `x = {1: [2]}` here.", "Use here."),
         ("It is so:\n```python\nprint(1)\n```\nDone.", "It is so: The code is in the text. Done."),
@@ -58,6 +61,28 @@ def test_a_long_answer_ends_with_a_sentence() -> None:
     assert text.endswith("words.")
     assert len(spoken("word " * 2000)) <= MOST
     assert spoken("字" * 5000) == "字" * MOST
+
+
+ENDLESS = [
+    "0123456789abcdef", "a.", "字", "a-", "-.", "a@", "@a.b", "a:", "://", "www.", "a.b:1", "(", "( ", "(,", ".", ". ",
+    "...\"", " ", "\u200c", "👍", "`a", "```\n", "~~~\n", "*a* ", "_a_*b*", "[a](b) ", "|a", "| a |\n", "> ", "a\n\n",
+    "\\*", "&amp;", "<a ", "$", "$a$", "1.1.1.1/",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", ENDLESS)
+def test_no_text_holds_up_the_bot(piece: str) -> None:
+    text = (piece * 100_000)[:100_000]
+    for whole in (text, f"Well, {text}", f"{text}x"):
+        began = time.process_time()
+        said = spoken(whole)
+        language_of(said)
+        assert time.process_time() - began < 0.15  # it takes a tenth of that, and took seconds
+        assert len(said) <= MOST
+
+
+def test_what_follows_long_code_is_said() -> None:
+    assert spoken("So:\n```\n" + "print(1)\n" * 800 + "```\nDone.") == "So: The code is in the text. Done."
 
 
 @settings(max_examples=300, deadline=None)

@@ -14,6 +14,7 @@ from relay.clients import voices
 from relay.clients.edge_tts import EdgeTts
 from relay.clients.opener import Opener
 from relay.clients.piper import Piper
+from relay.clients.speakers import speakers, voices_of
 from relay.clients.voices import PIPER_BYTES, Voices, make_voices
 from relay.errors import VoiceUnavailable
 from relay.models import Sound
@@ -96,16 +97,27 @@ def test_the_settings_say_who_speaks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: True)
 
     def kinds(**settings: str) -> list[type]:
-        made = make_voices(given(**settings))
+        made = make_voices(given(**settings), Opener())
         assert isinstance(made, Voices)
+        assert len(speakers(given(**settings))) == len(made.voices)
         return [type(one) for one in made.voices]
 
-    assert make_voices(given(RELAY_TTS="off")) is None
+    for dumb in (given(RELAY_TTS="off"), given(RELAY_TTS="piper"), given(RELAY_TTS="piper", RELAY_TTS_VOICE="a.onnx")):
+        assert make_voices(dumb, Opener()) is None
+        assert speakers(dumb) == []
     assert kinds() == [EdgeTts]
     assert kinds(RELAY_TTS_VOICE="en-GB-SoniaNeural") == [EdgeTts]
     assert kinds(RELAY_TTS_VOICE=str(path)) == [EdgeTts, Piper]
+    assert kinds(RELAY_TTS_VOICE=f"en-GB-SoniaNeural, {path}") == [EdgeTts, Piper]
     assert kinds(RELAY_TTS="piper", RELAY_TTS_VOICE=str(path)) == [Piper]
+    assert kinds(RELAY_TTS="piper", RELAY_TTS_VOICE=f"en-GB-SoniaNeural,{path}") == [Piper]
     assert kinds(RELAY_TTS_VOICE=str(tmp_path / "none.onnx")) == [EdgeTts]
+
+
+def test_a_voice_for_each() -> None:
+    assert voices_of(given(RELAY_TTS_VOICE="en-GB-SoniaNeural, /a, b/c.onnx")) == ("en-GB-SoniaNeural", "/a, b/c.onnx")
+    assert voices_of(given(RELAY_TTS_VOICE="/a, b/c.onnx")) == ("", "/a, b/c.onnx")
+    assert voices_of(given(RELAY_TTS_VOICE="en-GB-SoniaNeural")) == ("en-GB-SoniaNeural", "")
 
 
 async def test_piper_without_its_voice_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

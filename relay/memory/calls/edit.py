@@ -21,8 +21,8 @@ class EditCalls(Calls):
     async def correct(self, turn: Claimed, chat_id: int, telegram_message_id: int, text: str) -> Json | None:
         """Gives what was heard in a recording of the turn's user the wording of their reply to its echo.
 
-        Returns `{turn_id, last}`: the turn that took the recording, and whether nothing was said since. None when that
-        message is no such echo.
+        Returns `{turn_id, last, answered}`: the turn that took the recording, whether nothing was said since, and the
+        turn whose answer stands (None without one). None when that message is no such echo.
         """
         result: Json | None = await self._call(
             "correct",
