@@ -110,7 +110,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select format('📄 %s, part %s: ', d.name, p.part) || relay.snippet(p.text, p_query, p_words)
         from document d join document_part p on p.document_id = d.id
         where d.message_id = p_message.id and p.words @@ p_query
-            and relay.words_shared(p.words, p_query) > relay.words_in(p_message.words, p_query)
+            and relay.words_shared(p.words, p_query) > relay.words_shared(p_message.words, p_query)
         order by relay.words_shared(p.words, p_query) desc, p.part limit 1),
         relay.snippet(p_message.text, p_query, p_words))
 $$;

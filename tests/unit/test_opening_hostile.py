@@ -22,8 +22,8 @@ SECONDS = 3.0
 """Of processor time for so many characters; what grows with their square takes minutes."""
 UNITS = (
     "<!---->", "<a ", "<a", "<", "<!", "<!--", "<?", "</", "<a='", "<a =\"'", "<svg>", "</svg>", "<svg></p>",
-    "<script>", "<pre>", "</script", "&", "&#1", "&#x1", "=", "'", "<p>", "<td>", "<table>", " ", " \n", "\n ", "\t", "\r",
-    "\f", "\n", "]]>", "<meta ", "%PDF-", "9", "я", "\x01",
+    "<script>", "<pre>", "</script", "&", "&#1", "&#x1", "=", "'", "<p>", "<td>", "<table>", " ", " \n", "\n ", "\t",
+    "\r", "\f", "\n", "]]>", "<meta ", "%PDF-", "9", "я", "\x01",
 )  # fmt: skip
 BEGINNINGS = ("", "<html>", "<!--", "<html><script>", "<html><svg>", '<html><a x="', "&#", "<?xml ", "<html><pre>")
 OPEN = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
