@@ -37,3 +37,6 @@ create index document_part_words on relay.document_part using gin (relay.words_o
 -- It is relay.message_hits and relay.part_hits now.
 drop function if exists relay.find_messages(
     bigint, tsquery, integer, integer, timestamptz, timestamptz, bigint, bigint);
+
+-- It is public.relay_open_document now, which reads also the older ones of a name.
+drop function if exists public.relay_read_document(jsonb, text, integer);

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from relay.dialogue import ToolRun
 from relay.history import as_json
+from relay.marks import plain_name
 from relay.memory.store import Store
 from relay.models import Space
 
@@ -18,6 +20,11 @@ READ_DOCUMENT = {
         "properties": {
             "name": {"type": "string", "description": "The document's name, or some of it. Empty: lists the newest."},
             "part": {"type": "integer", "minimum": 1, "description": "Which part; 1 when left out."},
+            "version": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Which of several of one name, 1 is the oldest; the newest when left out.",
+            },
         },
         "required": ["name"],
     },
@@ -25,6 +32,8 @@ READ_DOCUMENT = {
 UNKNOWN = "There is no such document. These were sent last:"
 NONE = "No document has been sent here."
 AMBIGUOUS = "Several documents are called something like it. Which one?"
+OTHERS = "Others of this name, which `version` reads:"
+NO_PART = "It has no such part."
 
 
 def read_document(store: Store, space: Space, lent: Space | None) -> ToolRun:
@@ -32,14 +41,19 @@ def read_document(store: Store, space: Space, lent: Space | None) -> ToolRun:
 
     async def run(given: dict[str, Any]) -> tuple[str, bool]:
         name = str(given["name"]).replace("\0", "")[:500]
-        part = max(1, min(int(given.get("part") or 1), 1_000_000))
-        found = await store.read_document(space, name, part)
+        part = _number(given.get("part") or 1)
+        version = _number(given["version"]) if given.get("version") else None
+        found = await store.open_document(space, name, part, version)
         if "document" not in found and lent is not None:
-            others = await store.read_document(lent, name, part)
+            others = await store.open_document(lent, name, part, version)
             found = others if "document" in others or not found["documents"] else found
         return told(name, found), True
 
     return run
+
+
+def _number(given: Any) -> int:
+    return max(1, min(int(given), 1_000_000))
 
 
 def told(name: str, found: dict[str, Any]) -> str:
@@ -50,10 +64,16 @@ def told(name: str, found: dict[str, Any]) -> str:
             return NONE
         like = any(name.strip().lower() in row["name"].lower() for row in rows)
         return f"{AMBIGUOUS if like and name.strip() else UNKNOWN}\n{as_json(rows)}"
-    document, part = found["document"], found["part"]
-    head = (
-        f"{document['name']} ({document['kind']}, sent {document['sent_at'][:10]}), part {part} of {document['parts']}"
-    )
-    if found["versions"] > 1:
-        head += f"; the newest of {found['versions']} of this name"
-    return f"{head}:\n\n{found['text']}" if found["text"] else f"{head}: it has no such part."
+    document = found["document"]
+    lines = [f"{_described(document)}, part {found['part']} of {document['parts']}"]
+    if found["others"]:
+        lines += [OTHERS, *(f"- {_described(one)}" for one in found["others"])]
+    return "\n".join(lines) + (f"\n\n{found['text']}" if found["text"] else f"\n\n{NO_PART}")
+
+
+def _described(document: dict[str, Any]) -> str:
+    """Which document it is, and who sent it: in a group anybody can send one of the same name."""
+    sender = plain_name(document["sent_by"] or "the user")
+    version = f", version {document['version']} of {document['versions']}" if document["versions"] > 1 else ""
+    name = json.dumps(document["name"], ensure_ascii=False)
+    return f"{name} ({document['kind']}, sent by {sender}, {document['sent_at']} UTC{version})"

@@ -6,6 +6,7 @@ import hashlib
 import io
 import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -75,6 +76,21 @@ def pdf(pages: Sequence[str], password: str | None = None) -> bytes:
     return made + b"xref\n0 %d\n0000000000 65535 f \n%b" % (len(objects) + 1, table) + end
 
 
+def pdf_of_streams(size: int) -> bytes:
+    """A PDF whose only page has so many bytes of drawing, packed twice."""
+    once = zlib.compressobj(9)
+    packed_once = b"".join(once.compress(b"(x) Tj " * 150_000) for _ in range(size // 1_050_000)) + once.flush()
+    stream = zlib.compress(packed_once, 9)
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R>>",
+        b"<</Length %d/Filter[/FlateDecode/FlateDecode]>>stream\n%b\nendstream" % (len(stream), stream),
+    )
+    made = b"".join(b"%d 0 obj%b\nendobj\n" % (place, one) for place, one in enumerate(objects, 1))
+    return b"%PDF-1.4\n" + made + b"trailer<</Size 5/Root 1 0 R>>\n%%EOF"
+
+
 def _key(password: str, number: bytes) -> bytes:
     padded = (password.encode() + PADDING)[:32]
     return _md5(padded + OWNER + struct.pack("<i", RIGHTS) + number)[:5]
@@ -129,7 +145,7 @@ def table(*rows: Sequence[str]) -> str:
     return "<w:tbl>" + "".join(f"<w:tr>{one}</w:tr>" for one in cells) + "</w:tbl>"
 
 
-def xlsx(sheets: Mapping[str, Sequence[Sequence[object]]]) -> bytes:
+def xlsx(sheets: Mapping[str, Sequence[Sequence[object]]], **more: str | bytes) -> bytes:
     """A spreadsheet: numbers and texts by sheets and rows."""
     base = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     parts = "".join(
@@ -155,7 +171,7 @@ def xlsx(sheets: Mapping[str, Sequence[Sequence[object]]]) -> bytes:
             for r, row in enumerate(rows, 1)
         )
         files[f"xl/worksheets/sheet{n}.xml"] = f'<worksheet xmlns="{SHEET}"><sheetData>{lines}</sheetData></worksheet>'
-    return packed(files)
+    return packed(files | more)
 
 
 def _cell(place: str, value: object) -> str:
@@ -164,7 +180,7 @@ def _cell(place: str, value: object) -> str:
     return f'<c r="{place}"><v>{value}</v></c>'
 
 
-def pptx(slides: Sequence[Sequence[str]], notes: Mapping[int, str] | None = None) -> bytes:
+def pptx(slides: Sequence[Sequence[str]], notes: Mapping[int, str] | None = None, **more: str | bytes) -> bytes:
     """A presentation: lines of slides, which stand in the package in the reverse of their order; notes by slide."""
     count = len(slides)
     files: dict[str, str | bytes] = {
@@ -183,7 +199,7 @@ def pptx(slides: Sequence[Sequence[str]], notes: Mapping[int, str] | None = None
         if notes and n in notes:
             files[f"ppt/slides/_rels/{name}.rels"] = relations(("r9", "notesSlide", f"../notesSlides/n{n}.xml"))
             files[f"ppt/notesSlides/n{n}.xml"] = _drawn([notes[n], str(n)])
-    return packed(files)
+    return packed(files | more)
 
 
 def _drawn(lines: Sequence[str]) -> str:
@@ -191,14 +207,15 @@ def _drawn(lines: Sequence[str]) -> str:
     return f'<p:sld xmlns:p="{SLIDE}" xmlns:a="{DRAWING}"><p:txBody>{texts}</p:txBody></p:sld>'
 
 
-def epub(chapters: Sequence[str]) -> bytes:
-    """A book: the bodies of its chapters, which stand in the package in the reverse of their order."""
+def epub(chapters: Sequence[str], before: str = "") -> bytes:
+    """A book: the bodies of its chapters, which stand in the package in the reverse of their order; `before` stands
+    before the root of its table."""
     names = [f"c{len(chapters) - n}.xhtml" for n in range(len(chapters))]
     files: dict[str, str | bytes] = {
         "mimetype": "application/epub+zip",
         "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
         '<rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
-        "OEBPS/book.opf": '<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
+        "OEBPS/book.opf": f'{before}<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
         + "".join(f'<item id="{name}" href="{name}"/>' for name in reversed(names))
         + "</manifest><spine>"
         + "".join(f'<itemref idref="{name}"/>' for name in names)

@@ -66,39 +66,52 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             '\s+', ' ', 'g'), 600) end
 $$;
 
--- A document as it is told to the model.
-create or replace function relay.document_json(p_document relay.document) returns jsonb
+-- The documents of a space, or those of some names (in lower case), as they are told to the model: who sent each, when
+-- (UTC), and the how manieth of its name it is (1: the oldest).
+create or replace function relay.documents_told(p_space_id bigint, p_names text[])
+returns table (id bigint, created_at timestamptz, version bigint, told jsonb)
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('name', p_document.name, 'kind', p_document.kind, 'pages', p_document.pages,
-        'parts', p_document.parts, 'sent_at', p_document.created_at)
+    select kept.id, kept.created_at, kept.version, jsonb_build_object('name', kept.name, 'kind', kept.kind,
+        'pages', kept.pages, 'parts', kept.parts, 'version', kept.version, 'versions', kept.versions,
+        'sent_by', kept.sender, 'sent_at', to_char(kept.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'))
+    from (
+        select d.*, m.name as sender, row_number() over (partition by lower(d.name) order by d.created_at, d.id) as version,
+            count(*) over (partition by lower(d.name)) as versions
+        from document d join message m on m.id = d.message_id
+        where d.space_id = p_space_id and (p_names is null or lower(d.name) = any (p_names))) kept
 $$;
 
 -- A part of a space's document of this name; failing that, of the only name that has p_name in it. Of several of one name
--- it is the newest. {document, part, text, versions: how many have that name}. When no such name is there, or several are:
--- {documents: those, else the newest}, ten at most.
-create or replace function public.relay_read_document(p_space jsonb, p_name text, p_part integer) returns jsonb
+-- it is p_version (1: the oldest), or the newest: {document, part, text, others: the others of its name, the newest
+-- first, nine at most}. When no such name is there, or several are, or no such version: {documents: those, else the
+-- newest}, ten at most.
+create or replace function public.relay_open_document(p_space jsonb, p_name text, p_part integer, p_version integer)
+returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.find_space(p_space);
     wanted constant text := lower(btrim(p_name));
     names text[];
-    found document;
-    versions bigint;
+    found record;
 begin
     select array_agg(name) into names from (
         select lower(name) as name from document
         where space_id = own and wanted <> '' and position(wanted in lower(name)) > 0
         group by lower(name) order by lower(name) = wanted desc, max(created_at) desc limit 10) matching;
     if names[1] = wanted or cardinality(names) = 1 then
-        select count(*) into versions from document where space_id = own and lower(name) = names[1];
-        select * into found from document where space_id = own and lower(name) = names[1]
-        order by created_at desc, id desc limit 1;
-        return jsonb_build_object('document', relay.document_json(found), 'part', p_part, 'versions', versions, 'text', (
-            select text from document_part where document_id = found.id and part = p_part));
+        names := names[1:1];
+        select * into found from relay.documents_told(own, names) d where d.version = coalesce(p_version, d.version)
+        order by d.version desc limit 1;
+        if found.id is not null then
+            return jsonb_build_object('document', found.told, 'part', p_part,
+                'text', (select text from document_part where document_id = found.id and part = p_part),
+                'others', (
+                    select coalesce(jsonb_agg(o.told order by o.version desc), '[]') from (
+                        select * from relay.documents_told(own, names) d where d.id <> found.id
+                        order by d.version desc limit 9) o));
+        end if;
     end if;
     return jsonb_build_object('documents', (
-        select coalesce(jsonb_agg(relay.document_json(d) order by d.created_at desc, d.id desc), '[]') from (
-            select * from document
-            where space_id = own and (names is null or lower(name) = any (names))
-            order by created_at desc, id desc limit 10) d));
+        select coalesce(jsonb_agg(d.told order by d.created_at desc, d.id desc), '[]') from (
+            select * from relay.documents_told(own, names) d order by d.created_at desc, d.id desc limit 10) d));
 end $$;

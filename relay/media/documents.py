@@ -10,13 +10,11 @@ from relay.marks import estimate_tokens
 from relay.media.files import Files
 from relay.media.reading import Kind, Read
 from relay.models import Attachment, Block
+from relay.opening.kinds import PICTURES, SOUNDS, VIDEOS
 from relay.ports import Opener
 
 SHOWN_TOKENS = 12_000
 """As much of a text as stands in the message itself; the rest is read part by part."""
-PICTURES = ("jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "avif", "bmp", "tif", "tiff")
-SOUNDS = ("ogg", "oga", "opus", "mp3", "m4a", "aac", "wav", "flac", "amr")
-VIDEOS = ("mp4", "m4v", "mov", "mkv", "webm", "avi")
 VECTORS = "image/svg+xml"
 SCRIPTS = "video/mp2t"
 """What Telegram takes TypeScript for, by its ending."""

@@ -14,8 +14,8 @@ from relay.models import Attachment, Block, Incoming
 MARKS = ("untrusted", "from", "replied")
 """What a block keeps of the attachment that it was: whose it is, and that it is another message's."""
 SPOKEN = ("voice", "video_note")
-MOST_KEPT = 4_000_000
-"""Characters of documents that are kept of one input."""
+MOST_KEPT = 1_500_000
+"""Characters of documents that are kept of one input: one long document, in a statement of less than 2 s."""
 
 
 async def filled(

@@ -11,7 +11,7 @@ from relay.opening.failure import Unusable
 from relay.opening.markup import plain
 from relay.opening.package import BROKEN, Package
 from relay.opening.parts import MOST
-from relay.opening.text import decoded
+from relay.opening.text import BYTES, decoded
 
 CONTAINER = "META-INF/container.xml"
 LOCKED = "It is a protected book (DRM), which only its own reader can open."
@@ -26,13 +26,15 @@ def read(package: Package) -> dict[str, Any]:
     folder = posixpath.dirname(root)
     files = {one.get("id"): unquote(one.get("href", "")) for one in _all(opened, "item")}
     told: list[str] = []
-    length = 0
+    length = seen = 0
     for one in _all(opened, "itemref"):
         name = posixpath.normpath(posixpath.join(folder, files.get(one.get("idref"), "")))
-        if name not in package.names or length > MOST:
+        if name not in package.names or length > MOST or seen > BYTES:
             continue
-        text = plain(decoded(package.read(name)) or "")
+        page = package.read(name, BYTES)
+        text = plain(decoded(page) or "")
         told.append(text)
+        seen += len(page)
         length += len(text)
     if not length and "META-INF/encryption.xml" in package.names:
         raise Unusable(LOCKED)

@@ -63,8 +63,7 @@ def open_document(package: Package) -> dict[str, Any]:
     kind = "presentation" if "presentation" in sort else "text document"
     paragraphs = (
         ("#" * _level(one) + " " if one.tag == f"{OPEN_TEXT}h" else "") + "".join(one.itertext()).strip()
-        for one in package.xml("content.xml").iter()
-        if one.tag in (f"{OPEN_TEXT}p", f"{OPEN_TEXT}h")
+        for one in _outermost(package.xml("content.xml"), f"{OPEN_TEXT}p", f"{OPEN_TEXT}h")
     )
     return {"kind": kind, "text": "\n\n".join(text for text in paragraphs if text.strip("# ")), "note": ""}
 
@@ -76,14 +75,23 @@ def _level(heading: ElementTree.Element) -> int:
 
 def _drawn(slide: ElementTree.Element) -> Iterator[str]:
     """The lines of a slide; a row of a table is one."""
-    within: set[ElementTree.Element] = set()
-    for one in slide.iter():
+    for one in _outermost(slide, f"{DRAWING}tr", f"{DRAWING}p"):
         if one.tag == f"{DRAWING}tr":
-            cells = list(one.iter(f"{DRAWING}tc"))
-            within.update(one.iter(f"{DRAWING}p"))
-            yield " | ".join(" ".join(map(_words, cell.iter(f"{DRAWING}p"))).strip() for cell in cells)
-        elif one.tag == f"{DRAWING}p" and one not in within and (words := _words(one)):
+            cells = _outermost(one, f"{DRAWING}tc")
+            yield " | ".join(" ".join(map(_words, _outermost(cell, f"{DRAWING}p"))).strip() for cell in cells)
+        elif words := _words(one):
             yield words
+
+
+def _outermost(root: ElementTree.Element, *tags: str) -> Iterator[ElementTree.Element]:
+    """The elements of these names in their order, without those within another one: nothing is read twice."""
+    left = [root]
+    while left:
+        one = left.pop()
+        if one.tag in tags and one is not root:
+            yield one
+        else:
+            left.extend(reversed(one))
 
 
 def _words(paragraph: ElementTree.Element) -> str:

@@ -20,7 +20,11 @@ TRICK = "It holds XML of a kind that such files do not have, so I do not open it
 APPLE = "It is a file of Apple's {app}, which I cannot open. Please export it as PDF and send that."
 APPS = {"Index/Document.iwa": "Pages", "Index/Presentation.iwa": "Keynote", "Index/CalculationEngine.iwa": "Numbers"}
 CODES = ("ascii", "utf-16-le", "utf-16-be")
-DECLARATIONS = tuple(word.encode(code) for word in ("<!DOCTYPE", "<!ENTITY") for code in CODES)
+KINDS = ("<!ENTITY", "<!ATTLIST", "<!ELEMENT", "<!NOTATION")
+"""What a document type within a file can declare, by which a little becomes much. One only named is not read."""
+DECLARATIONS = tuple(word.encode(code) for word in KINDS for code in CODES)
+BLANK = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
+"""What may stand before the first `<` of XML, in any of these codes."""
 OVERLAP = max(map(len, DECLARATIONS))
 
 
@@ -66,21 +70,25 @@ class Package:
             raise Unusable(BROKEN) from None
 
     def check(self) -> None:
-        """Reads all XML in it as a stream, before a library does. Raises `Unusable`: too much, or with declarations."""
+        """Reads all that begins like XML as a stream, whatever it is called, before a library does. Raises `Unusable`:
+        too much, or with declarations."""
         for entry in self.entries:
             if entry.flag_bits & 1:
                 raise Unusable(LOCKED)
-            if entry.filename.lower().endswith((".xml", ".rels")):
-                self._check(entry)
+            self._check(entry)
 
     def _check(self, entry: zipfile.ZipInfo) -> None:
-        before = b""
+        before, begun = b"", False
         try:
             with self._zip.open(entry) as file:
                 while piece := file.read(PIECE):
                     self._left -= len(piece)
                     if self._left < 0:
                         raise Unusable(TOO_MUCH)
+                    if not begun and (first := piece.lstrip(BLANK)[:1]):
+                        if first != b"<":
+                            return
+                        begun = True
                     if any(word in before + piece for word in DECLARATIONS):
                         raise Unusable(TRICK)
                     before = piece[-OVERLAP:]

@@ -40,4 +40,4 @@ def tidy(text: str) -> str:
     """A text of characters that can be stored and shown, without long gaps."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "", text)
-    return re.sub(r"\n[ \t\n]*\n", "\n\n", re.sub(r"[ \t]+(?=\n)", "", text)).strip()
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip(" \t") for line in text.split("\n"))).strip()

@@ -23,6 +23,7 @@ from PIL import (  # the plugins as well: each makes its format known when it is
 )
 
 from relay.opening.failure import Unusable
+from relay.opening.kinds import HEIC_BRANDS, brand_of
 
 FORMATS = (
     JpegImagePlugin.JpegImageFile.format,
@@ -49,7 +50,6 @@ UNKNOWN = "I can look at JPEG, PNG, GIF, WebP, AVIF, TIFF and BMP pictures, and 
 HEIC = "I cannot open HEIC pictures. Send it as a photo instead of a file: then Telegram makes a JPEG of it."
 SVG = "An SVG is a drawing in words, which I do not open. Send it as a PNG."
 MOVING = "I cannot look at animated stickers of this kind."
-HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1")
 
 
 def work(content: bytes, max_pixels: int) -> tuple[dict[str, Any], list[bytes]]:
@@ -77,7 +77,7 @@ def opened(content: bytes) -> Image.Image:
         return Image.open(io.BytesIO(content), formats=FORMATS)
     except UnidentifiedImageError:
         head = content[:2000]
-        if head[4:8] == b"ftyp" and head[8:12] in HEIC_BRANDS:
+        if brand_of(head) in HEIC_BRANDS:
             raise Unusable(HEIC) from None
         if b"<svg" in head.lower():
             raise Unusable(SVG) from None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from relay.opening.failure import Unusable
+from relay.opening.kinds import AVIF_BRANDS, HEIC_BRANDS, brand_of
 
 PICTURE, RECORDING = "picture", "recording"
 PDF, ZIP, OLE, PLAIN = "pdf", "zip", "ole", "plain"
@@ -20,11 +23,10 @@ KNOWN = (
     (b"OggS", RECORDING),
     *((b"ID3" + version, RECORDING) for version in (b"\2", b"\3", b"\4")),
     (b"fLaC", RECORDING),
-    (b"\xff\xfb", RECORDING),
-    (b"\xff\xf3", RECORDING),
+    (b"#!AMR", RECORDING),
     (b"\x1aE\xdf\xa3", RECORDING),
 )
-PICTURE_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif", b"avis")
+CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 PACKED = "It is packed as {kind}, which I cannot open. Please send it as .zip, or the file itself."
 REFUSED = (
     (b"Rar!\x1a\x07", PACKED.format(kind=".rar")),
@@ -61,11 +63,17 @@ def sort_of(content: bytes) -> str:
             raise Unusable(why)
     if content[257:262] == b"ustar":
         raise Unusable(TAR)
-    if content[4:8] == b"ftyp":
-        return PICTURE if content[8:12] in PICTURE_BRANDS else RECORDING
+    if brand := brand_of(content):
+        return PICTURE if brand in (*HEIC_BRANDS, *AVIF_BRANDS) else RECORDING
     if content[:4] == b"RIFF":
         return PICTURE if content[8:12] == b"WEBP" else RECORDING
-    return PLAIN
+    return RECORDING if _is_raw_sound(content[:4096]) else PLAIN
+
+
+def _is_raw_sound(head: bytes) -> bool:
+    """Whether it is MP3 or AAC without any header: a frame's sync word, and bytes that no text has (a Russian text may
+    begin with the same two). `\\xff\\xfe` is the mark of UTF-16."""
+    return head[:1] == b"\xff" and head[1:2] >= b"\xe0" and head[1:2] != b"\xfe" and bool(CONTROLS.search(head))
 
 
 def misnamed(name: str, kind: str) -> str:

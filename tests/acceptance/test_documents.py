@@ -41,7 +41,7 @@ async def test_a_contract_is_read_later_in_another_thread_after_a_restart(world:
     await world.relay.start()
     later = world.tg.topic(world.dm, "Moving out", world.owner)
     await asked(world, "What did that lease say about its notice period and the quarter?", topic=later)
-    assert "in Lease Agreement.docx (part " in world.model.last.last_text
+    assert 'in "Lease Agreement.docx" (part ' in world.model.last.last_text
     assert "six weeks before the end of a quarter" in world.model.last.last_text
     await asked(world, f"look it up {call('search_history', query='notice period quarter')}", topic=later)
     found = world.model.last.last_text.replace("\\", "")
@@ -110,3 +110,23 @@ class TestInTown:
         await town.ask(other, ben, f"give me it {call('read_document', name='vault')}")
         assert "zebra" not in town.prompt("give me it").text
         assert "No document has been sent here" in town.prompt("give me it").text
+
+    async def test_a_documents_text_is_there_again_when_its_caption_is_edited_and_on_retry(self, town: Town) -> None:
+        ada, dm = town.person()
+        bill = upload(b"the bill says 47 pounds", "bill.txt", "text/plain")
+        said = await town.tg.say(dm, ada, "what does it kost?", document=bill)
+        reply = await town.tg.wait_reply(dm, said)
+        town.tg.edit(dm, said, "what does it cost?")
+        await town.tg.wait_for(lambda: "\u270e Answer again" in reply.buttons)
+        town.says("what does it cost?", "47 pounds.")
+        await town.press(dm, ada, reply, "Answer again")
+        await town.tg.wait_for(lambda: reply.text == "47 pounds.")
+        prompt = town.prompt("what does it cost?")
+        assert "the bill says 47 pounds" in prompt.text
+        assert '<untrusted kind="document" from="bill.txt">' in prompt.text
+        assert "kost" not in str(prompt.messages)
+        before = len(town.prompts("what does it cost?"))
+        again = await town.tg.say(dm, ada, "/retry")
+        await town.tg.wait_reply(dm, again)
+        assert len(town.prompts("what does it cost?")) == before + 1
+        assert "the bill says 47 pounds" in town.prompt("what does it cost?").text

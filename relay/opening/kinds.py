@@ -1,0 +1,14 @@
+"""Pictures, sounds and videos by how their files are called, and by the brand that one in boxes (`ftyp`) carries."""
+
+from __future__ import annotations
+
+PICTURES = ("jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "avif", "bmp", "tif", "tiff")
+SOUNDS = ("ogg", "oga", "opus", "mp3", "m4a", "aac", "wav", "flac", "amr")
+VIDEOS = ("mp4", "m4v", "mov", "mkv", "webm", "avi")
+HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1")
+AVIF_BRANDS = (b"avif", b"avis")
+
+
+def brand_of(content: bytes) -> bytes:
+    """What a file in boxes says that it is; empty for any other."""
+    return content[8:12] if content[4:8] == b"ftyp" else b""

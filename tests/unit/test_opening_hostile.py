@@ -1,0 +1,178 @@
+"""Files that are made to take long, or to become much: each takes about as long as it has bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+
+import pytest
+
+from relay.clients.opener import Opener
+from relay.errors import MediaRefused
+from relay.media.documents import is_named
+from relay.models import Attachment
+from relay.opening import kinds, sorts
+from relay.opening.document import work
+from relay.opening.failure import Unusable
+from tests import papers
+
+LENGTH = 100_000
+SECONDS = 3.0
+"""Of processor time for so many characters; what grows with their square takes minutes."""
+UNITS = (
+    "<!---->", "<a ", "<a", "<", "<!", "<!--", "<?", "</", "<a='", "<a =\"'", "<svg>", "</svg>", "<svg></p>",
+    "<script>", "<pre>", "</script", "&", "&#1", "&#x1", "=", "'", "<p>", "<td>", "<table>", " ", " \n", "\n ", "\t",
+    "\r", "\f", "\n", "]]>", "<meta ", "%PDF-", "9", "я", "\x01",
+)  # fmt: skip
+BEGINNINGS = ("", "<html>", "<!--", "<html><script>", "<html><svg>", '<html><a x="', "&#", "<?xml ", "<html><pre>")
+OPEN = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+DECLARED = '<!DOCTYPE x [<!ENTITY a "haha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
+
+
+def seconds(content: bytes) -> float:
+    """How much processor time a file takes, whatever comes of it."""
+    began = time.process_time()
+    with contextlib.suppress(Unusable):
+        work(content)
+    return time.process_time() - began
+
+
+def nested(begin: str, end: str) -> str:
+    times = LENGTH // len(begin + end)
+    return begin * times + end * times
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_no_text_takes_longer_than_its_length(beginning: str) -> None:
+    for unit in UNITS:
+        text = beginning + unit * (LENGTH // len(unit)) + "x"
+        assert seconds(text.encode()) < SECONDS, (beginning, unit)
+
+
+def test_what_stands_within_itself_is_read_once() -> None:
+    for begin, end in (("<text:p>a", "</text:p>"), ("<text:h>", "</text:h>")):
+        body = f'<o:d xmlns:o="urn:o" xmlns:text="{OPEN}">{nested(begin, end)}</o:d>'
+        kind = "application/vnd.oasis.opendocument.text"
+        assert seconds(papers.packed({"mimetype": kind, "content.xml": body})) < SECONDS
+    row = "<a:tr><a:tc><a:p><a:r><a:t>x</a:t></a:r>", "</a:p></a:tc></a:tr>"
+    slide = f'<p:sld xmlns:p="{papers.SLIDE}" xmlns:a="{papers.DRAWING}">{nested(*row)}</p:sld>'
+    assert seconds(papers.pptx([["one"]], **{"ppt/slides/slide1.xml": slide})) < SECONDS
+
+
+def test_a_sheet_of_empty_cells_is_passed_over() -> None:
+    far = papers.xlsx({"S": [["first"], *[[]] * 9_000, [*[""] * 25, "last"]]})
+    assert seconds(far) < SECONDS
+    answer, _ = work(far)
+    assert "first" in answer["parts"][0]
+    assert "last" in answer["parts"][0]
+
+
+def test_a_page_is_read_up_to_where_it_breaks_off() -> None:
+    for page, text in (
+        ("<html><p>one<p>two <a hr", "one\n\ntwo <a hr"),
+        ("<html>one<!-- two", "one"),
+        ("<html>1 < 2 &lt; 3", "1 < 2 < 3"),
+        ("<html>one<script>if (a </b) { '</p>' }</SCRIPT >two", "onetwo"),
+        ("<html><svg><svg></svg>no</svg>yes", "yes"),
+        ('<html><a title="a > b" href=x>link</a><br/>on', "link\non"),
+        ("<html><p title=it's>one<p>two's", "one\n\ntwo's"),
+        ("<html>&#" + "9" * 5000 + ";!", "\ufffd!"),
+    ):
+        answer, _ = work(page.encode())
+        assert (answer["kind"], answer["parts"]) == ("web page", [text])
+
+
+def why_not(content: bytes) -> str:
+    with pytest.raises(Unusable) as refused:
+        work(content)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("before", ["", "\n  ", " " * 2**21])
+def test_xml_is_known_by_how_it_begins(encoding: str, before: str) -> None:
+    text = f'{before}{DECLARED}<w:document xmlns:w="{papers.WORD}"><w:body>&b;</w:body></w:document>'
+    hidden = {
+        "_rels/.rels": papers.relations(("r1", "officeDocument", "word/document.bin")),
+        "word/document.bin": text.encode(encoding),
+    }
+    assert "do not open it" in why_not(papers.docx("", **hidden))
+
+
+def test_what_is_no_xml_may_say_anything() -> None:
+    answer, _ = work(papers.docx(papers.paragraph("words"), **{"word/media/a.png": b"\x89PNG <!ENTITY"}))
+    assert answer["parts"] == ["words"]
+
+
+def test_a_document_type_that_is_only_named_declares_nothing() -> None:
+    named = '<?xml version="1.0"?><!DOCTYPE package PUBLIC "+//ISBN 0-9673008-1-9//DTD OEB 1.2 Package//EN" "oeb.dtd">'
+    answer, _ = work(papers.epub(["<p>It began.</p>"], before=named))
+    assert answer["parts"] == ["It began."]
+    for declared in (DECLARED, '<!DOCTYPE x SYSTEM ">" [<!ATTLIST item more CDATA "much">]>'):
+        assert "do not open it" in why_not(papers.epub(["<p>x</p>"], before=declared))
+
+
+@pytest.mark.parametrize("second", [0xE3, 0xF1, 0xF2, 0xF3, 0xF9, 0xFA, 0xFB])
+def test_sound_without_a_header_is_a_recording(second: int) -> None:
+    frames = bytes([0xFF, second, 0x90, 0x64, 0x00, 0x1F]) + bytes(range(1, 256)) * 8
+    assert sorts.sort_of(frames) == sorts.RECORDING
+
+
+def test_texts_that_begin_like_sound_are_texts() -> None:
+    for text in ("яблоко от яблони недалеко падает".encode("cp1251"), "words".encode("utf-16"), b"\xff"):
+        assert sorts.sort_of(text) == sorts.PLAIN
+
+
+def test_a_picture_in_boxes_is_one_everywhere() -> None:
+    for brand in (*kinds.HEIC_BRANDS, *kinds.AVIF_BRANDS):
+        assert sorts.sort_of(b"\0\0\0\x18ftyp" + brand) == sorts.PICTURE
+    assert sorts.sort_of(b"\0\0\0\x18ftypisom") == sorts.RECORDING
+    assert is_named(Attachment("document", "id", "unique", name="a.HEIF"), "image/", kinds.PICTURES)
+
+
+LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="limits are tested where they all are")
+
+
+@LIMITED
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (papers.docx("", **{"word/big.xml": b" " * 2**28 + b"<x/>"}), "unpacks to more"),
+        (papers.docx("", **{"word/a.bin": DECLARED}), "do not open it"),
+        (papers.xlsx({"S": [["x"]]}, **{"xl/worksheets/sheet1.xml": b"<a>" * 2**24}), ""),
+        (papers.docx("<w:tbl><w:tr><w:tc>" * 50_000), "damaged"),
+    ],
+)
+async def test_a_bomb_is_refused_by_the_process_that_opens_it(content: bytes, words: str) -> None:
+    with pytest.raises(MediaRefused) as refused:
+        await Opener(seconds=30).open("document", content, name="it", pages=100)
+    assert words in str(refused.value)
+
+
+@LIMITED
+async def test_a_zip_bomb_is_listed_and_not_unpacked() -> None:
+    content = papers.packed({f"{number}.txt": b"a" * 2**26 for number in range(8)})
+    told, _ = await Opener(seconds=30).open("document", content, name="it.zip", pages=100)
+    assert "67,108,864 bytes" in told["parts"][0]
+    assert sum(map(len, told["parts"])) <= 1_500_000
+
+
+@LIMITED
+async def test_a_pdf_bomb_ends_within_its_bounds() -> None:
+    began = time.monotonic()
+    content = papers.pdf_of_streams(2**30)
+    with contextlib.suppress(MediaRefused):
+        told, _ = await Opener(seconds=30).open("document", content, name="it.pdf", pages=100)
+        assert sum(map(len, told["parts"])) <= 1_500_000
+    assert time.monotonic() - began < 60
+
+
+async def test_long_documents_are_read_in_seconds() -> None:
+    page = "\n".join(f"Line {number} of the deed, in which nothing is said." for number in range(50))
+    words = ("A paragraph of a very long text.\n" * 62_000).encode()
+    for content, part in ((papers.pdf([page] * 100), "[page 1]"), (words, "A paragraph")):
+        began = time.monotonic()
+        told, _ = await Opener().open("document", content, name="long", pages=100)
+        assert told["parts"][0].startswith(part)
+        assert time.monotonic() - began < 15
