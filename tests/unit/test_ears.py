@@ -23,7 +23,7 @@ from relay.hearing.engines import is_said, joined
 async def ears(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[WhisperEars]:
     """Ears whose engine is the stand-in."""
     monkeypatch.setattr(installed, "is_installed", lambda engine: True)
-    monkeypatch.setattr(listener, "COMMAND", (sys.executable, "-m", "tests.standins.listener"))
+    monkeypatch.setattr(listener, "PROGRAM", (sys.executable, "-m", "tests.standins.listener"))
     ears = WhisperEars("auto", "base", "", 20, tmp_path)
     yield ears
     await ears.close()
@@ -61,6 +61,22 @@ async def test_it_sees_no_setting_and_no_key(ears: WhisperEars, monkeypatch: pyt
     seen = (await ears.hear(b"hello")).text.split()[-1].split(",")
     assert not [n for n in seen if n.startswith(("ANTHROPIC", "TELEGRAM", "RELAY", "DATABASE")) or "TOKEN" in n]
     assert {"HF_HOME", "XDG_CACHE_HOME"} <= set(seen)
+
+
+async def test_a_module_beside_the_bot_is_not_taken_for_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    process = await listener.Listener.start(tmp_path, engine="none", model="", threads=1, memory=2**30)
+    with pytest.raises(listener.NotLoaded, match="KeyError: 'none'"):
+        await process.loaded()
+    await process.end()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no sessions")
+async def test_ctrl_c_at_the_bots_terminal_does_not_end_it(ears: WhisperEars) -> None:
+    await ears.hear(b"hello")
+    assert ears.pid
+    assert os.getsid(ears.pid) == ears.pid, "a session of its own: the terminal's signals do not reach it"
 
 
 async def test_a_process_that_dies_is_followed_by_another_which_hears_the_same(
