@@ -15,6 +15,7 @@ QUIET = 1e-4
 """Full scale is 1; a recording that is nowhere louder is silence."""
 BROKEN = "It is damaged, or it is no recording."
 NOTHING = "I heard nothing in it."
+WORDLESS = (NO_SOUND, NOTHING)
 
 
 @dataclass(frozen=True, slots=True)

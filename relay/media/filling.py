@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from relay import metrics
-from relay.media.reading import Read, Reader
+from relay.media.reading import SPOKEN, Read, Reader
 from relay.models import Attachment, Block, Incoming
 
 MARKS = ("untrusted", "from")
-SPOKEN = ("voice", "video_note")
 MOST_KEPT = 4_000_000
 """Characters of documents that are kept of one input."""
 

@@ -47,11 +47,16 @@ async def test_one_process_hears_one_recording_after_the_other(ears: WhisperEars
     heard = await asyncio.gather(*(ears.hear(b"hello" + b"\0" * 3_000_000) for _ in range(3)))
     assert sorted(one.text.split()[1] for one in heard) == ["1", "2", "3"]
     assert (heard[0].engine, heard[0].seconds, heard[0].cut) == ("faster-whisper base", 2, False)
-    assert (await ears.hear(b"hello", "de-AT")).language == "de"
     pid = ears.pid
     assert pid
     await ears.close()
     assert not is_running(pid)
+
+
+async def test_the_language_of_the_settings_is_asked_for(ears: WhisperEars, tmp_path: Path) -> None:
+    german = WhisperEars("auto", "base", "de-AT", 20, tmp_path)
+    assert (await german.hear(b"hello")).language == "de"
+    await german.close()
 
 
 async def test_it_sees_no_setting_and_no_key(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +158,7 @@ async def test_memory_is_given_back_when_nobody_speaks(ears: WhisperEars, monkey
         ("off", "base", "switched off here (RELAY_STT=off)"),
         ("auto", "base", "pip install 'relay[voice-lite]'"),
         ("faster-whisper", "base", "pip install 'relay[voice-lite]'"),
-        ("openai-whisper", "base", "pip install 'relay[voice]'"),
+        ("openai-whisper", "base", "`relay setup` where Relay runs, then a restart, does it"),
     ],
 )
 async def test_without_an_engine_one_line_says_how_to_have_one(
@@ -163,6 +168,7 @@ async def test_without_an_engine_one_line_says_how_to_have_one(
     with pytest.raises(MediaRefused) as told:
         await WhisperEars(setting, model, "", 20, tmp_path).hear(b"hello")
     assert said in str(told.value)
+    assert "relay[voice]" not in str(told.value), "on Linux that brings gigabytes for graphics cards"
 
 
 async def test_a_model_that_cannot_be_loaded(ears: WhisperEars) -> None:
