@@ -17,6 +17,7 @@ from relay.clients.ears import WhisperEars
 from relay.errors import MediaRefused
 from relay.hearing import installed
 from relay.hearing.engines import is_said, joined
+from tests.lag import LITTLE, longest_lag
 
 
 @pytest.fixture
@@ -51,6 +52,12 @@ async def test_one_process_hears_one_recording_after_the_other(ears: WhisperEars
     assert pid
     await ears.close()
     assert not is_running(pid)
+
+
+async def test_the_loop_goes_on_while_a_recording_is_heard(ears: WhisperEars) -> None:
+    recording = b"hello" + b"\0" * 20 * 2**20  # as large as Telegram hands out
+    await ears.hear(recording)
+    assert await longest_lag(lambda: ears.hear(recording)) < LITTLE
 
 
 async def test_the_language_of_the_settings_is_asked_for(ears: WhisperEars, tmp_path: Path) -> None:
