@@ -27,7 +27,7 @@ test-all: ## the same with the speech engines, which it installs (1.4 GB); CI ru
 	@sh scripts/heavy
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/coverage erase
-	$(TEST) $(ARGS)
+	RELAY_HEAVY=1 $(TEST) $(ARGS)
 
 lint: ## style, types, and which module may import which
 	@sh scripts/setup dev

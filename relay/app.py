@@ -199,7 +199,7 @@ def make_reader(
         Cache(),
     )
     pictures = Pictures(files, opener, settings.max_megapixels * 1_000_000, cache)
-    sounds = Sounds(files, ears, settings.max_minutes)
+    sounds = Sounds(files, pictures, ears, settings.max_minutes)
     reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures, settings.max_pages))
     return reader, Shelf(pictures, files, cache)
 

@@ -86,8 +86,8 @@ class Keeper(Protocol):
 class Ears(Protocol):
     """Speech to text."""
 
-    async def hear(self, recording: bytes, language: str = "") -> Heard:
-        """What is said in a sound or video file, or in its first minutes. `language`: ISO 639-1; empty: detected.
+    async def hear(self, recording: bytes) -> Heard:
+        """What is said in a sound or video file, or in its first minutes.
 
         Raises `MediaRefused`: speech to text is not installed or switched off, the file holds no sound, nothing was
         heard, or it took too long.

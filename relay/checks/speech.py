@@ -7,7 +7,7 @@ from pathlib import Path
 
 from relay.checks.finding import Finding, ok, skipped, warning
 from relay.checks.machine import short
-from relay.hearing.installed import EXTRAS, chosen, version_of
+from relay.hearing.installed import chosen, how, version_of
 from relay.settings import Settings
 
 NAME = "speech"
@@ -17,13 +17,12 @@ LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{2,4})?")
 def hearing(given: Settings) -> Finding:
     """The speech engine. Nothing of it is imported: that takes seconds, and much memory."""
     setting, engine = given.speech_to_text, chosen(given.speech_to_text)
-    how = f"pip install 'relay[{EXTRAS.get(setting, '')}]'"
     if setting == "off":
         return skipped(NAME, "voice notes are switched off (RELAY_STT)")
     if engine is None and setting == "auto":
-        return skipped(NAME, f"voice notes are not heard; for that: {how}")
+        return skipped(NAME, f"voice notes are not heard; {how()}")
     if engine is None:
-        return warning(NAME, f"RELAY_STT is {setting}, which is not installed", f"{how}, then start Relay anew.")
+        return warning(NAME, f"RELAY_STT is {setting}, which is not installed", f"{how(setting)}.")
     place = Path(given.whisper_model).expanduser()
     if given.whisper_model.startswith(("/", ".", "~")) and not _is_model(engine, place):
         fix = "For faster-whisper it is a folder with a model.bin, for openai-whisper a .pt file: RELAY_WHISPER_MODEL."

@@ -11,7 +11,7 @@ import structlog
 
 from relay.clients.listener import Ended, Listener, NotLoaded
 from relay.errors import MediaRefused
-from relay.hearing.installed import EXTRAS, chosen
+from relay.hearing.installed import chosen, deaf
 from relay.models import Heard
 
 log = structlog.get_logger()
@@ -38,9 +38,6 @@ WAITING_BYTES = 64 * 2**20
 """How large they may be together."""
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
-NOT_INSTALLED = (
-    "Voice notes are not switched on here: `pip install 'relay[{extra}]'` where Relay runs, then a restart, does it."
-)
 NOT_LOADED = "The speech model cannot be loaded here; `relay doctor`, where Relay runs, may say why."
 TOO_LONG = "It takes this machine too long to listen to."
 TOO_MANY = "Too many recordings wait to be heard. Please send it again in a while."
@@ -51,11 +48,11 @@ class WhisperEars:
     """Hears with the engine that is chosen and installed."""
 
     def __init__(self, engine: str, model: str, language: str, minutes: int, cache: Path) -> None:
-        """`engine`: RELAY_STT. `language`: what is spoken unless somebody knows better; empty: detected. `minutes` of a
+        """`engine`: RELAY_STT. `language`: what is spoken, as RELAY_STT_LANGUAGE; empty: detected. `minutes` of a
         recording are heard. `cache`: where models are downloaded to."""
         self._setting = engine
         self._model = os.path.expanduser(model) if "/" in model else model
-        self._language = language
+        self._language = _code(language)
         self._minutes = minutes
         self._cache = cache
         self._turn = asyncio.Lock()
@@ -65,7 +62,7 @@ class WhisperEars:
         self._stays = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def hear(self, recording: bytes, language: str = "") -> Heard:
+    async def hear(self, recording: bytes) -> Heard:
         """See `ports.Ears.hear`."""
         engine = self._engine()
         if len(self._waiting) >= WAITING or (self._waiting and sum(self._waiting) + len(recording) > WAITING_BYTES):
@@ -75,7 +72,7 @@ class WhisperEars:
             async with self._turn:
                 self._rest_later(cancel=True)
                 try:
-                    return await self._heard_in_two_tries(engine, recording, _code(language or self._language))
+                    return await self._heard_in_two_tries(engine, recording)
                 finally:
                     self._rest_later()
         finally:
@@ -105,12 +102,12 @@ class WhisperEars:
     def _engine(self) -> str:
         if (engine := chosen(self._setting)) is not None:
             return engine
-        raise MediaRefused(OFF if self._setting == "off" else NOT_INSTALLED.format(extra=EXTRAS[self._setting]))
+        raise MediaRefused(OFF if self._setting == "off" else deaf(self._setting))
 
-    async def _heard_in_two_tries(self, engine: str, recording: bytes, language: str) -> Heard:
+    async def _heard_in_two_tries(self, engine: str, recording: bytes) -> Heard:
         for _ in range(2):
             try:
-                return await self._heard(engine, recording, language)
+                return await self._heard(engine, recording)
             except Ended:
                 log.warning("the speech engine ended while it heard a recording", bytes=len(recording))
                 await self._end()
@@ -121,9 +118,9 @@ class WhisperEars:
                 raise
         raise MediaRefused(DIED)
 
-    async def _heard(self, engine: str, recording: bytes, language: str) -> Heard:
+    async def _heard(self, engine: str, recording: bytes) -> Heard:
         listener = await self._ready(engine)
-        found = await self._within(DECODING_SECONDS, listener.ask(recording, language, self._minutes))
+        found = await self._within(DECODING_SECONDS, listener.ask(recording, self._language, self._minutes))
         bound = min(MOST_SECONDS, DECODING_SECONDS + SLOWEST * min(found["seconds"], self._minutes * 60))
         said = await self._within(bound, listener.answer())
         name = f"{engine} {Path(self._model).name}"

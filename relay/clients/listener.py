@@ -5,26 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import signal
-import sys
 from pathlib import Path
 from typing import Any
 
 import structlog
 
-import relay
+from relay.clients.processes import kill, program, started
 
 log = structlog.get_logger()
 
-SURROUNDINGS = (
-    *("PATH", "HOME", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH"),
+KEPT = (
+    *("HOME", "USERPROFILE"),
     *("XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT"),
     *("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"),
 )
-"""What of our environment such a process sees: what downloading a model needs; no setting, no key."""
-COMMAND = (sys.executable, "-m", "relay.hearing")
-KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""What of our environment it sees beside what each such process does: what downloading a model needs."""
+PROGRAM = program("relay.hearing")
 LINE = 2**24
 """Bytes of a line from it: far more than is said in four hours."""
 PIECE = 2**18
@@ -52,13 +48,15 @@ class Listener:
     @classmethod
     async def start(cls, cache: Path, **options: Any) -> Listener:
         """Starts it. `cache`: where models are downloaded to; `options`: engine, model, threads, memory."""
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=_surroundings(cache, options["threads"]),
-            limit=LINE,
+        process = await started(
+            PROGRAM,
+            asyncio.subprocess.DEVNULL,
+            LINE,
+            KEPT,
+            XDG_CACHE_HOME=str(cache),
+            OMP_NUM_THREADS=str(options["threads"]),
+            HF_HUB_DISABLE_TELEMETRY="1",
+            HF_HUB_DISABLE_PROGRESS_BARS="1",
         )
         if process.stdin is None or process.stdout is None:
             raise AssertionError("both are pipes")
@@ -97,10 +95,7 @@ class Listener:
 
     async def end(self) -> None:
         """Ends it at once."""
-        if self.is_alive:
-            with contextlib.suppress(ProcessLookupError):
-                # Not by the process's own `kill`: that would reap one that is ending, and its watcher miss it.
-                os.kill(self.pid, KILL)
+        kill(self._process)
         await self._process.wait()
 
     async def _told(self) -> dict[str, Any]:
@@ -121,10 +116,3 @@ class Listener:
     async def _write(self, content: bytes) -> None:
         self._given.write(content)
         await self._given.drain()
-
-
-def _surroundings(cache: Path, threads: int) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in SURROUNDINGS if name in os.environ}
-    ours = {"PYTHONPATH": str(Path(relay.__file__).parent.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    quiet = {"OMP_NUM_THREADS": str(threads), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    return {"XDG_CACHE_HOME": str(cache), **kept, **ours, **quiet}

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import signal
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import structlog
 
-import relay
+from relay.clients.processes import kill, program, started
 from relay.errors import MediaRefused
 
 log = structlog.get_logger()
@@ -28,9 +25,9 @@ MOST_MADE = 64 * 2**20
 """Bytes that may be made of a file."""
 MOST_TROUBLE = 2000
 """Bytes of what its libraries print that are kept."""
-PROGRAM = (sys.executable, "-P", "-m", "relay.opening")
-SURROUNDINGS = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")
-"""What of our environment such a process sees: no setting, no key."""
+PIECE = 2**16
+"""Bytes that are read at once."""
+PROGRAM = program("relay.opening")
 TOO_LONG = "It takes too long to open."
 NOT_OPENED = "It cannot be opened: it is damaged, or too large for this machine."
 Made = tuple[dict[str, Any], list[bytes]]
@@ -67,14 +64,7 @@ class Opener:
 
     async def _worked(self, head: bytes, content: bytes) -> tuple[int, bytes, bytes]:
         """Runs the process: its exit code, what it wrote, and the end of what its libraries printed."""
-        process = await asyncio.create_subprocess_exec(
-            *self._program,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=_surroundings(),
-            start_new_session=True,  # Ctrl-C at the terminal is for the bot, which ends its turns in order
-        )
+        process = await started(self._program, asyncio.subprocess.PIPE, PIECE)
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         assert stdin is not None and stdout is not None and stderr is not None  # noqa: PT018, S101 — they are pipes
         try:
@@ -88,17 +78,8 @@ class Opener:
         finally:
             stdin.close()
             if process.returncode is None:
-                _kill(process)  # it has ended for us when its pipes have, and they only do when they are read
+                kill(process)  # it has ended for us when its pipes have, and they only do when they are read
                 await asyncio.shield(asyncio.gather(process.wait(), _last(stdout), _last(stderr)))
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    """Ends it and all that it started. (`Process.kill` first asks how it ended, and then nobody else hears of it.)"""
-    with contextlib.suppress(ProcessLookupError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
 
 
 async def _fed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> None:
@@ -112,18 +93,18 @@ async def _fed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> None
 async def _read(stdout: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:
     """All that the process makes. When that has no end, the process is ended."""
     output = bytearray()
-    while piece := await stdout.read(1 << 16):
+    while piece := await stdout.read(PIECE):
         output += piece
         if len(output) > MOST_MADE:
             output.clear()
-            _kill(process)
+            kill(process)
     return bytes(output)
 
 
 async def _last(stderr: asyncio.StreamReader) -> bytes:
     """The end of what is printed, however much that is."""
     kept = b""
-    while piece := await stderr.read(1 << 16):
+    while piece := await stderr.read(PIECE):
         kept = (kept + piece)[-MOST_TROUBLE:]
     return kept
 
@@ -142,9 +123,3 @@ def _answered(output: bytes) -> Made | None:
         return (answer, made) if start == len(rest) and isinstance(answer["told"], dict) else None
     except (ValueError, TypeError, KeyError):
         return None
-
-
-def _surroundings() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in SURROUNDINGS if name in os.environ}
-    paths = [str(Path(relay.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
-    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}

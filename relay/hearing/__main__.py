@@ -7,15 +7,18 @@ import contextlib
 import json
 import os
 import queue
-import sys
 import threading
 from typing import IO, Any
 
-from relay.hearing.decoding import NOTHING, Unheard, decoded
+from relay.hearing.decoding import NOTHING, decoded
 from relay.hearing.engines import ENGINES, Engine
+from relay.opening.apart import bounded, pipes
+from relay.opening.failure import Unusable
 
 NICENESS = 10
 """Whoever waits for an answer by text comes first."""
+FILES = 256
+"""Open at a time; a download has many connections."""
 TOO_MUCH = "It needs more memory than a recording gets here."
 BROKEN = "The speech engine could not make anything of it."
 
@@ -27,15 +30,17 @@ def main() -> None:
     `{size, language, minutes}` and recording: `{seconds, cut}` and after it `{text, language}`; or `{refused}`. In
     between, `{log}` is a sentence for the log.
     """
-    given, output = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no part of an answer
+    given, output = pipes()
 
     def tell(**what: Any) -> None:
         output.write(json.dumps(what).encode() + b"\n")
         output.flush()
 
     asked = json.loads(given.readline())
-    _bound(asked["memory"])
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(NICENESS)
+    # Not its address space: PyTorch maps far more than it uses. And files it may write: it downloads models.
+    bounded(DATA=asked["memory"], NOFILE=FILES)
     requests: Requests = queue.Queue()
     threading.Thread(target=_read, args=(given, requests), daemon=True).start()
     try:
@@ -48,7 +53,7 @@ def main() -> None:
         request, recording = requests.get()
         try:
             _hear(engine, request, recording, tell)
-        except Unheard as error:
+        except Unusable as error:
             tell(refused=str(error))
         except MemoryError:
             tell(refused=TOO_MUCH)
@@ -61,7 +66,7 @@ def _hear(engine: Engine, request: dict[str, Any], content: bytes, tell: Any) ->
     tell(seconds=recording.seconds, cut=recording.cut)
     text, language = engine.transcribe(recording.samples, request["language"])
     if not text:
-        raise Unheard(NOTHING)
+        raise Unusable(NOTHING)
     tell(text=text, language=language)
 
 
@@ -71,19 +76,6 @@ def _read(given: IO[bytes], requests: Requests) -> None:
         request = json.loads(line)
         requests.put((request, given.read(request["size"])))
     os._exit(0)
-
-
-def _bound(memory: int) -> None:
-    """Bounds the bytes that this process may take and keeps no dump of it. Not its address space: PyTorch maps far more
-    than it uses."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(NICENESS)
-    with contextlib.suppress(ImportError):  # Windows has none
-        import resource
-
-        for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CORE, 0)):
-            with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(limit, (most, most))
 
 
 if __name__ == "__main__":

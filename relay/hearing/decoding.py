@@ -6,18 +6,16 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
+from relay.opening.failure import NO_SOUND, Unusable
+
 RATE = 16_000
 FORMATS = "aac,ac3,aiff,amr,amrnb,amrwb,asf,avi,caf,flac,flv,matroska,webm,mov,mp4,mp3,mpeg,mpegts,ogg,wav,w64,wv"
 """Containers that are read. Not among them: playlists and the like, which would open other files and addresses."""
 QUIET = 1e-4
 """Full scale is 1; a recording that is nowhere louder is silence."""
-NO_SOUND = "There is no sound in it."
 BROKEN = "It is damaged, or it is no recording."
 NOTHING = "I heard nothing in it."
-
-
-class Unheard(Exception):
-    """A sentence for whoever sent the recording."""
+WORDLESS = (NO_SOUND, NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +31,23 @@ class Recording:
 
 
 def decoded(content: bytes, minutes: int) -> Recording:
-    """The first minutes of a recording. What comes after a damaged place is left out. Raises `Unheard`."""
+    """The first minutes of a recording. What comes after a damaged place is left out. Raises `Unusable`."""
     import av
     import numpy
 
     try:
         with av.open(io.BytesIO(content), options={"format_whitelist": FORMATS}) as container:
             if not container.streams.audio:
-                raise Unheard(NO_SOUND)
+                raise Unusable(NO_SOUND)
             told = (container.duration or 0) / av.time_base
             chunks, cut = _chunks(container, minutes * 60 * RATE)
     except av.error.FFmpegError:
-        raise Unheard(BROKEN) from None
+        raise Unusable(BROKEN) from None
     if not chunks:
-        raise Unheard(BROKEN)
+        raise Unusable(BROKEN)
     samples = numpy.concatenate(chunks)
     if float(numpy.abs(samples).max()) < QUIET:
-        raise Unheard(NOTHING)
+        raise Unusable(NOTHING)
     heard = len(samples) / RATE
     return Recording(samples, round(max(heard, told) if cut else heard), cut)
 

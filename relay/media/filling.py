@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from relay import metrics
-from relay.media.reading import Read, Reader
+from relay.media.reading import SPOKEN, Read, Reader
 from relay.models import Attachment, Block, Incoming
 
 MARKS = ("untrusted", "from", "replied")
 """What a block keeps of the attachment that it was: whose it is, and that it is another message's."""
-SPOKEN = ("voice", "video_note")
 MOST_KEPT = 1_500_000
 """Characters of documents that are kept of one input: one long document, in a statement of less than 2 s."""
 

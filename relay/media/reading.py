@@ -20,6 +20,8 @@ NAMES = {
     "sticker": "sticker",
     "document": "file",
 }
+SPOKEN = ("voice", "video_note")
+"""What people record in the chat: their own words. What another recording says may be anybody's."""
 
 
 @dataclass(frozen=True, slots=True)

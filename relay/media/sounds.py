@@ -6,33 +6,39 @@ from collections import OrderedDict
 from dataclasses import asdict
 
 from relay.errors import MediaRefused
+from relay.hearing.decoding import WORDLESS
+from relay.hearing.installed import deaf
 from relay.media.files import Files
-from relay.media.reading import NAMES, Read
+from relay.media.reading import NAMES, SPOKEN, Kind, Read
 from relay.models import Attachment, Block, Heard
 from relay.ports import Ears
 
-OWN = ("voice", "video_note")
-"""What people record in the chat: their own words. What another recording says may be anybody's."""
+FILMS = ("video", "video_note", "document")
+"""What may show more than it says."""
 REMEMBERED = 500_000
 """Characters of what was heard lately, so that a turn which begins anew need not listen again."""
-DEAF = (
-    "Voice notes are not switched on here: pip install 'relay[voice-lite]' where Relay runs, then a restart, does it."
-)
 
 
 class Sounds:
     """Listens to recordings."""
 
-    def __init__(self, files: Files, ears: Ears | None, minutes: int) -> None:
-        """`ears`: None where nothing is installed that hears. `minutes`: how much of a recording they listen to."""
+    def __init__(self, files: Files, pictures: Kind, ears: Ears | None, minutes: int) -> None:
+        """`pictures` read the still one of a video in which nobody speaks. `ears`: None where nothing is installed that
+        hears. `minutes`: how much of a recording they listen to."""
         self._files = files
+        self._pictures = pictures
         self._ears = ears
         self._minutes = minutes
         self._remembered: OrderedDict[str, Heard] = OrderedDict()
 
     async def read(self, attachment: Attachment) -> Read:
         """See `reading.Kind`."""
-        heard = await self._heard(attachment)
+        try:
+            heard = await self._heard(attachment)
+        except MediaRefused as error:
+            if str(error) not in WORDLESS or not attachment.preview or attachment.kind not in FILMS:
+                raise
+            return await self._pictures.read(attachment)
         block: Block = {
             "type": "text",
             "text": heard.text,
@@ -43,7 +49,7 @@ class Sounds:
                 "seconds": heard.seconds or attachment.seconds,
             },
         }
-        if attachment.kind not in OWN:
+        if attachment.kind not in SPOKEN:
             block["untrusted"] = "recording"
         what = f"{NAMES[attachment.kind]} {attachment.name}".strip()
         notice = f"I listened to the first {self._minutes} minutes of your {what}." if heard.cut else ""
@@ -52,7 +58,7 @@ class Sounds:
     async def _heard(self, attachment: Attachment) -> Heard:
         """What is said in a recording. Raises `MediaRefused`."""
         if self._ears is None:
-            raise MediaRefused(DEAF)
+            raise MediaRefused(deaf())
         if heard := self._remembered.get(attachment.unique_id):
             self._remembered.move_to_end(attachment.unique_id)
             return heard

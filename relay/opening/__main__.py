@@ -3,13 +3,13 @@ output. When whoever asked goes away, so does this process."""
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 import os
 import threading
 from typing import Any
 
+from relay.opening.apart import bounded, pipes
 from relay.opening.failure import Unusable
 
 BROKEN = "It is damaged, or it is not what its name says."
@@ -26,10 +26,9 @@ WORK = {
 def main() -> None:
     """Reads a line of JSON (`{work, options, memory, seconds, size}`) and then a file of that size; writes a line of
     JSON (`{told, sizes}`, or `{refused, error}`) and then what was made. Standard input stays open meanwhile."""
-    given, output = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no part of the answer
+    given, output = pipes()
     asked = json.loads(given.readline())
-    _bound(asked["memory"], asked["seconds"])
+    bounded(AS=asked["memory"], CPU=asked["seconds"], FSIZE=0)
     answer: dict[str, Any]
     made: list[bytes] = []
     try:
@@ -55,21 +54,6 @@ def _end_with_the_asker(given: Any) -> None:
     while given.read(1 << 16):
         pass
     os._exit(1)
-
-
-def _bound(memory: int, seconds: int) -> None:
-    """Limits this process: bytes of memory, seconds of processor time, no file written, no dump."""
-    with contextlib.suppress(ImportError):  # Windows has none
-        import resource
-
-        for limit, soft, hard in (
-            (resource.RLIMIT_AS, memory, memory),
-            (resource.RLIMIT_CPU, seconds, seconds + 1),
-            (resource.RLIMIT_FSIZE, 0, 0),
-            (resource.RLIMIT_CORE, 0, 0),
-        ):
-            with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(limit, (soft, hard))
 
 
 if __name__ == "__main__":

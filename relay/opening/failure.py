@@ -1,5 +1,6 @@
 """Why a file cannot be used."""
 
+NO_SOUND = "There is no sound in it."
 LOCKED = "It is protected by a password. Please send a copy without one."
 
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
-from relay.opening.failure import Unusable
+from relay.opening.failure import NO_SOUND, Unusable
 
 RATE = 48_000
 BITS_A_SECOND = 32_000
@@ -19,7 +19,7 @@ def work(content: bytes, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
 
     with av.open(io.BytesIO(content)) as source:
         if not source.streams.audio:
-            raise Unusable("There is no sound in it.")
+            raise Unusable(NO_SOUND)
         return encoded(source.decode(audio=0))
 
 

@@ -20,9 +20,9 @@ from tests.weights import convert
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
-FACT = "Ada's cello is called Bertha"
-QUESTION = "Can you tell me the name of my cello, please?"
-ANSWER = "Your cello is called Bertha."
+FACT = "Ada's guitar is called Bertha"
+QUESTION = "Tell me the name of my guitar, please."
+ANSWER = "Your guitar is called Bertha."
 
 
 def weights_for(engine: str, folder: Path) -> Path:
@@ -58,14 +58,14 @@ async def house(engine: str, speech: SpeechStandIn, tmp_path: Path) -> AsyncIter
 def picture() -> Upload:
     made = io.BytesIO()
     Image.new("RGB", (320, 200), "brown").save(made, "JPEG")
-    return Upload(made.getvalue(), "cello.jpg", "image/jpeg")
+    return Upload(made.getvalue(), "guitar.jpg", "image/jpeg")
 
 
 def answers(request: Recorded) -> Reply:
     """Learns from the caption; answers what was heard only with what it knows."""
     if "this is Bertha" in request.last_text:
-        return Reply(f"A fine cello. [LEARN: {FACT}]")
-    known, heard = FACT in request.system_text, "cello" in request.last_text.lower()
+        return Reply(f"A fine guitar. [LEARN: {FACT}]")
+    known, heard = FACT in request.system_text, "guitar" in request.last_text.lower()
     return Reply(ANSWER if known and heard else f"known: {known}, heard: {heard}")
 
 
@@ -106,21 +106,21 @@ async def test_a_spoken_question_is_answered_aloud_with_what_a_photos_caption_ta
     house.model.rule(None, answers)
     chat = house.tg.dm(house.tg.person(OWNER))
     photos, questions = house.tg.topic(chat, "Photos"), house.tg.topic(chat, "Questions")
-    await house.tg.say(chat, None, "My cello: this is Bertha.", topic=photos, photo=picture())
+    await house.tg.say(chat, None, "My guitar: this is Bertha.", topic=photos, photo=picture())
     await kept(house, chat, photos)
     await house.crash()
     await house.polled()
 
     note = Upload(spoken(QUESTION), "audio.oga", "audio/ogg", duration=3)
     await house.tg.say(chat, None, topic=questions, voice=note)
-    await house.tg.wait_for(lambda: ANSWER in "\n".join(house.said(chat, questions)), 240)
-    await house.tg.wait_for(lambda: notes(house, chat, questions), 120)
+    await house.tg.wait_for(lambda: notes(house, chat, questions), 240)
+    assert ANSWER in house.said(chat, questions)
     (aloud,) = notes(house, chat, questions)
     assert speech.asked[-1].text == ANSWER
     assert house.tg.files[aloud.raw["voice"]["file_id"]].upload.data[:4] in (b"OggS", b"\xff\xf3\x64\xc4")
     ((text, untrusted),) = house.sql(
         "select text, untrusted from relay.message where role = 'user' order by id desc limit 1"
     )
-    assert "cello" in text.lower()
+    assert "guitar" in text.lower()
     assert not untrusted, "one's own words, spoken, are one's own words"
     assert house.exchanges(chat) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import signal
 import statistics
@@ -164,8 +165,13 @@ def postmaster(folder: Path) -> int:
 
 
 def memory(pid: int) -> tuple[float, float]:
-    """A process's PSS and RSS, in MB (10⁶ bytes)."""
-    lines = (line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
+    """A process's PSS and RSS, in MB (10⁶ bytes). PSS is NaN where it is not told."""
+    try:
+        told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except PermissionError:  # the bot's is for root alone
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return math.nan, pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    lines = (line.split() for line in told.splitlines()[1:])
     sizes = {line[0]: int(line[1]) * 1024 / 1e6 for line in lines}
     return sizes["Pss:"], sizes["Rss:"]
 

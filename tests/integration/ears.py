@@ -34,7 +34,7 @@ class FakeEars:
     def __post_init__(self) -> None:
         self.open.set()
 
-    async def hear(self, recording: bytes, language: str = "") -> Heard:
+    async def hear(self, recording: bytes) -> Heard:
         """See `ports.Ears.hear`."""
         self.listened.append(recording.decode())
         await self.open.wait()

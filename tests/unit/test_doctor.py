@@ -266,7 +266,12 @@ def test_a_relay_that_runs_is_seen_and_a_dead_one_is_not(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("settings", "there", "state", "said"),
     [
-        ({}, (), "skipped", "voice notes are not heard; for that: pip install 'relay[voice-lite]'"),
+        (
+            {},
+            (),
+            "skipped",
+            "not heard; `relay setup` where Relay runs or `pip install 'relay[voice-lite]'`",
+        ),
         ({"RELAY_STT": "off"}, ("faster_whisper", "av"), "skipped", "switched off"),
         ({"RELAY_STT": "openai-whisper"}, ("faster_whisper", "av"), "warning", "which is not installed"),
         ({}, ("faster_whisper", "whisper", "av"), "ok", "faster-whisper"),

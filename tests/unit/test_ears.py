@@ -17,13 +17,14 @@ from relay.clients.ears import WhisperEars
 from relay.errors import MediaRefused
 from relay.hearing import installed
 from relay.hearing.engines import is_said, joined
+from tests.lag import LITTLE, longest_lag
 
 
 @pytest.fixture
 async def ears(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[WhisperEars]:
     """Ears whose engine is the stand-in."""
     monkeypatch.setattr(installed, "is_installed", lambda engine: True)
-    monkeypatch.setattr(listener, "COMMAND", (sys.executable, "-m", "tests.standins.listener"))
+    monkeypatch.setattr(listener, "PROGRAM", (sys.executable, "-m", "tests.standins.listener"))
     ears = WhisperEars("auto", "base", "", 20, tmp_path)
     yield ears
     await ears.close()
@@ -47,11 +48,22 @@ async def test_one_process_hears_one_recording_after_the_other(ears: WhisperEars
     heard = await asyncio.gather(*(ears.hear(b"hello" + b"\0" * 3_000_000) for _ in range(3)))
     assert sorted(one.text.split()[1] for one in heard) == ["1", "2", "3"]
     assert (heard[0].engine, heard[0].seconds, heard[0].cut) == ("faster-whisper base", 2, False)
-    assert (await ears.hear(b"hello", "de-AT")).language == "de"
     pid = ears.pid
     assert pid
     await ears.close()
     assert not is_running(pid)
+
+
+async def test_the_loop_goes_on_while_a_recording_is_heard(ears: WhisperEars) -> None:
+    recording = b"hello" + b"\0" * 20 * 2**20  # as large as Telegram hands out
+    await ears.hear(recording)
+    assert await longest_lag(lambda: ears.hear(recording)) < LITTLE
+
+
+async def test_the_language_of_the_settings_is_asked_for(ears: WhisperEars, tmp_path: Path) -> None:
+    german = WhisperEars("auto", "base", "de-AT", 20, tmp_path)
+    assert (await german.hear(b"hello")).language == "de"
+    await german.close()
 
 
 async def test_it_sees_no_setting_and_no_key(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,6 +73,22 @@ async def test_it_sees_no_setting_and_no_key(ears: WhisperEars, monkeypatch: pyt
     seen = (await ears.hear(b"hello")).text.split()[-1].split(",")
     assert not [n for n in seen if n.startswith(("ANTHROPIC", "TELEGRAM", "RELAY", "DATABASE")) or "TOKEN" in n]
     assert {"HF_HOME", "XDG_CACHE_HOME"} <= set(seen)
+
+
+async def test_a_module_beside_the_bot_is_not_taken_for_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    process = await listener.Listener.start(tmp_path, engine="none", model="", threads=1, memory=2**30)
+    with pytest.raises(listener.NotLoaded, match="KeyError: 'none'"):
+        await process.loaded()
+    await process.end()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no sessions")
+async def test_ctrl_c_at_the_bots_terminal_does_not_end_it(ears: WhisperEars) -> None:
+    await ears.hear(b"hello")
+    assert ears.pid
+    assert os.getsid(ears.pid) == ears.pid, "a session of its own: the terminal's signals do not reach it"
 
 
 async def test_a_process_that_dies_is_followed_by_another_which_hears_the_same(
@@ -137,7 +165,7 @@ async def test_memory_is_given_back_when_nobody_speaks(ears: WhisperEars, monkey
         ("off", "base", "switched off here (RELAY_STT=off)"),
         ("auto", "base", "pip install 'relay[voice-lite]'"),
         ("faster-whisper", "base", "pip install 'relay[voice-lite]'"),
-        ("openai-whisper", "base", "pip install 'relay[voice]'"),
+        ("openai-whisper", "base", "`relay setup` where Relay runs, then a restart, does it"),
     ],
 )
 async def test_without_an_engine_one_line_says_how_to_have_one(
@@ -147,6 +175,7 @@ async def test_without_an_engine_one_line_says_how_to_have_one(
     with pytest.raises(MediaRefused) as told:
         await WhisperEars(setting, model, "", 20, tmp_path).hear(b"hello")
     assert said in str(told.value)
+    assert "relay[voice]" not in str(told.value), "on Linux that brings gigabytes for graphics cards"
 
 
 async def test_a_model_that_cannot_be_loaded(ears: WhisperEars) -> None:

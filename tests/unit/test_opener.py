@@ -80,6 +80,8 @@ async def test_memory_time_and_files_are_bounded(tmp_path: Path) -> None:
     assert time.monotonic() - began < 20
     assert await refused("writing", str(tmp_path / "left").encode()) == BROKEN
     assert (tmp_path / "left").stat().st_size == 0
+    assert await refused("collecting", b"60") == BROKEN
+    assert (await opener().open("probe", b"30", how="collecting"))[0] == {"held": 30}
     assert not children() - before
 
 

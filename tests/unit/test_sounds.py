@@ -11,6 +11,7 @@ from relay.bot.split import utf16_offsets
 from relay.errors import MediaRefused
 from relay.media import sounds
 from relay.media.files import Files
+from relay.media.reading import Read
 from relay.media.sounds import Sounds
 from relay.models import Attachment, Heard
 from relay.testing import FakeMessenger
@@ -22,10 +23,20 @@ class Ears:
     def __init__(self) -> None:
         self.listened: list[bytes] = []
 
-    async def hear(self, recording: bytes, language: str = "") -> Heard:
+    async def hear(self, recording: bytes) -> Heard:
         """See `ports.Ears.hear`."""
         self.listened.append(recording)
+        if recording.startswith(b"no words: "):
+            raise MediaRefused(recording.decode().partition(": ")[2])
         return Heard(recording.decode(), "en", "fake")
+
+
+class Stills:
+    """Looks at the still picture of a video."""
+
+    async def read(self, attachment: Attachment) -> Read:
+        """See `reading.Kind`."""
+        return Read([{"type": "image", "preview": attachment.preview}], "a picture")
 
 
 def note(name: str) -> Attachment:
@@ -44,7 +55,7 @@ async def test_what_was_heard_is_remembered_for_a_while(
 ) -> None:
     monkeypatch.setattr(sounds, "REMEMBERED", 20)
     ears = Ears()
-    listener = Sounds(Files(messenger, 1000), ears, 20)
+    listener = Sounds(Files(messenger, 1000), Stills(), ears, 20)
     for name in "abacab":
         read = await listener.read(note(name))
         assert read.text == name * 10
@@ -54,7 +65,31 @@ async def test_what_was_heard_is_remembered_for_a_while(
 
 async def test_without_ears_nothing_is_fetched_and_it_says_how_to_get_them(messenger: FakeMessenger) -> None:
     with pytest.raises(MediaRefused, match=r"pip install 'relay\[voice-lite\]'"):
-        await Sounds(Files(messenger, 1000), None, 20).read(note("not there"))
+        await Sounds(Files(messenger, 1000), Stills(), None, 20).read(note("not there"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "preview", "why", "shown"),
+    [
+        ("video", "still", "There is no sound in it.", True),
+        ("video", "still", "I heard nothing in it.", True),
+        ("document", "still", "There is no sound in it.", True),
+        ("video", "", "There is no sound in it.", False),
+        ("video", "still", "It is damaged, or it is no recording.", False),
+        ("audio", "its cover", "I heard nothing in it.", False),
+    ],
+)
+async def test_of_a_video_without_words_the_still_picture_is_shown(
+    messenger: FakeMessenger, kind: str, preview: str, why: str, shown: bool
+) -> None:
+    messenger.files["film"] = f"no words: {why}".encode()
+    film = Attachment(kind, "film", "unique film", mime="video/mp4", preview=preview)
+    reading = Sounds(Files(messenger, 1000), Stills(), Ears(), 20).read(film)
+    if shown:
+        assert (await reading).blocks == [{"type": "image", "preview": "still"}]
+        return
+    with pytest.raises(MediaRefused, match=why):
+        await reading
 
 
 @given(st.text(max_size=50).flatmap(lambda text: st.sampled_from([1, 40, 900]).map(lambda times: text * times)))
