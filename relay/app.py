@@ -182,17 +182,18 @@ def make_reader(settings: Settings, messenger: Messenger, ears: Ears | None = No
     installed that hears."""
     from relay.clients.opener import Opener
     from relay.media.documents import Documents
-    from relay.media.files import Files
+    from relay.media.files import HEARD, Files
     from relay.media.pictures import Pictures
-    from relay.media.prepared import Cache
+    from relay.media.prepared import new_cache
     from relay.media.reading import Reader
     from relay.media.shelf import Shelf
     from relay.media.sounds import Sounds
 
-    files, opener, cache = Files(messenger, settings.max_file * 2**20, make_keeper(settings)), Opener(), Cache()
+    most, keeper = settings.max_file * 2**20, make_keeper(settings)
+    files, opener, cache = Files(messenger, most, keeper), Opener(), new_cache()
     pictures = Pictures(files, opener, settings.max_megapixels * 1_000_000, cache)
-    sounds = Sounds(files, ears, settings.max_minutes)
-    reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures, settings.max_pages))
+    sounds = Sounds(Files(messenger, most, keeper, HEARD), ears, settings.max_minutes)
+    reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures, settings.max_pages, cache))
     return reader, Shelf(pictures, files, cache)
 
 

@@ -19,7 +19,7 @@ def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> st
     who = "you" if row["role"] == "assistant" else plain_name(row.get("name") or "the user")
     who += ", in private" if row.get("lent") else ""
     if row.get("document"):
-        who += f", in {plain_name(row['document'])} (part {row['part']} of {row['parts']})"
+        who += f', in "{plain_name(row["document"])}" (part {row["part"]} of {row["parts"]})'
     foreign = row["untrusted"] or (speaker is not None and row["user_id"] != speaker)
     text = untrusted(row["snippet"], "recalled") if foreign else harmless(row["snippet"])
     return f"[{when:%Y-%m-%d %H:%M}] {who}: {text}"

@@ -13,6 +13,8 @@ from relay.models import Attachment, Block, Incoming
 
 MARKS = ("untrusted", "from")
 SPOKEN = ("voice", "video_note")
+AT_ONCE = 3
+"""Files of one input that are read beside each other, so that no album keeps everybody else waiting."""
 MOST_KEPT = 4_000_000
 """Characters of documents that are kept of one input."""
 
@@ -28,8 +30,11 @@ async def filled(
     if not attachments:
         return incoming
 
+    places = asyncio.Semaphore(AT_ONCE)
+
     async def read_one(attachment: Attachment) -> Read:
-        result = await reader.read(attachment)
+        async with places:
+            result = await reader.read(attachment)
         if attachment.unique_id in sent:
             await on_read(attachment, result)
         return result
