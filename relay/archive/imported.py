@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from relay.media.weights import is_number
 from relay.models import Attachment
 
 Json = dict[str, Any]
@@ -36,7 +37,7 @@ def _block(block: Json) -> Json:
         kept = {key: value for key, value in block.items() if key not in ("file", "untrusted", "from")}
         return {**kept, **marks, **({"file": file} if file else {})}
     if kind in MEDIA and file:
-        numbers = {key: block[key] for key in NUMBERS if _is_number(block.get(key))}
+        numbers = {key: block[key] for key in NUMBERS if is_number(block.get(key))}
         flags = {key: True for key in ("preview", "replied") if block.get(key) is True}
         return {"type": kind, "file": file, **marks, **numbers, **flags}
     return {"type": "text", "text": f"({'file' if file else 'something'} that is not here)", **marks}
@@ -50,13 +51,9 @@ def _file(file: Any) -> Json | None:
     kept = {
         key: file[key]
         for key, value in usual.items()
-        if (_is_number(file.get(key)) if isinstance(value, int) else isinstance(file.get(key), str))
+        if (is_number(file.get(key)) if isinstance(value, int) else isinstance(file.get(key), str))
     }
     return kept if all(key in kept for key in ("kind", "file_id", "unique_id")) else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def _is_mark(value: Any) -> bool:

@@ -47,7 +47,12 @@ def bytes_of(block: Block) -> int:
 
 def number(value: Any) -> int:
     """A whole number from 0 on, as what is stored should hold; 0 for anything else, which may have been imported."""
-    return value if isinstance(value, int) and 0 <= value < 2**53 else 0
+    return int(value) if is_number(value) else 0
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a whole number from 0 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def first_kept(weights: Sequence[int], most: int) -> int:

@@ -96,7 +96,7 @@ async def test_who_stops_waiting_leaves_no_answer_for_the_next(ears: WhisperEars
     await ears.hear(b"hello")
     waiting = asyncio.create_task(ears.hear(b"hang"))
     behind = asyncio.create_task(ears.hear(b"next"))
-    await until(lambda: len(ears._waiting) == 2)
+    await until(lambda: ears._waiting == 2)
     waiting.cancel()
     assert (await behind).text.startswith("next 1 ")
     with pytest.raises(asyncio.CancelledError):
