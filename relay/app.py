@@ -186,21 +186,18 @@ def make_reader(
     """What reads the files that people send, and what shows them to the model again. `ears`: None where nothing is
     installed that hears; `opener`: None for one of its own."""
     from relay.media.documents import Documents
-    from relay.media.files import Files
+    from relay.media.files import HEARD, Files
     from relay.media.pictures import Pictures
-    from relay.media.prepared import Cache
+    from relay.media.prepared import new_cache
     from relay.media.reading import Reader
     from relay.media.shelf import Shelf
     from relay.media.sounds import Sounds
 
-    files, opener, cache = (
-        Files(messenger, settings.max_file * 2**20, make_keeper(settings)),
-        opener or make_opener(),
-        Cache(),
-    )
+    most, keeper = settings.max_file * 2**20, make_keeper(settings)
+    files, opener, cache = Files(messenger, most, keeper), opener or make_opener(), new_cache()
     pictures = Pictures(files, opener, settings.max_megapixels * 1_000_000, cache)
-    sounds = Sounds(files, pictures, ears, settings.max_minutes)
-    reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures, settings.max_pages))
+    sounds = Sounds(Files(messenger, most, keeper, HEARD), pictures, ears, settings.max_minutes)
+    reader = Reader(sounds, pictures, Documents(files, opener, sounds, pictures, settings.max_pages, cache))
     return reader, Shelf(pictures, files, cache)
 
 

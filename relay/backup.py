@@ -51,7 +51,7 @@ async def backup(settings: Settings, to: Path | None = None) -> Made:
         console.print(f"Backing up {place(settings)}\n        to {path}")
         with watching(console) as watcher:
             made = await maker(opened, watcher).make(path)
-    _report(console, made)
+    _report(console, made, settings)
     return made
 
 
@@ -62,7 +62,7 @@ def _path(settings: Settings, to: Path | None) -> Path:
     return fresh(folder.expanduser().resolve())
 
 
-def _report(console: Console, made: Made) -> None:
+def _report(console: Console, made: Made, settings: Settings) -> None:
     console.print(
         f"Backed up {sum(made.rows.values()):,} rows of {len(made.rows)} tables, {max(1, made.bytes // 1000):,} KB: "
         f"{made.header.complete}."
@@ -70,6 +70,9 @@ def _report(console: Console, made: Made) -> None:
     if made.header.up_to is not None:
         console.print("(Over REST a database cannot be read as of one moment; what came later is not in it.)")
     console.print(f"To bring it back: {called()} restore {shlex.quote(str(made.path))}")
+    if settings.keep_media:
+        where = "the bucket relay-media" if settings.supabase_url else settings.data_dir / "media"
+        console.print(f"The files that people sent (RELAY_KEEP_MEDIA) are not in it: they stay in {where}.")
 
 
 async def restore(settings: Settings, path: Path, replace: bool = False) -> None:

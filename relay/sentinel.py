@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 
+from relay.archive.disk import least_free
 from relay.budget import WARN, Budget
 from relay.errors import ChatGone, DatabaseError, MessengerError
 from relay.memory.people import People
@@ -29,9 +30,6 @@ QUEUE, QUEUE_CALM = 120.0, 30.0
 """Seconds that a message waits to be taken, and what is well again."""
 ERRORS, ERRORS_CALM, LEAST_TURNS = 0.5, 0.2, 5
 """The part of the last ten minutes' turns that failed, what is well again, and of how many that is told."""
-DISK_SHARE, DISK_LEAST, DISK_MOST = 0.05, 500e6, 10e9
-"""Less than this part of a disk is too little, or less than so many bytes, but not more than so many. Half as much
-again is well."""
 JOB_FAILURES = 3
 """So often in a row a job fails that runs every few minutes; one that runs once a day, once."""
 OUTAGE = 120.0
@@ -164,7 +162,8 @@ def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Condition]:
 
 
 def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
-    """Whether there is room where Relay keeps its files. A folder that is not there says nothing."""
+    """Whether there is room where Relay keeps its files: half as much again as the least is well. A folder that is not
+    there says nothing."""
     seen = set()
     for folder in folders:
         try:
@@ -174,7 +173,7 @@ def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
         if device in seen:
             continue
         seen.add(device)
-        least = max(min(DISK_SHARE * disk.total, DISK_MOST), min(DISK_LEAST, 0.2 * disk.total))
+        least = least_free(disk.total)
         yield Condition(
             f"disk {machine} {folder}",
             between(-disk.free, -least, -1.5 * least),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any
@@ -19,10 +19,10 @@ from relay.marks import CACHE
 from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
 from relay.memory.store import Store
-from relay.models import Answer, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
+from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
 from relay.ports import Model, Sink
-from relay.prompt import build_prompt, present_blocks
+from relay.prompt import NO_MEDIA, build_prompt, present_blocks
 from relay.reading import READ_DOCUMENT, read_document
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
@@ -151,7 +151,22 @@ async def say(
     tally: Tally,
 ) -> tuple[Reply, Prompt]:
     """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long."""
-    media = await engine.shelf.shown(present_blocks(incoming, context), context.recent) if engine.shelf else {}
+    said = present_blocks(incoming, context)
+    async with engine.shelf.shown(said, context.recent) if engine.shelf else nullcontext(NO_MEDIA) as media:
+        return await say_with(media, engine, incoming, context, recalled, sink, stop, tally)
+
+
+async def say_with(
+    media: Mapping[str, Block],
+    engine: Engine,
+    incoming: Incoming,
+    context: Context,
+    recalled: Sequence[dict[str, Any]],
+    sink: Sink,
+    stop: asyncio.Event,
+    tally: Tally,
+) -> tuple[Reply, Prompt]:
+    """See `say`. `media`: the files that are shown as they are."""
     for share in SHARES:
         prompt = build_prompt(incoming, context, recalled, engine.zone, share, media)
         tools = offered(engine, incoming, context, prompt.tainted)

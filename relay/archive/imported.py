@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
+
+from relay.media.weights import is_number
+from relay.models import Attachment
 
 Json = dict[str, Any]
 MEDIA = ("image", "document")
+NUMBERS = ("width", "height", "bytes", "frames", "pages", "parts")
 
 
 def usable(row: Json) -> Json:
@@ -23,11 +28,34 @@ def _blocks(blocks: Any) -> list[Json]:
 
 
 def _block(block: Json) -> Json:
-    file = block.get("file")
-    named = isinstance(file, dict) and all(isinstance(file.get(key), str) for key in ("kind", "file_id", "unique_id"))
-    if block.get("type") == "text" and isinstance(block.get("text"), str):
-        return block if named else {key: value for key, value in block.items() if key != "file"}
-    if block.get("type") in MEDIA and named:
-        return block
-    marks: Json = {key: block[key] for key in ("untrusted", "from") if key in block}
-    return {"type": "text", "text": f"({'file' if named else 'something'} that is not here)", **marks}
+    """A block with what Relay itself would have written into it, and nothing else that a prompt would show."""
+    file, kind = _file(block.get("file")), block.get("type")
+    marks: Json = {key: block[key] for key in ("untrusted", "from") if isinstance(block.get(key), str)}
+    if "untrusted" in block:
+        marks["untrusted"] = block["untrusted"] if _is_mark(block["untrusted"]) else "import"
+    if kind == "text" and isinstance(block.get("text"), str):
+        kept = {key: value for key, value in block.items() if key not in ("file", "untrusted", "from")}
+        return {**kept, **marks, **({"file": file} if file else {})}
+    if kind in MEDIA and file:
+        numbers = {key: block[key] for key in NUMBERS if is_number(block.get(key))}
+        flags = {key: True for key in ("preview", "replied") if block.get(key) is True}
+        return {"type": kind, "file": file, **marks, **numbers, **flags}
+    return {"type": "text", "text": f"({'file' if file else 'something'} that is not here)", **marks}
+
+
+def _file(file: Any) -> Json | None:
+    """What names a file, as far as it is of the kinds that it should be; None when it names none."""
+    if not isinstance(file, dict):
+        return None
+    usual = asdict(Attachment("", "", ""))
+    kept = {
+        key: file[key]
+        for key, value in usual.items()
+        if (is_number(file.get(key)) if isinstance(value, int) else isinstance(file.get(key), str))
+    }
+    return kept if all(key in kept for key in ("kind", "file_id", "unique_id")) else None
+
+
+def _is_mark(value: Any) -> bool:
+    """Whether it can stand in a mark of the prompt's as its kind."""
+    return isinstance(value, str) and value.isalpha() and len(value) <= 20

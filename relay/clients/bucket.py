@@ -20,17 +20,21 @@ CONTENT = {"content-type": "application/octet-stream", "upsert": "true"}
 
 
 class Bucket:
-    """Keeps files under their ids. The bucket is made at first use; only the service role reads it."""
+    """Keeps files under their ids. The bucket is made at first use; only the service role reads it. One that everybody
+    may read is not used."""
 
     def __init__(self, url: str, key: str) -> None:
         self._url = url.rstrip("/").removesuffix("/rest/v1")
         self._key = key.strip()
-        self._made = False
+        self._private: bool | None = None
+        """None: not known yet."""
 
     async def get(self, unique_id: str) -> bytes | None:
         """See `ports.Keeper.get`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
+                if not await self._is_private(storage):
+                    return None
                 content: bytes = await storage.from_(NAME).download(unique_id)
                 return content
         except Exception as error:  # the package raises errors of many families
@@ -41,14 +45,24 @@ class Bucket:
         """See `ports.Keeper.put`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
-                if not self._made:
-                    with contextlib.suppress(Exception):  # it is there already
-                        await storage.create_bucket(NAME, options={"public": False})
-                    self._made = True
-                await storage.from_(NAME).upload(unique_id, content, CONTENT)
+                if await self._is_private(storage):
+                    await storage.from_(NAME).upload(unique_id, content, CONTENT)
         except Exception as error:
-            self._made = False
+            self._private = None
             log.warning("a file is not kept", error=type(error).__name__)
+
+    async def _is_private(self, storage: Any) -> bool:
+        """Whether the bucket, which is made where there is none, is closed to others. The log says once if not."""
+        if self._private is None:
+            with contextlib.suppress(Exception):  # it is there already
+                await storage.create_bucket(NAME, options={"public": False})
+            self._private = not (await storage.get_bucket(NAME)).public
+            if not self._private:
+                log.error(
+                    f"files are not kept: everybody can read the bucket {NAME}; make it private in Supabase, under "
+                    "Storage, and restart"
+                )
+        return self._private
 
     @contextlib.asynccontextmanager
     async def _storage(self) -> AsyncIterator[Any]:

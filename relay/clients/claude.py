@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from relay import metrics
+from relay.clients.body import encoded
 from relay.clients.heard import Heard
 from relay.errors import (
     ContextTooLong,
@@ -141,7 +142,9 @@ async def _stream(client: AsyncAnthropic, request: ModelRequest) -> AsyncStream[
     }
     if request.tools:
         body["tools"] = request.tools
-    return await client.post("/v1/messages", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object])
+    return await client.post(
+        "/v1/messages", content=encoded(body), cast_to=object, stream=True, stream_cls=AsyncStream[object]
+    )
 
 
 def _cut(heard: Heard) -> ModelUnavailable:

@@ -34,8 +34,6 @@ IDLE_SECONDS = 600.0
 """After so long without a recording, the process ends and gives its memory back."""
 WAITING = 20
 """How many recordings may wait, the one that is heard included."""
-WAITING_BYTES = 64 * 2**20
-"""How large they may be together."""
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
 NOT_LOADED = "The speech model cannot be loaded here; `relay doctor`, where Relay runs, may say why."
@@ -57,7 +55,7 @@ class WhisperEars:
         self._cache = cache
         self._turn = asyncio.Lock()
         self._listener: Listener | None = None
-        self._waiting: list[int] = []
+        self._waiting = 0
         self._resting: asyncio.TimerHandle | None = None
         self._stays = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -65,9 +63,9 @@ class WhisperEars:
     async def hear(self, recording: bytes) -> Heard:
         """See `ports.Ears.hear`."""
         engine = self._engine()
-        if len(self._waiting) >= WAITING or (self._waiting and sum(self._waiting) + len(recording) > WAITING_BYTES):
+        if self._waiting >= WAITING:
             raise MediaRefused(TOO_MANY)
-        self._waiting.append(len(recording))
+        self._waiting += 1
         try:
             async with self._turn:
                 self._rest_later(cancel=True)
@@ -76,7 +74,7 @@ class WhisperEars:
                 finally:
                     self._rest_later()
         finally:
-            self._waiting.remove(len(recording))
+            self._waiting -= 1
 
     async def preload(self) -> None:
         """Loads the model now and keeps it, also when nobody speaks for long."""

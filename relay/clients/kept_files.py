@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
 import structlog
 
+from relay.archive.disk import is_nearly_full
 from relay.archive.private import FileRefused, in_thread, written
 
 log = structlog.get_logger()
@@ -19,7 +21,12 @@ class KeptFiles:
     """Keeps files under their ids, each in a folder of the ids that end alike."""
 
     def __init__(self, folder: Path) -> None:
+        """Removes what a process that broke off had begun to write."""
         self._folder = folder
+        self._full = False
+        for partial in folder.glob("*/.*.partial"):
+            with contextlib.suppress(OSError):
+                partial.unlink()
 
     async def get(self, unique_id: str) -> bytes | None:
         """See `ports.Keeper.get`."""
@@ -33,13 +40,22 @@ class KeptFiles:
         """See `ports.Keeper.put`."""
         if path := self._path(unique_id):
             try:
-                await in_thread(self._write, path, content)
+                if not await in_thread(self._is_full):
+                    await in_thread(self._write, path, content)
             except (FileRefused, OSError) as error:
                 log.warning("a file is not kept", error=type(error).__name__)
 
+    def _is_full(self) -> bool:
+        """Whether the disk is nearly full: then nothing more is kept, which the log says once."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        full = is_nearly_full(self._folder)
+        if full and not self._full:
+            log.warning("files are not kept: the disk is nearly full", folder=str(self._folder))
+        self._full = full
+        return full
+
     def _write(self, path: Path, content: bytes) -> None:
-        for folder in (self._folder, path.parent):  # a mode given for several is only that of the last
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         with written(path, replace=True) as file:
             file.write(content)
 

@@ -7,8 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from relay.marks import estimate_tokens
+from relay.media.cache import Cache
 from relay.media.files import Files
+from relay.media.prepared import PDF, Prepared, in_base64
 from relay.media.reading import Kind, Read
+from relay.media.weights import DOCUMENT_BYTES
 from relay.models import Attachment, Block
 from relay.opening.kinds import PICTURES, SOUNDS, VIDEOS
 from relay.ports import Opener
@@ -23,13 +26,16 @@ SCRIPTS = "video/mp2t"
 class Documents:
     """Reads documents. A file that is a picture or a recording goes to whoever reads those."""
 
-    def __init__(self, files: Files, opener: Opener, sounds: Kind, pictures: Kind, most_pages: int) -> None:
+    def __init__(
+        self, files: Files, opener: Opener, sounds: Kind, pictures: Kind, most_pages: int, cache: Cache[Prepared]
+    ) -> None:
         """`most_pages`: of a PDF that is shown as it is."""
         self._files = files
         self._opener = opener
         self._sounds = sounds
         self._pictures = pictures
         self._most_pages = most_pages
+        self._cache = cache
 
     async def read(self, attachment: Attachment) -> Read:
         """See `reading.Kind`."""
@@ -37,8 +43,11 @@ class Documents:
             return await self._pictures.read(attachment)
         if is_named(attachment, "audio/", SOUNDS) or is_named(attachment, "video/", VIDEOS):
             return await self._sounds.read(attachment)
-        content = await self._files.get(attachment)
-        told, _ = await self._opener.open("document", content, name=attachment.name, pages=self._most_pages)
+        async with self._files.held(attachment) as content:
+            limits = {"pages": self._most_pages, "shown": DOCUMENT_BYTES}
+            told, _ = await self._opener.open("document", content, name=attachment.name, **limits)
+            if told["whole"]:
+                self._cache.put(attachment.unique_id, Prepared(await in_base64(content), PDF))
         if told["kind"] == "picture":
             return await self._pictures.read(attachment)
         if told["kind"] == "recording":

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from relay import metrics
 from relay.errors import FileTooLarge, MediaRefused, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.media.room import Room
 from relay.models import Attachment
 from relay.ports import Keeper, Messenger
 
 TRIES = 4
 AT_ONCE = 4
+HELD, HEARD = 48 * 2**20, 24 * 2**20
+"""Bytes of files that are held at a time: of what is opened, and of recordings, which are held until they are heard."""
 TELEGRAM_LIMIT = 20 * 2**20
 """Bytes: what Telegram hands to bots. A Bot API server of one's own has no such limit."""
 SECONDS = 300
@@ -28,17 +33,25 @@ OWN_SERVER = (
 class Files:
     """Fetches files, a few beside each other, each several times when Telegram is in trouble."""
 
-    def __init__(self, messenger: Messenger, most: int, keeper: Keeper | None = None) -> None:
-        """`most`: bytes of one file; `keeper`: where they are kept, None for nowhere."""
+    def __init__(self, messenger: Messenger, most: int, keeper: Keeper | None = None, room: int = HELD) -> None:
+        """`most`: bytes of one file; `keeper`: where they are kept, None for nowhere; `room`: bytes of all that are
+        held at a time."""
         self._messenger = messenger
         self._most = most
         self._keeper = keeper
         self._places = asyncio.Semaphore(AT_ONCE)
+        self._room = Room(room)
 
-    async def get(self, attachment: Attachment) -> bytes:
-        """A file's content. Raises `MediaRefused`."""
+    @asynccontextmanager
+    async def held(self, attachment: Attachment) -> AsyncIterator[bytes]:
+        """A file's content, for as long as it is needed: when too much is held already, it waits. Whoever holds one
+        asks for no other. Raises `MediaRefused`."""
         if attachment.size > self._most:
             raise MediaRefused(too_large(attachment.size, self._most))
+        async with self._room.taken(attachment.size):
+            yield await self._got(attachment)
+
+    async def _got(self, attachment: Attachment) -> bytes:
         if self._keeper is None:
             return await self._fetched(attachment)
         content = await self._keeper.get(attachment.unique_id)

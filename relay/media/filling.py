@@ -13,6 +13,8 @@ from relay.models import Attachment, Block, Incoming
 
 MARKS = ("untrusted", "from", "replied")
 """What a block keeps of the attachment that it was: whose it is, and that it is another message's."""
+AT_ONCE = 3
+"""Files of one input that are read beside each other, so that no album keeps everybody else waiting."""
 MOST_KEPT = 1_500_000
 """Characters of documents that are kept of one input: one long document, in a statement of less than 2 s."""
 
@@ -28,8 +30,11 @@ async def filled(
     if not attachments:
         return incoming
 
+    places = asyncio.Semaphore(AT_ONCE)
+
     async def read_one(attachment: Attachment) -> Read:
-        result = await reader.read(attachment)
+        async with places:
+            result = await reader.read(attachment)
         if attachment.unique_id in sent:
             await on_read(attachment, result)
         return result

@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from relay.errors import MediaRefused
+from relay.media.cache import Cache
 from relay.media.files import Files
-from relay.media.prepared import Cache, Prepared
+from relay.media.prepared import Prepared, in_base64
 from relay.media.reading import NAMES, Read
 from relay.models import Attachment, Block
 from relay.ports import Opener
 
 SIGNS = {"photo": "📷", "sticker": "🏷", "animation": "🎞"}
+STILL = 300_000
+"""Bytes: more than Telegram's own small pictures have."""
 NO_PREVIEW = "It is a moving picture, and Telegram gave me no still one of it. Send a screenshot of it."
 
 
 class Pictures:
     """Looks at pictures."""
 
-    def __init__(self, files: Files, opener: Opener, max_pixels: int, cache: Cache) -> None:
+    def __init__(self, files: Files, opener: Opener, max_pixels: int, cache: Cache[Prepared]) -> None:
         self._files = files
         self._opener = opener
         self._max_pixels = max_pixels
@@ -33,7 +36,7 @@ class Pictures:
             "file": asdict(attachment),
             "width": made.width,
             "height": made.height,
-            "bytes": len(made.content),
+            "bytes": made.bytes,
         }
         block |= {"frames": made.frames} if made.frames > 1 else {}
         block |= {"preview": True} if made.preview else {}
@@ -58,14 +61,14 @@ class Pictures:
         if not attachment.preview:
             raise MediaRefused(NO_PREVIEW)
         still = replace(
-            attachment, file_id=attachment.preview, unique_id=f"{attachment.unique_id}-still", mime="", size=0
+            attachment, file_id=attachment.preview, unique_id=f"{attachment.unique_id}-still", mime="", size=STILL
         )
         return replace(await self._opened(still), preview=True)
 
     async def _opened(self, attachment: Attachment) -> Prepared:
-        content = await self._files.get(attachment)
-        told, (made,) = await self._opener.open("picture", content, max_pixels=self._max_pixels)
-        return Prepared(made, told["mime"], told["width"], told["height"], told["frames"])
+        async with self._files.held(attachment) as content:
+            told, (made,) = await self._opener.open("picture", content, max_pixels=self._max_pixels)
+        return Prepared(await in_base64(made), told["mime"], told["width"], told["height"], told["frames"])
 
 
 def moves(attachment: Attachment) -> bool:

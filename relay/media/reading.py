@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from relay import metrics
 from relay.errors import MediaRefused
-from relay.media.room import Room
 from relay.models import Attachment, Block
 
 NAMES = {
@@ -46,15 +45,10 @@ class Kind(Protocol):
         ...
 
 
-AT_ONCE = 48 * 2**20
-"""Bytes of files that are held at a time. A larger one, or one whose size is not told, is read alone."""
-
-
 class Reader:
     """Reads files of all kinds."""
 
     def __init__(self, sounds: Kind, pictures: Kind, documents: Kind) -> None:
-        self._room = Room(AT_ONCE)
         self._kinds: dict[str, Kind] = {
             **dict.fromkeys(("voice", "audio", "video_note", "video"), sounds),
             **dict.fromkeys(("photo", "animation", "sticker"), pictures),
@@ -65,8 +59,7 @@ class Reader:
         """What is in a file; one that cannot be used says so in `notice`, and to the model."""
         with metrics.reading(attachment.kind) as told:
             try:
-                async with self._room.taken(attachment.size or AT_ONCE):
-                    return await self._kinds[attachment.kind].read(attachment)
+                return await self._kinds[attachment.kind].read(attachment)
             except MediaRefused as error:
                 told("refused")
                 return refused(attachment, str(error))

@@ -3,51 +3,77 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import structlog
 
 from relay.errors import MediaRefused
+from relay.media.cache import Cache
 from relay.media.files import Files
 from relay.media.pictures import Pictures
-from relay.media.prepared import Cache, Prepared
-from relay.media.weights import bytes_of, is_image, pages_of, tokens_of
+from relay.media.prepared import PDF, Prepared, in_base64
+from relay.media.room import Room
+from relay.media.weights import DOCUMENT_BYTES, bytes_of, first_kept, is_image, pages_of, tokens_of
 from relay.models import Attachment, Block
 
 log = structlog.get_logger()
 
 IMAGES, IMAGE_TOKENS, IMAGE_BYTES = 20, 30_000, 6 * 2**20
-PAGES, DOCUMENT_BYTES = 16, 12 * 2**20
+PAGES = 16
 """Together they stay below what one request may have: 32 MB, where each byte takes one and a third."""
 WHOLE = 100_000
 """All that may be shown, of whatever is scarcest."""
 SECONDS = 20.0
 """How long an answer waits for what is fetched again."""
-PDF = "application/pdf"
+HELD = 72 * 2**20
+"""Characters of base64 that all answers together show at a time."""
+ROOM_SECONDS = 60.0
+"""How long an answer waits for its part of that."""
 
 
 class Shelf:
     """Shows the files that were sent lately, as blocks of Anthropic's."""
 
-    def __init__(self, pictures: Pictures, files: Files, cache: Cache) -> None:
+    def __init__(self, pictures: Pictures, files: Files, cache: Cache[Prepared], held: int = HELD) -> None:
+        """`held`: characters of base64 that are shown at a time."""
         self._pictures = pictures
         self._files = files
         self._cache = cache
+        self._room = Room(held)
 
-    async def shown(self, present: Sequence[Block], recent: Sequence[dict[str, Any]]) -> dict[str, Block]:
-        """The files that are shown as they are, by their unique ids: of the present message, then of recent ones, the
-        newest first, within a budget. One that cannot be had any more is not among them."""
+    @asynccontextmanager
+    async def shown(
+        self, present: Sequence[Block], recent: Sequence[dict[str, Any]]
+    ) -> AsyncIterator[dict[str, Block]]:
+        """The files that are shown as they are, by their unique ids, while the model is asked: of the present message,
+        then of recent ones, the newest first, within a budget. One that cannot be had any more is not among them, and
+        none is when too many others are asking for too long."""
         wanted = chosen(present, recent)
+        most = sum(map(sent_bytes, wanted.values())) * 5 // 4
+        async with AsyncExitStack() as stack:
+            if wanted:
+                try:
+                    async with asyncio.timeout(ROOM_SECONDS):
+                        await stack.enter_async_context(self._room.taken(most))
+                except TimeoutError:
+                    log.warning("nothing is shown: too many files are shown to the model already", files=len(wanted))
+                    wanted = {}
+            yield fitting(await self._all_brought(wanted), most)
+
+    async def _all_brought(self, wanted: Mapping[str, Block]) -> dict[str, Prepared]:
+        """What of it can be had within `SECONDS`."""
         tasks = {unique_id: asyncio.create_task(self._brought(block)) for unique_id, block in wanted.items()}
-        if tasks:
-            _, late = await asyncio.wait(tasks.values(), timeout=SECONDS)
-            for task in late:
+        try:
+            if tasks:
+                await asyncio.wait(tasks.values(), timeout=SECONDS)
+        finally:
+            for task in tasks.values():
                 task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
         brought = {unique_id: None if task.cancelled() else task.result() for unique_id, task in tasks.items()}
-        return {unique_id: as_sent(made) for unique_id, made in brought.items() if made is not None}
+        return {unique_id: made for unique_id, made in brought.items() if made is not None}
 
     async def _brought(self, block: Block) -> Prepared | None:
         """A file made ready; None when it is gone."""
@@ -63,15 +89,25 @@ class Shelf:
     async def _document(self, attachment: Attachment) -> Prepared:
         made = self._cache.get(attachment.unique_id)
         if made is None:
-            made = Prepared(await self._files.get(attachment), PDF)
+            async with self._files.held(attachment) as content:
+                made = Prepared(await in_base64(content), PDF)
             self._cache.put(attachment.unique_id, made)
         return made
 
 
-def as_sent(made: Prepared) -> Block:
-    """A file as Anthropic's API takes it."""
-    source = {"type": "base64", "media_type": made.mime, "data": base64.b64encode(made.content).decode()}
-    return {"type": "document" if made.mime == PDF else "image", "source": source}
+def sent_bytes(block: Block) -> int:
+    """How many characters of base64 a stored picture or document takes."""
+    return -(-bytes_of(block) // 3) * 4
+
+
+def fitting(brought: Mapping[str, Prepared], most: int) -> dict[str, Block]:
+    """As many as fit of what was brought: one may be larger than its message says, or made a little larger today."""
+    sent: dict[str, Block] = {}
+    for unique_id, made in brought.items():
+        most -= len(made.data)
+        if most >= 0:
+            sent[unique_id] = made.as_sent()
+    return sent
 
 
 def chosen(present: Sequence[Block], recent: Sequence[dict[str, Any]]) -> dict[str, Block]:
@@ -87,7 +123,7 @@ def chosen(present: Sequence[Block], recent: Sequence[dict[str, Any]]) -> dict[s
 def chosen_documents(documents: dict[str, Block], present: Sequence[Block]) -> dict[str, Block]:
     """The documents of the present message, whatever pages they have, and the newest others with which they fit."""
     start = first_kept([share_of_documents(block) for block in documents.values()], WHOLE)
-    here = within(by_id(block for block in present if block["type"] == "document"), DOCUMENT_BYTES)
+    here = first_documents(by_id(block for block in present if block["type"] == "document"), DOCUMENT_BYTES)
     both = dict(list(documents.items())[start:]) | here
     return both if sum(map(bytes_of, both.values())) <= DOCUMENT_BYTES else here
 
@@ -116,21 +152,7 @@ def by_id(blocks: Iterable[Block]) -> dict[str, Block]:
     return found
 
 
-def first_kept(weights: Sequence[int], most: int) -> int:
-    """From which on the newest of some weights fit, when the oldest go in steps of a quarter of what may be."""
-    surplus = sum(weights) - most
-    if surplus <= 0:
-        return 0
-    step = max(1, most // 4)
-    surplus = -(-surplus // step) * step
-    for place, weight in enumerate(weights):
-        if surplus <= 0:
-            return place
-        surplus -= weight
-    return len(weights)
-
-
-def within(documents: dict[str, Block], most: int) -> dict[str, Block]:
+def first_documents(documents: dict[str, Block], most: int) -> dict[str, Block]:
     """The first documents whose bytes fit together, however many pages they have."""
     kept, used = {}, 0
     for unique_id, block in documents.items():

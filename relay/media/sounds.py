@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import asdict
 
 from relay.errors import MediaRefused
 from relay.hearing.decoding import WORDLESS
 from relay.hearing.installed import deaf
+from relay.media.cache import Cache
 from relay.media.files import Files
 from relay.media.reading import NAMES, SPOKEN, Kind, Read
 from relay.models import Attachment, Block, Heard
@@ -29,7 +29,7 @@ class Sounds:
         self._pictures = pictures
         self._ears = ears
         self._minutes = minutes
-        self._remembered: OrderedDict[str, Heard] = OrderedDict()
+        self._remembered: Cache[Heard] = Cache(REMEMBERED, lambda heard: max(1, len(heard.text)))
 
     async def read(self, attachment: Attachment) -> Read:
         """See `reading.Kind`."""
@@ -60,10 +60,8 @@ class Sounds:
         if self._ears is None:
             raise MediaRefused(deaf())
         if heard := self._remembered.get(attachment.unique_id):
-            self._remembered.move_to_end(attachment.unique_id)
             return heard
-        heard = await self._ears.hear(await self._files.get(attachment))
-        self._remembered[attachment.unique_id] = heard
-        while sum(len(one.text) for one in self._remembered.values()) > REMEMBERED:
-            self._remembered.popitem(last=False)
+        async with self._files.held(attachment) as recording:
+            heard = await self._ears.hear(recording)
+        self._remembered.put(attachment.unique_id, heard)
         return heard

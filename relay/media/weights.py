@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from relay.models import Block
+from collections.abc import Sequence
+from typing import Any
 
-PATCH = 28
-PATCHES = 1568
+from relay.models import Block
+from relay.opening import patches
+
+DOCUMENT_BYTES = 5 * 2**20
+"""Of documents that are shown as they are, together."""
+PICTURE_BYTES = 1_000_000
+"""As many as a picture that was made ready has at most."""
 PAGE_TOKENS = 2_500
 """A page of a PDF is read as a picture and as text: 1,500 to 3,000 tokens."""
-USUAL_BYTES = 300_000
 PICTURES = ("photo", "sticker", "animation")
 
 
@@ -24,17 +29,42 @@ def tokens_of(block: Block) -> int:
     """About how many tokens a stored picture or document takes when it is shown."""
     if block["type"] == "document":
         return pages_of(block) * PAGE_TOKENS
-    width, height = (int(block.get(side) or block["file"].get(side) or 0) for side in ("width", "height"))
-    patches = -(-width // PATCH) * -(-height // PATCH)
-    return min(patches, PATCHES) or PATCHES
+    width, height = (number(block.get(side)) or number(block["file"].get(side)) for side in ("width", "height"))
+    return min(patches.patches(width, height), patches.MOST) or patches.MOST
 
 
 def pages_of(block: Block) -> int:
     """How many pages a stored document has; at least one."""
-    return max(1, int(block.get("pages") or 1))
+    return max(1, number(block.get("pages")))
 
 
 def bytes_of(block: Block) -> int:
-    """How many bytes of a stored picture or document are sent, about."""
-    known = block["file"].get("size") if block["type"] == "document" else block.get("bytes")
-    return int(known or USUAL_BYTES)
+    """How many bytes of a stored picture or document are sent; the most it may be when that is not known."""
+    if block["type"] == "document":
+        return number(block["file"].get("size")) or DOCUMENT_BYTES
+    return number(block.get("bytes")) or PICTURE_BYTES
+
+
+def number(value: Any) -> int:
+    """A whole number from 0 on, as what is stored should hold; 0 for anything else, which may have been imported."""
+    return int(value) if is_number(value) else 0
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a whole number from 0 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def first_kept(weights: Sequence[int], most: int) -> int:
+    """From which on the newest of some weights fit, when the oldest go in steps of a quarter of what may be: so the
+    beginning of a prompt stays the same from turn to turn, and cached."""
+    surplus = sum(weights) - most
+    if surplus <= 0:
+        return 0
+    step = max(1, most // 4)
+    surplus = -(-surplus // step) * step
+    for place, weight in enumerate(weights):
+        if surplus <= 0:
+            return place
+        surplus -= weight
+    return len(weights)

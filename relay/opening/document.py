@@ -13,8 +13,8 @@ WORDLESS = "There is no text in it."
 SHORTENED = "It is very long: I keep the first {kept} of its text."
 
 
-def work(content: bytes, name: str = "", pages: int = 100) -> tuple[dict[str, Any], list[bytes]]:
-    """`pages`: of how many pages a PDF may be shown as it is.
+def work(content: bytes, name: str = "", pages: int = 100, shown: int = 0) -> tuple[dict[str, Any], list[bytes]]:
+    """`pages`, `shown`: of how many pages and bytes a PDF may be shown as it is.
 
     Tells `{kind}` of a picture or recording, which others open; of a document `{kind, parts: [text], pages, whole,
     note}`: `whole` says that it may be shown as it is, `note` what of it is not used or not as its name says, in
@@ -25,7 +25,7 @@ def work(content: bytes, name: str = "", pages: int = 100) -> tuple[dict[str, An
     sort = sorts.sort_of(content)
     if sort in (sorts.PICTURE, sorts.RECORDING):
         return {"kind": sort}, []
-    told = _read(sort, content, name, pages)
+    told = _read(sort, content, name, pages, shown)
     parts, kept, full = cut(told.pop("text"))
     if not parts and not told.get("whole"):
         raise Unusable(told["note"] or WORDLESS)
@@ -35,12 +35,12 @@ def work(content: bytes, name: str = "", pages: int = 100) -> tuple[dict[str, An
     return {"pages": 0, "whole": False, **told, "parts": parts, "note": " ".join(note for note in notes if note)}, []
 
 
-def _read(sort: str, content: bytes, name: str, pages: int) -> dict[str, Any]:
+def _read(sort: str, content: bytes, name: str, pages: int, shown: int) -> dict[str, Any]:
     """What a file of some sort tells: `{kind, text, note, …}`. What is needed to read it is imported here."""
     if sort == sorts.PDF:
         from relay.opening import pdf
 
-        return pdf.read(content, pages)
+        return pdf.read(content, pages, shown)
     if sort == sorts.ZIP:
         from relay.opening import package
 

@@ -12,19 +12,21 @@ from relay.opening.parts import MOST
 
 SECONDS = 30.0
 """How long its text is read; what comes after that is left out."""
-SHOWN = 12 * 2**20
-"""Bytes of a file that may be shown as it is: a request of 32 MB holds it in base64, beside pictures."""
 BROKEN = "It is a damaged PDF."
 NO_PAGES = "It is a PDF without pages."
 LONG = "It has {pages} pages, and I can look at {most} at most: I have its text, not its pictures."
 LARGE = "It is too large for me to look at: I have its text, not its pictures."
+LARGE_SCAN = (
+    "It has pages without text, as scans have, and is too large for me to look at. Send fewer pages, or photos."
+)
 RIGHTS = "Its rights are restricted: I have its text, not its pictures."
 SCANNED = "It has {pages} pages without text, as scans have; I can look at {most} pages at most."
 PARTLY = "I read the text of its first {read} of {pages} pages."
 
 
-def read(content: bytes, most: int) -> dict[str, Any]:
-    """`{kind, text, pages, whole, note}`; one of up to `most` pages may be shown as it is. Raises `Unusable`."""
+def read(content: bytes, most: int, shown: int) -> dict[str, Any]:
+    """`{kind, text, pages, whole, note}`; one of up to `most` pages and `shown` bytes may be shown as it is. Raises
+    `Unusable`."""
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
@@ -38,8 +40,8 @@ def read(content: bytes, most: int) -> dict[str, Any]:
     note = ""
     if pages > most:
         note = LONG.format(pages=pages, most=most) if text else SCANNED.format(pages=pages, most=most)
-    elif len(content) > SHOWN:
-        note = LARGE
+    elif len(content) > shown:
+        note = LARGE if text else LARGE_SCAN
     elif restricted:
         note = RIGHTS
     whole = not note

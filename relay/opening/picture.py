@@ -22,6 +22,7 @@ from PIL import (  # the plugins as well: each makes its format known when it is
     WebPImagePlugin,
 )
 
+from relay.opening import patches
 from relay.opening.failure import Unusable
 from relay.opening.kinds import HEIC_BRANDS, brand_of
 
@@ -37,9 +38,6 @@ FORMATS = (
 ANIMATED = ("PNG", "GIF", "WEBP", "AVIF")
 EDGE = 1568
 """Pixels of the long edge that the model uses, and beyond which it would scale a picture down itself."""
-PATCH = 28
-MOST_PATCHES = 1568
-"""A picture costs one token for each patch of 28 × 28 pixels, and the model uses no more than so many of them."""
 MOST_BYTES = 1_000_000
 FEW_COLOURS = 256
 FRAMES_SHOWN, FRAMES_READ = 4, 100
@@ -154,7 +152,7 @@ def fitting(width: int, height: int) -> tuple[int, int]:
     share = min(1.0, EDGE / max(width, height))
     while True:
         size = max(1, int(width * share)), max(1, int(height * share))
-        if -(-size[0] // PATCH) * -(-size[1] // PATCH) <= MOST_PATCHES:
+        if patches.patches(*size) <= patches.MOST:
             return size
         share *= 0.99
 

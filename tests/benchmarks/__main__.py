@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import chat, scale, supabase, voice
+from tests.benchmarks import album, chat, scale, supabase, voice
 from tests.benchmarks.lab import Row, lab
 
 ALL = {
@@ -18,6 +18,7 @@ ALL = {
     "start": chat.start,
     "memory": chat.idle_memory,
     "cache": chat.cache,
+    "album": album.album,
     "scale": scale.scale,
     "supabase": supabase.supabase,
     "hearing": voice.hearing,

@@ -103,6 +103,21 @@ class Crowd(TelegramStandIn):
                 await self.answered.wait()
         return list(self.latencies)
 
+    async def do_album(self, files: list[str]) -> list[float]:
+        """One person sends an album; the seconds from when its last part was handed out until the answer."""
+        await self._quiet()
+        self.latencies.clear()
+        self.answered.clear()
+        album = f"album {len(self.answers)}"
+        for number, file in enumerate(files):
+            content = await asyncio.to_thread(Path(file).read_bytes)
+            caption = "Which is best?" if number == 0 else ""
+            await self.say(FIRST_USER, FIRST_USER, caption, media_group_id=album, photo=content)
+        self.asked[FIRST_USER] = next(reversed(self.queue.known))
+        async with asyncio.timeout(60):
+            await self.answered.wait()
+        return list(self.latencies)
+
     async def do_start(self, people: int) -> bool:
         """That many people start to talk, each again as soon as they are answered."""
         await self._quiet()

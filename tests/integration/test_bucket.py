@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import httpx
+import structlog
 
 from relay.clients.bucket import NAME, Bucket
 from tests.standins.supabase import SupabaseProject
@@ -35,3 +36,16 @@ async def test_a_storage_that_is_away_is_no_error(project: SupabaseProject) -> N
     assert await nowhere.get("AgADxyz") is None
     async with httpx.AsyncClient() as http:
         assert (await http.get(f"{project.url}/storage/v1/object/{NAME}/AgADxyz")).status_code == 400
+
+
+async def test_a_bucket_that_everybody_may_read_is_not_used(project: SupabaseProject) -> None:
+    buckets = project.gateway.buckets
+    buckets.kept[NAME], buckets.public[NAME] = {"AgADold": b"content"}, True
+    with structlog.testing.capture_logs() as logs:
+        bucket = Bucket(project.url, project.service_key)
+        for _ in range(3):
+            assert await bucket.get("AgADold") is None
+            await bucket.put("AgADxyz", b"content")
+    assert set(buckets.kept[NAME]) == {"AgADold"}
+    (told,) = (one["event"] for one in logs if one["log_level"] == "error")
+    assert "everybody can read the bucket relay-media" in told

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from relay.media.documents import SHOWN_TOKENS, Documents, as_read
 from relay.media.filling import within
+from relay.media.prepared import new_cache
 from relay.media.reading import Read
 from relay.models import Attachment
 
@@ -34,8 +37,9 @@ class Named:
 
 
 class Bytes:
-    async def get(self, attachment: Attachment) -> bytes:
-        return b"content"
+    @asynccontextmanager
+    async def held(self, attachment: Attachment) -> AsyncIterator[bytes]:
+        yield b"content"
 
 
 def told(*parts: str, kind: str = "text", whole: bool = False, note: str = "") -> dict[str, Any]:
@@ -62,7 +66,7 @@ def sent(name: str, mime: str = "") -> Attachment:
 )
 def test_who_reads_a_file(name: str, mime: str, kind: str, who: str) -> None:
     files: Any = Bytes()
-    documents = Documents(files, Opened(kind), Named("sounds"), Named("pictures"), 100)
+    documents = Documents(files, Opened(kind), Named("sounds"), Named("pictures"), 100, new_cache())
     assert asyncio.run(documents.read(sent(name, mime))).text == who
 
 

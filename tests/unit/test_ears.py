@@ -124,7 +124,7 @@ async def test_who_stops_waiting_leaves_no_answer_for_the_next(ears: WhisperEars
     await ears.hear(b"hello")
     waiting = asyncio.create_task(ears.hear(b"hang"))
     behind = asyncio.create_task(ears.hear(b"next"))
-    await until(lambda: len(ears._waiting) == 2)
+    await until(lambda: ears._waiting == 2)
     waiting.cancel()
     assert (await behind).text.startswith("next 1 ")
     with pytest.raises(asyncio.CancelledError):
@@ -140,7 +140,7 @@ async def test_a_refusal_is_what_is_told(ears: WhisperEars) -> None:
 async def test_only_so_many_wait(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ears_module, "WAITING", 2)
     waiting = [asyncio.create_task(ears.hear(b"hang")) for _ in range(2)]
-    await until(lambda: len(ears._waiting) == 2)
+    await until(lambda: ears._waiting == 2)
     with pytest.raises(MediaRefused, match="Too many recordings"):
         await ears.hear(b"hello")
     for task in waiting:

@@ -9,6 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.archive.imported import usable
+from relay.media.shelf import chosen
+from relay.media.showing import described
+from relay.media.weights import bytes_of, tokens_of
+from relay.models import Attachment
 
 FILE = {"kind": "photo", "file_id": "f", "unique_id": "u"}
 
@@ -25,6 +29,21 @@ FILE = {"kind": "photo", "file_id": "f", "unique_id": "u"}
 def test_what_relay_wrote_stays_as_it_is(block: dict[str, Any]) -> None:
     row = {"role": "user", "blocks": [block], "versions": [{"text": "x", "blocks": [block]}]}
     assert usable(row) == row
+
+
+def test_what_is_no_number_harms_no_later_prompt() -> None:
+    odd: dict[str, Any] = {"width": "wide", "height": -3, "pages": "all", "frames": 1.5, "bytes": [], "parts": True}
+    file = {**FILE, "width": "wide", "size": "</untrusted>", "name": "a.png", "evil": 1}
+    for kind in ("image", "document"):
+        block = {"type": kind, "file": file, "untrusted": 'x">', "from": 7, "source": {}, **odd}
+        (made,) = usable({"role": "user", "blocks": [block], "versions": []})["blocks"]
+        assert made == {"type": kind, "file": {**FILE, "name": "a.png"}, "untrusted": "import"}
+        Attachment.from_json(made["file"])
+        for one in (block, made):
+            assert tokens_of(one) > 0
+            assert bytes_of(one) > 0
+            assert described(one).endswith("not shown here)")
+            assert chosen([one], [])
 
 
 def test_answers_are_left_alone() -> None:

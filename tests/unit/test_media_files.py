@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -15,10 +17,14 @@ from relay.errors import (
     MessengerThrottled,
     MessengerUnavailable,
 )
-from relay.media.files import AT_ONCE, TRIES, Files, too_large
-from relay.media.reading import Read, Reader
+from relay.media.documents import Documents
+from relay.media.files import AT_ONCE, HEARD, TRIES, Files, too_large
+from relay.media.pictures import Pictures
+from relay.media.prepared import new_cache
+from relay.media.reading import Reader
 from relay.media.room import Room
-from relay.models import Attachment
+from relay.media.sounds import Sounds
+from relay.models import Attachment, Heard
 from relay.testing import FakeMessenger
 from tests.standins.telegram import TelegramStandIn, Upload
 from tests.standins.telegram.values import TEST_TOKEN
@@ -52,6 +58,11 @@ def attachment(size: int = 7, number: int = 0, kind: str = "document") -> Attach
     return Attachment(kind, f"file-{number}", f"unique-{number}", size=size)
 
 
+async def got(files: Files, attachment: Attachment) -> bytes:
+    async with files.held(attachment) as content:
+        return content
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Pauses take no time; how long they were."""
@@ -68,7 +79,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 async def test_trouble_is_tried_again_within_bounds(quick: list[float]) -> None:
     messenger = Troubled([MessengerUnavailable(), MessengerThrottled(5), MessengerThrottled(900)])
-    assert await Files(messenger, MB).get(attachment()) == b"content"
+    assert await got(Files(messenger, MB), attachment()) == b"content"
     assert messenger.asked == TRIES
     assert [pause for pause in quick if pause] == [pytest.approx(0.75, abs=0.3), 5, 30]
 
@@ -76,36 +87,36 @@ async def test_trouble_is_tried_again_within_bounds(quick: list[float]) -> None:
 async def test_it_is_not_tried_for_ever(quick: list[float]) -> None:
     messenger = Troubled([MessengerUnavailable()] * 99)
     with pytest.raises(MediaRefused, match="send it again later"):
-        await Files(messenger, MB).get(attachment())
+        await got(Files(messenger, MB), attachment())
     assert messenger.asked == TRIES
 
 
 async def test_a_file_of_another_bot_or_one_that_is_gone_is_asked_for_once() -> None:
     messenger = Troubled([MessengerRefused("wrong file_id or the file is temporarily unavailable")] * 9)
     with pytest.raises(MediaRefused, match="does not give it to me any more"):
-        await Files(messenger, MB).get(attachment())
+        await got(Files(messenger, MB), attachment())
     assert messenger.asked == 1
 
 
 async def test_what_hangs_in_all_tries_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relay.media.files.SECONDS", 0.05)
     with pytest.raises(MediaRefused, match="send it again later"):
-        await Files(Troubled([], pause=60), MB).get(attachment())
+        await got(Files(Troubled([], pause=60), MB), attachment())
 
 
 async def test_a_few_come_beside_each_other() -> None:
     messenger = Troubled([], pause=0.01)
     files = Files(messenger, MB)
-    await asyncio.gather(*(files.get(attachment(number=n)) for n in range(20)))
+    await asyncio.gather(*(got(files, attachment(number=n)) for n in range(20)))
     assert messenger.most_running == AT_ONCE
 
 
 async def test_one_that_waits_for_another_try_holds_up_nobody() -> None:
     messenger = Troubled([MessengerThrottled(20)] * AT_ONCE)
     files = Files(messenger, MB)
-    waiting = [asyncio.create_task(files.get(attachment(number=n))) for n in range(AT_ONCE)]
+    waiting = [asyncio.create_task(got(files, attachment(number=n))) for n in range(AT_ONCE)]
     await asyncio.sleep(0.01)
-    assert await asyncio.wait_for(files.get(attachment(number=9)), 5) == b"content"
+    assert await asyncio.wait_for(got(files, attachment(number=9)), 5) == b"content"
     for task in waiting:
         task.cancel()
 
@@ -113,7 +124,7 @@ async def test_one_that_waits_for_another_try_holds_up_nobody() -> None:
 async def test_a_file_that_is_told_to_be_too_large_is_not_asked_for() -> None:
     messenger = Troubled([])
     with pytest.raises(MediaRefused, match="2 MB; I can take 1 MB"):
-        await Files(messenger, MB).get(attachment(size=MB + 1))
+        await got(Files(messenger, MB), attachment(size=MB + 1))
     assert messenger.asked == 0
 
 
@@ -140,58 +151,120 @@ async def test_a_file_longer_than_it_was_told_to_be_is_cut_off_on_the_wire() -> 
             files = Files(client, MB)
             grown = tg.add_file(Upload(b"x" * (3 * MB), "a.txt", size=10))
             with pytest.raises(MediaRefused, match="too large"):
-                await files.get(Attachment("document", grown.id, "u", size=10))
+                await got(files, Attachment("document", grown.id, "u", size=10))
             tg.fault("download", "500")
             whole = tg.add_file(Upload(b"hello", "a.txt"))
-            assert await files.get(Attachment("document", whole.id, "u")) == b"hello"
+            assert await got(files, Attachment("document", whole.id, "u")) == b"hello"
             tg.fault("getFile", "error", description="Bad Request: file is too big")
             with pytest.raises(MediaRefused, match="TELEGRAM_API_URL"):
-                await Files(client, 40 * MB).get(Attachment("document", whole.id, "u"))
+                await got(Files(client, 40 * MB), Attachment("document", whole.id, "u"))
         finally:
             await client.close_pools()
 
 
-async def test_only_so_much_is_held_at_once_first_come_first_served() -> None:
-    room, order, held, most = Room(100), [], 0, 0
+async def held_at_once(room: Room, sizes: Sequence[int]) -> tuple[list[int], int]:
+    """In which order those of some sizes got in, and the most bytes that were in at once."""
+    order, held, most = list[int](), 0, 0
 
     async def work(number: int, size: int) -> None:
         nonlocal held, most
         async with room.taken(size):
             order.append(number)
-            held += min(size, 100)
+            held += size
             most = max(most, held)
             await asyncio.sleep(0.001)
-            held -= min(size, 100)
+            held -= size
 
-    sizes = [60, 60, 10, 500, 1, 40, 40, 40]
     await asyncio.gather(*(work(number, size) for number, size in enumerate(sizes)))
-    assert order == list(range(len(sizes)))
-    assert most <= 100
+    return order, most
+
+
+async def test_only_so_much_is_held_at_once_first_come_first_served() -> None:
+    order, most = await held_at_once(Room(240), [150, 150, 20, 200, 11, 120, 40, 40])
+    assert order == list(range(8))
+    assert most <= 200
+    order, most = await held_at_once(Room(240), [10] * 20)
+    assert order == list(range(20))
+    assert most == 40
+
+
+async def test_what_is_small_and_what_is_large_do_not_wait_for_each_other() -> None:
+    room = Room(240)
+    async with room.taken(200), asyncio.timeout(5), room.taken(10):
+        pass
+    async with AsyncExitStack() as small, asyncio.timeout(5):
+        for _ in range(4):
+            await small.enter_async_context(room.taken(10))
+        async with room.taken(0):
+            pass
 
 
 async def test_who_gives_up_waiting_leaves_room_to_the_others() -> None:
-    room = Room(10)
-    async with room.taken(10):
-        waiting = asyncio.create_task(room.taken(5).__aenter__())
+    room = Room(240)
+    async with room.taken(200):
+        waiting = asyncio.create_task(room.taken(50).__aenter__())
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-    async with asyncio.timeout(5), room.taken(10):
+    async with asyncio.timeout(5), room.taken(200):
         pass
 
 
-async def test_ten_large_files_of_one_message_are_not_held_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = most = 0
+class Slow:
+    """Opens, or hears, for as long as it is told to; counts the bytes that it was given meanwhile."""
 
-    class Kind:
-        async def read(self, attachment: Attachment) -> Read:
-            nonlocal held, most
-            held += attachment.size
-            most = max(most, held)
-            await asyncio.sleep(0.001)
-            held -= attachment.size
-            return Read([], "")
+    def __init__(self) -> None:
+        self.held = self.most = 0
+        self.done = asyncio.Event()
 
-    reader = Reader(Kind(), Kind(), Kind())
-    await asyncio.gather(*(reader.read(attachment(20 * MB, number)) for number in range(10)))
-    assert most == 40 * MB
+    async def open(self, work: str, content: bytes, **options: object) -> tuple[dict[str, object], list[bytes]]:
+        await self._work(content)
+        return {"width": 1, "height": 1, "mime": "image/png", "frames": 1}, [b"small"]
+
+    async def hear(self, recording: bytes, language: str = "") -> Heard:
+        await self._work(recording)
+        return Heard("words", "en", "fake")
+
+    async def _work(self, content: bytes) -> None:
+        self.held += len(content)
+        self.most = max(self.most, self.held)
+        await self.done.wait()
+        self.held -= len(content)
+
+
+def reader(messenger: FakeMessenger, opener: Slow, ears: Slow) -> Reader:
+    files, cache = Files(messenger, 20 * MB), new_cache()
+    pictures = Pictures(files, opener, 10**6, cache)
+    sounds = Sounds(Files(messenger, 20 * MB, None, HEARD), ears, 20)
+    return Reader(sounds, pictures, Documents(files, opener, sounds, pictures, 100, cache))
+
+
+async def test_long_recordings_hold_up_nobodys_photo() -> None:
+    messenger, opener, ears = FakeMessenger(), Slow(), Slow()
+    messenger.files = {f"file-{number}": bytes(20 * MB) for number in range(5)} | {"photo": bytes(50_000)}
+    opener.done.set()
+    everything = reader(messenger, opener, ears)
+    kinds = ["voice", "video", "audio", "document"]
+    long = [
+        asyncio.create_task(everything.read(replace(attachment(20 * MB, number, kind), mime="audio/ogg")))
+        for number, kind in enumerate(kinds)
+    ]
+    while not ears.held:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    photo = await asyncio.wait_for(everything.read(Attachment("photo", "photo", "photo", size=50_000)), 10)
+    assert photo.blocks[0]["type"] == "image"
+    assert not any(task.done() for task in long)
+    ears.done.set()
+    assert [(await task).text for task in long] == ["words"] * 4
+    assert ears.most == 20 * MB, "one large recording is held at a time"
+
+
+async def test_ten_large_files_of_one_message_are_not_held_together() -> None:
+    messenger, opener = FakeMessenger(), Slow()
+    messenger.files = {f"file-{number}": bytes(20 * MB) for number in range(10)}
+    everything = reader(messenger, opener, Slow())
+    tasks = [asyncio.create_task(everything.read(attachment(20 * MB, n, "photo"))) for n in range(10)]
+    await asyncio.sleep(0.2)
+    opener.done.set()
+    assert all([(await task).blocks for task in tasks])
+    assert opener.most == 40 * MB

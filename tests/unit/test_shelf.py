@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
+import pytest
+
+from relay.clients.body import encoded
 from relay.errors import MediaRefused
-from relay.media.files import Files
+from relay.media.documents import Documents
+from relay.media.files import HELD, Files
 from relay.media.pictures import Pictures, in_words, moves
-from relay.media.prepared import Cache, Prepared
-from relay.media.shelf import DOCUMENT_BYTES, IMAGE_TOKENS, IMAGES, PAGES, Shelf, chosen, first_kept
-from relay.media.weights import tokens_of
+from relay.media.prepared import PDF, PIECE, Prepared, in_base64, new_cache
+from relay.media.shelf import IMAGE_TOKENS, IMAGES, PAGES, Shelf, chosen
+from relay.media.weights import DOCUMENT_BYTES, first_kept, tokens_of
 from relay.models import Attachment
 from relay.testing import FakeMessenger
 
@@ -20,7 +29,8 @@ Row = dict[str, Any]
 
 def image(name: str, width: int = 800, height: int = 600, **more: Any) -> Row:
     file = asdict(Attachment("photo", f"file {name}", name))
-    return {"type": "image", "untrusted": "image", "file": file, "width": width, "height": height} | more
+    told = {"width": width, "height": height, "bytes": 100_000}
+    return {"type": "image", "untrusted": "image", "file": file} | told | more
 
 
 def document(name: str, pages: int = 1, size: int = 1000) -> Row:
@@ -42,11 +52,12 @@ class Telegram:
         self.files = files
         self.asked: list[str] = []
 
-    async def get(self, attachment: Attachment) -> bytes:
+    @asynccontextmanager
+    async def held(self, attachment: Attachment) -> AsyncIterator[bytes]:
         self.asked.append(attachment.unique_id)
         if attachment.unique_id not in self.files:
             raise MediaRefused("Telegram does not give it to me.")
-        return self.files[attachment.unique_id]
+        yield self.files[attachment.unique_id]
 
 
 class Opener:
@@ -56,17 +67,22 @@ class Opener:
         return {"width": 10, "height": 10, "mime": "image/png", "frames": 1}, [content]
 
 
-def shelf(telegram: Telegram, cache: Cache | None = None) -> Shelf:
+def shelf(telegram: Telegram) -> Shelf:
     files: Any = telegram
-    cache = cache or Cache()
+    cache = new_cache()
     return Shelf(Pictures(files, Opener(), 1000, cache), files, cache)
+
+
+async def brought(one: Shelf, present: list[Row], recent: list[Row]) -> dict[str, Row]:
+    async with one.shown(present, recent) as shown:
+        return shown
 
 
 async def test_what_was_sent_is_shown_again_and_fetched_once() -> None:
     telegram = Telegram(a=b"A", b=b"B", d=b"%PDF-1")
     one = shelf(telegram)
     recent = [said(image("a")), ANSWER, said(document("d"), {"type": "text", "text": "this"})]
-    shown = await one.shown([image("b")], recent)
+    shown = await brought(one, [image("b")], recent)
     assert shown["a"] == {
         "type": "image",
         "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(b"A").decode()},
@@ -74,18 +90,18 @@ async def test_what_was_sent_is_shown_again_and_fetched_once() -> None:
     assert shown["d"]["type"] == "document"
     assert shown["d"]["source"]["media_type"] == "application/pdf"
     assert set(shown) == {"a", "b", "d"}
-    assert await one.shown([], recent) == {key: shown[key] for key in ("a", "d")}
+    assert await brought(one, [], recent) == {key: shown[key] for key in ("a", "d")}
     assert sorted(telegram.asked) == ["a", "b", "d"]
 
 
 async def test_what_telegram_no_longer_gives_is_left_out() -> None:
-    shown = await shelf(Telegram(b=b"B")).shown([image("b")], [said(image("gone"), document("gone too"))])
+    shown = await brought(shelf(Telegram(b=b"B")), [image("b")], [said(image("gone"), document("gone too"))])
     assert set(shown) == {"b"}
 
 
 async def test_a_message_that_was_edited_keeps_its_picture() -> None:
     edited = {"type": "attachment", "file": image("a")["file"]}
-    assert set(await shelf(Telegram(a=b"A")).shown([], [said(edited)])) == {"a"}
+    assert set(await brought(shelf(Telegram(a=b"A")), [], [said(edited)])) == {"a"}
 
 
 def test_only_the_newest_are_shown() -> None:
@@ -136,16 +152,133 @@ def test_the_oldest_go_in_steps() -> None:
 
 
 def test_the_cache_is_bounded() -> None:
-    cache = Cache(100)
+    cache = new_cache(100)
     for name in "abc":
-        cache.put(name, Prepared(bytes(40), "image/png"))
+        cache.put(name, Prepared("x" * 40, "image/png"))
     assert cache.get("a") is None
     assert cache.get("b")
-    cache.put("d", Prepared(bytes(40), "image/png"))
+    cache.put("d", Prepared("x" * 40, "image/png"))
     assert cache.get("c") is None, "the one that was not looked at for longest went"
-    cache.put("b", Prepared(bytes(51), "image/png"))
+    cache.put("b", Prepared("x" * 51, "image/png"))
     assert cache.get("b") is None, "nor is one kept that fills most of it"
     assert cache.get("d")
+
+
+async def test_what_is_made_ready_is_in_base64_as_it_is_sent() -> None:
+    for size in (0, 1, 2, 3, PIECE - 1, PIECE, 2 * PIECE + 1):
+        content = os.urandom(size)
+        made = Prepared(await in_base64(content), PDF)
+        assert base64.b64decode(made.data, validate=True) == content
+        assert made.bytes == size
+
+
+async def test_the_largest_document_that_is_shown_is_fetched_once() -> None:
+    size = DOCUMENT_BYTES
+    telegram = Telegram(paper=bytes(size))
+    one = shelf(telegram)
+    for _ in range(3):
+        assert set(await brought(one, [], [said(document("paper", 3, size))])) == {"paper"}
+    assert telegram.asked == ["paper"]
+
+
+async def test_a_document_that_was_just_read_is_not_fetched_again() -> None:
+    class Reads(Opener):
+        async def open(self, work: str, content: bytes, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
+            assert options["shown"] == DOCUMENT_BYTES
+            return {"kind": "PDF", "parts": ["x"], "pages": 1, "whole": True, "note": ""}, []
+
+    telegram, cache = Telegram(paper=b"%PDF"), new_cache()
+    files: Any = telegram
+    unused: Any = None
+    read = await Documents(files, Reads(), unused, unused, 100, cache).read(
+        Attachment("document", "f", "paper", "a.pdf", "application/pdf", 4)
+    )
+    one = Shelf(Pictures(files, Opener(), 1000, cache), files, cache)
+    assert set(await brought(one, read.blocks, [])) == {"paper"}
+    assert telegram.asked == ["paper"]
+
+
+async def test_what_all_answers_hold_of_files_is_bounded() -> None:
+    """Many people are answered at once, each about twenty large photos, and nothing is in memory yet."""
+    size, made = 20 * 2**20, 200_000
+    within = most_within = shown_now = most_shown = 0
+
+    class Messenger(FakeMessenger):
+        async def fetch(self, file_id: str, most: int) -> bytes:
+            nonlocal within, most_within
+            within += size
+            most_within = max(most_within, within)
+            await asyncio.sleep(0)
+            return b""
+
+    class Scales:
+        async def open(self, work: str, content: bytes, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
+            nonlocal within
+            await asyncio.sleep(0)
+            within -= size
+            return {"width": 10, "height": 10, "mime": "image/png", "frames": 1}, [bytes(made)]
+
+    def large(name: str) -> Row:
+        block = image(name, 100, 100, bytes=made)
+        return block | {"file": block["file"] | {"size": size}}
+
+    files, cache = Files(Messenger(), size), new_cache()
+    one = Shelf(Pictures(files, Scales(), 1000, cache), files, cache, held=20 * 2**20)
+
+    async def turn(number: int) -> int:
+        nonlocal shown_now, most_shown
+        async with one.shown([large(f"{number} {part}") for part in range(20)], []) as shown:
+            here = sum(len(block["source"]["data"]) for block in shown.values())
+            shown_now += here
+            most_shown = max(most_shown, shown_now)
+            await asyncio.sleep(0.001)
+            shown_now -= here
+        return len(shown)
+
+    assert await asyncio.gather(*(turn(number) for number in range(20))) == [20] * 20
+    assert most_within <= HELD
+    assert 2**20 < most_shown <= 20 * 2**20
+
+
+async def test_nothing_is_shown_when_there_is_no_room_for_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relay.media.shelf.ROOM_SECONDS", 0.05)
+    files: Any = Telegram(a=bytes(900_000), b=b"B")
+    one = Shelf(Pictures(files, Opener(), 1000, new_cache()), files, new_cache(), held=2_000_000)
+    async with one.shown([image("a", bytes=900_000)], []) as first:
+        assert set(first) == {"a"}
+        async with one.shown([image("a", bytes=900_000)], []) as second:
+            assert not second
+        async with one.shown([image("b", bytes=1)], []) as small:
+            assert set(small) == {"b"}
+
+
+async def test_a_picture_larger_than_its_message_says_is_left_out() -> None:
+    one = shelf(Telegram(a=bytes(900_000), b=b"B"))
+    assert set(await brought(one, [image("b", bytes=1000), image("a", bytes=10)], [])) == {"b"}
+
+
+async def test_the_largest_files_do_not_hold_up_the_others() -> None:
+    """A PDF at the bound with twenty pictures: brought, and written into the request."""
+    paper, photos = os.urandom(DOCUMENT_BYTES), {f"p{number}": os.urandom(250_000) for number in range(20)}
+    present = [document("paper", 9, DOCUMENT_BYTES), *(image(name, 99, 99, bytes=250_000) for name in photos)]
+    worst = []
+    for _ in range(5):
+        late = [0.0]
+
+        async def tick(late: list[float] = late) -> None:
+            while True:
+                before = time.monotonic()
+                await asyncio.sleep(0.001)
+                late.append(time.monotonic() - before - 0.001)
+
+        ticking = asyncio.create_task(tick())
+        async with shelf(Telegram(paper=paper, **photos)).shown(present, []) as shown:
+            body = encoded({"model": "m", "messages": [{"role": "user", "content": list(shown.values())}]})
+            await asyncio.sleep(0)
+        ticking.cancel()
+        assert len(body) > 10 * 2**20
+        worst.append(max(late))
+    assert min(worst) < 0.05
 
 
 class Kept:
@@ -165,9 +298,11 @@ async def test_what_is_kept_is_not_fetched_again() -> None:
     messenger, kept = FakeMessenger(), Kept()
     messenger.files = {"f": b"content"}
     files = Files(messenger, 1000, kept)
-    assert await files.get(Attachment("photo", "f", "uuuu")) == b"content"
+    async with files.held(Attachment("photo", "f", "uuuu")) as content:
+        assert content == b"content"
     messenger.files = {}
-    assert await files.get(Attachment("photo", "f", "uuuu")) == b"content"
+    async with files.held(Attachment("photo", "f", "uuuu")) as content:
+        assert content == b"content"
 
 
 def test_pictures_are_told_in_words() -> None:

@@ -21,6 +21,8 @@ class Buckets:
         first, _, rest = request.path.removeprefix("/storage/v1/").partition("/")
         if first == "bucket" and request.method == "POST":
             return self._create(await request.json(), role)
+        if first == "bucket" and request.method == "GET":
+            return self._described(rest, role)
         name, _, path = rest.partition("/")
         if first != "object" or not path:
             return _refusal(404, "not_found", "Not Found")
@@ -39,6 +41,14 @@ class Buckets:
             return _refusal(409, "Duplicate", "The resource already exists")
         self.kept[name], self.public[name] = {}, bool(body.get("public"))
         return web.json_response({"name": name})
+
+    def _described(self, name: str, role: str) -> web.Response:
+        if role != "service_role" or name not in self.kept:
+            return _refusal(404, "Bucket not found", "Bucket not found")
+        limits = {"file_size_limit": None, "allowed_mime_types": None}
+        times = dict.fromkeys(("created_at", "updated_at"), "2026-01-01T00:00:00.000Z")
+        told = {"id": name, "name": name, "owner": "", "public": self.public[name], "type": "STANDARD"}
+        return web.json_response(told | limits | times)
 
     async def _put(self, request: web.Request, role: str, name: str, path: str) -> web.Response:
         if role != "service_role":

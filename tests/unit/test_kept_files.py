@@ -1,0 +1,41 @@
+"""Files that are kept in a folder: what a crash left, and a disk that is nearly full."""
+
+from __future__ import annotations
+
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+import structlog
+
+from relay.clients.kept_files import KeptFiles
+
+Usage = namedtuple("Usage", "total used free")
+
+
+async def test_what_a_crash_left_half_written_goes_at_the_start(tmp_path: Path) -> None:
+    folder = tmp_path / "media"
+    await KeptFiles(folder).put("AgADxyz", b"content")
+    half = folder / "yz" / ".AgADuvwyz.partial"
+    half.write_bytes(b"con")
+    again = KeptFiles(folder)
+    assert not half.exists()
+    assert await again.get("AgADxyz") == b"content"
+    assert folder.stat().st_mode & 0o777 == (folder / "yz").stat().st_mode & 0o777 == 0o700
+
+
+async def test_nothing_more_is_kept_on_a_disk_that_is_nearly_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = Usage(100e9, 99e9, 1e9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    kept = KeptFiles(tmp_path / "media")
+    with structlog.testing.capture_logs() as logs:
+        for name in ("AgADa", "AgADb", "AgADc"):
+            await kept.put(name, b"content")
+            assert await kept.get(name) is None
+    assert [one["event"] for one in logs] == ["files are not kept: the disk is nearly full"]
+    usage = Usage(100e9, 50e9, 50e9)
+    await kept.put("AgADa", b"content")
+    assert await kept.get("AgADa") == b"content"
