@@ -14,8 +14,9 @@ from PIL import Image
 from relay.clients.opener import Opener
 from relay.errors import MediaRefused
 from relay.media.weights import tokens_of
+from relay.opening import patches
 from relay.opening.failure import Unusable
-from relay.opening.picture import EDGE, MOST_BYTES, MOST_PATCHES, fitting, work
+from relay.opening.picture import EDGE, MOST_BYTES, fitting, work
 from tests.pictures import (
     CAMERA,
     HEIC,
@@ -49,7 +50,7 @@ def seen(content: bytes, most: int = MOST) -> tuple[dict[str, Any], Image.Image]
     assert told["mime"] in ("image/jpeg", "image/png")
     assert len(made) <= MOST_BYTES
     assert max(image.size) <= EDGE
-    assert -(-image.width // 28) * -(-image.height // 28) <= MOST_PATCHES
+    assert -(-image.width // 28) * -(-image.height // 28) <= patches.MOST
     assert not image.getexif()
     assert not set(FORBIDDEN) & set(image.info)
     return told, image
@@ -110,7 +111,7 @@ def test_every_size_fits_and_costs_what_is_counted(width: int, height: int) -> N
     small = fitting(width, height)
     assert max(small) <= EDGE
     assert min(small) >= 1
-    assert tokens_of({"type": "image", "file": {}, "width": small[0], "height": small[1]}) <= MOST_PATCHES
+    assert tokens_of({"type": "image", "file": {}, "width": small[0], "height": small[1]}) <= patches.MOST
 
 
 def test_drawings_stay_sharp_and_photos_small() -> None:
