@@ -84,6 +84,7 @@ def environment(tg: TelegramStandIn, model: AnthropicStandIn, data_dir: Path, **
         "RELAY_LOG_FORMAT": "json",
         "RELAY_TIMEZONE": "Europe/Berlin",
         "RELAY_WEB": "off",
+        "RELAY_STT": "off",
         "RELAY_TTS": "off",
         **more,
     }
