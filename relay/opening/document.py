@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from relay.opening import sorts
@@ -13,7 +14,9 @@ WORDLESS = "There is no text in it."
 SHORTENED = "It is very long: I keep the first {kept} of its text."
 
 
-def work(content: bytes, name: str = "", pages: int = 100, shown: int = 0) -> tuple[dict[str, Any], list[bytes]]:
+def work(
+    content: bytes, name: str = "", pages: int = 100, shown: int = sys.maxsize
+) -> tuple[dict[str, Any], list[bytes]]:
     """`pages`, `shown`: of how many pages and bytes a PDF may be shown as it is.
 
     Tells `{kind}` of a picture or recording, which others open; of a document `{kind, parts: [text], pages, whole,

@@ -229,3 +229,13 @@ def test_a_damaged_file_is_a_text_or_refused(content: bytes, data: st.DataObject
         return
     assert answer["kind"]
     assert sum(map(len, answer.get("parts", []))) <= MOST
+
+
+def test_a_pdf_of_more_bytes_than_can_be_shown_is_kept_as_text() -> None:
+    content = papers.pdf(["one", "two"])
+    told, _ = work(content, "a.pdf", shown=len(content))
+    assert told["whole"]
+    told, _ = work(content, "a.pdf", shown=len(content) - 1)
+    assert not told["whole"]
+    assert "too large for me to look at" in told["note"]
+    assert "two" in told["parts"][0]
