@@ -142,7 +142,7 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
         else:
             last = _json(path, line)
             if "sums" in last:
-                sums = {name: Sum(int(one[0]), int(one[1])) for name, one in last["sums"].items()}
+                sums = _sums(path, last["sums"])
             told(table, rows)
             table, rows = str(last.get("table") or ""), 0
         if "end" not in last:
@@ -150,6 +150,13 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
     if last.get("end") != whole.hexdigest():
         raise _damaged(path)
     return sums
+
+
+def _sums(path: Path, given: Any) -> dict[str, Sum]:
+    try:
+        return {name: Sum(int(rows), int(total)) for name, (rows, total) in given.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise _damaged(path) from None
 
 
 def rows(path: Path) -> Iterator[tuple[str, bytes]]:

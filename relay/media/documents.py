@@ -46,7 +46,7 @@ class Documents:
         async with self._files.held(attachment) as content:
             limits = {"pages": self._most_pages, "shown": DOCUMENT_BYTES}
             told, _ = await self._opener.open("document", content, name=attachment.name, **limits)
-            if told["whole"]:
+            if told.get("whole"):
                 self._cache.put(attachment.unique_id, Prepared(await in_base64(content), PDF))
         if told["kind"] == "picture":
             return await self._pictures.read(attachment)

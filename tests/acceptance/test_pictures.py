@@ -144,7 +144,7 @@ async def test_an_album_in_a_group_is_for_the_bot_when_one_part_is(world: World,
     await world.tg.wait_reply(group, 0, timeout=WAIT)
     (request,) = asked(world)
     assert len(images(request)) == 3
-    assert request.text.count('<said by="Ben">\n(photo:)\n</said>') == 3
+    assert request.text.count('<said by="Ben">\n<untrusted kind="picture">') == 3
 
 
 async def test_an_album_in_a_group_that_is_not_for_the_bot(world: World) -> None:

@@ -235,7 +235,7 @@ class Slow:
 def reader(messenger: FakeMessenger, opener: Slow, ears: Slow) -> Reader:
     files, cache = Files(messenger, 20 * MB), new_cache()
     pictures = Pictures(files, opener, 10**6, cache)
-    sounds = Sounds(Files(messenger, 20 * MB, None, HEARD), ears, 20)
+    sounds = Sounds(Files(messenger, 20 * MB, None, HEARD), pictures, ears, 20)
     return Reader(sounds, pictures, Documents(files, opener, sounds, pictures, 100, cache))
 
 
