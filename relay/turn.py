@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any
@@ -68,7 +68,8 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
         if tally.used_up:
             return await finish_without(engine, incoming, choices, tally, tally.used_up, retry=True)
         try:
-            reply, prompt = await say(engine, incoming, context, recalled, sink, stop, tally)
+            async with shown(engine, incoming, context) as media:
+                reply, prompt = await say(engine, incoming, context, recalled, media, sink, stop, tally)
         except ModelError as error:
             trouble = not isinstance(error, ModelRefused)
             return await finish_without(engine, incoming, choices, tally, f"⚠️ {error}", retry=True, trouble=trouble)
@@ -140,33 +141,26 @@ def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
                 yield text
 
 
+def shown(engine: Engine, incoming: Incoming, context: Context) -> AbstractAsyncContextManager[Mapping[str, Block]]:
+    """The files that the model sees as they are, held while it is asked."""
+    if engine.shelf is None:
+        return nullcontext(NO_MEDIA)
+    return engine.shelf.shown(present_blocks(incoming, context), context.recent)
+
+
 @metrics.timed("model")
 async def say(
     engine: Engine,
     incoming: Incoming,
     context: Context,
     recalled: Sequence[dict[str, Any]],
-    sink: Sink,
-    stop: asyncio.Event,
-    tally: Tally,
-) -> tuple[Reply, Prompt]:
-    """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long."""
-    said = present_blocks(incoming, context)
-    async with engine.shelf.shown(said, context.recent) if engine.shelf else nullcontext(NO_MEDIA) as media:
-        return await say_with(media, engine, incoming, context, recalled, sink, stop, tally)
-
-
-async def say_with(
     media: Mapping[str, Block],
-    engine: Engine,
-    incoming: Incoming,
-    context: Context,
-    recalled: Sequence[dict[str, Any]],
     sink: Sink,
     stop: asyncio.Event,
     tally: Tally,
 ) -> tuple[Reply, Prompt]:
-    """See `say`. `media`: the files that are shown as they are."""
+    """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long. `media`: the files
+    that are shown as they are."""
     for share in SHARES:
         prompt = build_prompt(incoming, context, recalled, engine.zone, share, media)
         tools = offered(engine, incoming, context, prompt.tainted)
