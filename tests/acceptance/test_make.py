@@ -108,7 +108,7 @@ def test_it_sets_up_once_and_says_what_is_missing(checkout: Path) -> None:
 
 async def test_somebody_at_a_terminal_is_asked(checkout: Path) -> None:
     person = Person(checkout, "run", command=("make",))
-    await person.sees("1 of 4 · Your bot")
+    await person.sees("1 of 5 · Your bot")
     await person.sees("Paste it here (hidden): ")
     person.child.sendintr()
     await person.sees("Stopped. Nothing was written")

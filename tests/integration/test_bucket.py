@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 import structlog
 
 from relay.clients.bucket import NAME, Bucket
@@ -38,7 +39,10 @@ async def test_a_storage_that_is_away_is_no_error(project: SupabaseProject) -> N
         assert (await http.get(f"{project.url}/storage/v1/object/{NAME}/AgADxyz")).status_code == 400
 
 
-async def test_a_bucket_that_everybody_may_read_is_not_used(project: SupabaseProject) -> None:
+async def test_a_bucket_that_everybody_may_read_is_not_used(
+    project: SupabaseProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.clients.bucket.log", structlog.get_logger())
     buckets = project.gateway.buckets
     buckets.kept[NAME], buckets.public[NAME] = {"AgADold": b"content"}, True
     with structlog.testing.capture_logs() as logs:

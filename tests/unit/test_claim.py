@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
+from relay.bot import claim
 from relay.bot.claim import expire, on_screen
 from relay.memory.people import NONCE, People, new_nonce
 
@@ -45,8 +47,11 @@ def test_a_nonce_is_what_a_start_link_takes_and_never_the_same() -> None:
 
 
 @pytest.mark.parametrize(("roles", "said"), [((), 1), (("user",), 1), (("user", "admin"), 0)])
-async def test_a_link_that_nobody_opened_says_how_to_get_another(roles: tuple[str, ...], said: int) -> None:
+async def test_a_link_that_nobody_opened_says_how_to_get_another(
+    roles: tuple[str, ...], said: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store: Any = Known(*roles)
+    monkeypatch.setattr(claim, "log", structlog.get_logger())  # one that was used keeps how the log was set up then
     with capture_logs() as logs:
         await expire(store, People(frozenset()), 0)
     assert ["restart" in line["event"] for line in logs] == [True] * said

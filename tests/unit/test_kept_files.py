@@ -30,6 +30,7 @@ async def test_nothing_more_is_kept_on_a_disk_that_is_nearly_full(
 ) -> None:
     usage = Usage(100e9, 99e9, 1e9)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr("relay.clients.kept_files.log", structlog.get_logger())
     kept = KeptFiles(tmp_path / "media")
     with structlog.testing.capture_logs() as logs:
         for name in ("AgADa", "AgADb", "AgADc"):
