@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+import structlog
 
 from tests import leaks
 from tests.standins.supabase import SupabaseProject
@@ -57,6 +58,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
         report.outcome = "failed"
         report.longrepr = f"a secret was written: {leaked}"
     return report
+
+
+@pytest.fixture(autouse=True)
+def log() -> Iterator[None]:
+    """Each test finds the log set up as every test does, whatever the one before it silenced."""
+    found = structlog.get_config()
+    structlog.reset_defaults()
+    yield
+    structlog.configure(**found)
 
 
 @pytest.fixture(scope="module")
