@@ -146,3 +146,7 @@ class MediaRefused(RelayError):
 
 class VoiceUnavailable(RelayError):
     """The answer cannot be said aloud now."""
+
+
+class EmbedderUnavailable(RelayError):
+    """Nothing can be found by meaning now, only by words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, runtime_checkable
 
@@ -102,6 +102,27 @@ class Voice(Protocol):
         """Says a text without marks. `language`: ISO 639-1, for the choice of a voice; empty: it is guessed.
 
         Raises `VoiceUnavailable`.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Text to vectors that are near each other where the texts mean alike."""
+
+    @property
+    def model(self) -> str:
+        """Which vectors it makes: those of two models are never compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a vector has: 384, 512, 768 or 1024."""
+        ...
+
+    async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
+        """One vector of length 1 for each text. `query`: they are what somebody looks for, not what is found.
+
+        Raises `EmbedderUnavailable`.
         """
         ...
 

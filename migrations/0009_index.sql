@@ -1,0 +1,1 @@
+-- What can be found: an index over messages, memories, summaries and parts of documents, derived from them.

@@ -1,0 +1,1 @@
+-- Vectors of what can be found, derived from it.

@@ -1,0 +1,1 @@
+-- How far each thread was judged.

@@ -1,0 +1,1 @@
+-- What owners of memories do with them.

@@ -1,0 +1,1 @@
+-- Results of derivations, and nightly work.
