@@ -43,6 +43,10 @@ class Choices:
     """An IANA name; empty: the installation's zone."""
     voice: str = "auto"
     """auto: a voice note is answered aloud too; always: everything is; never."""
+    diagnostics: bool = False
+    """Answers say, collapsed, which memories went into them."""
+    reactions: bool = False
+    """A ✍ on a message proposes to keep it."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Choices:
@@ -61,6 +65,8 @@ class Choices:
             flag("tools"),
             zone if isinstance(zone, str) else usual.zone,
             voice if voice in VOICES else usual.voice,
+            flag("diagnostics"),
+            flag("reactions"),
         )
 
     def zone_or(self, house: tzinfo) -> tzinfo:
@@ -189,8 +195,8 @@ class Context:
     recent: list[dict[str, Any]]
     message: dict[str, Any] | None
     reply_to: dict[str, Any] | None
-    memory_count: int = 0
-    """How many active memories the space has, loaded or not."""
+    memory_counts: dict[str, int] = field(default_factory=dict)
+    """How many memories the space could give, loaded or not: facts by kind, learnings by category."""
     spent: list[dict[str, Any]] = field(default_factory=list)
     """What was used today, as `Store.spent` tells it, when that was asked for."""
 
@@ -284,3 +290,5 @@ class Answer:
     """A sentence about the budget of the person who asked."""
     aloud: bool = False
     """It is also to be said, as a voice note."""
+    diagnostic: str = ""
+    """What of memory went into it, for a reader who wants to see that."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from relay.intents import Forget, Intents, Learn, Remember
@@ -58,6 +58,13 @@ def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
     return {"sound": choices.sound, "previews": choices.previews and not tainted, "tools": choices.tools}
 
 
+def effective(choices: Choices, capture: str) -> Choices:
+    """A person's choices as far as RELAY_CAPTURE lets them learn: they may choose less than it, and no more."""
+    least = {"off": "off", "ask": "ask"}.get(capture, "on")
+    order = ("on", "ask", "off")
+    return replace(choices, learning=max(choices.learning, least, key=order.index))
+
+
 def answer_from(told: dict[str, Any]) -> Answer:
     """An answer as it is stored with its turn."""
     return Answer(
@@ -74,4 +81,5 @@ def answer_from(told: dict[str, Any]) -> Answer:
         model=told.get("model") or "",
         warning=told.get("warning") or "",
         aloud=bool(told.get("aloud")),
+        diagnostic=told.get("diagnostic") or "",
     )

@@ -10,6 +10,7 @@ from relay.blocks import paired
 from relay.marks import CACHE, estimate_tokens, fits, harmless, plain_name, said_by, text_block, untrusted
 from relay.media.showing import described, files_of, introduced, media_record, media_tokens, placed, within_share
 from relay.media.weights import first_kept
+from relay.memory_layer import memory_layer
 from relay.models import Block, Context, Incoming, Prompt
 from relay.quotes import passage, reply_note
 from relay.taint import taints
@@ -18,13 +19,12 @@ NO_MEDIA: Mapping[str, Block] = {}
 SOUL_TOKENS = 4_000
 PERSONA_TOKENS = 1_000
 MEMORY_TOKENS = 6_000
+"""Unless RELAY_MEMORY_TOKENS says otherwise."""
 SUMMARY_TOKENS = 1_500
 RECENT_TOKENS = 60_000
 KEPT_MESSAGES = 10
 """The last five exchanges stay in the prompt up to twice the budget."""
 RECALL_TOKENS = 1_500
-
-CATEGORIES = ("identity", "knowledge", "operational")
 
 # With the tools it is longer than the 1,024 tokens that a prefix needs to be cached, so that a first turn warms the next.
 TAGS = """\
@@ -61,16 +61,19 @@ def build_prompt(
     zone: tzinfo,
     share: float = 1.0,
     media: Mapping[str, Block] = NO_MEDIA,
+    memory_tokens: int = MEMORY_TOKENS,
 ) -> Prompt:
     """The request for a turn. `share` (0–1] scales the budget of recent messages, for a model that found it too long.
-    `media`: the files that are shown as they are, by their unique ids; others are described.
+    `media`: the files that are shown as they are, by their unique ids; others are described. `memory_tokens`: the budget
+    of memories; 0 for none.
 
     Order: soul and how tags work (cached), memory (cached), summary and recent messages (cached up to the last),
     then the present message with everything that changes every turn.
     """
     group = incoming.space.kind == "group"
-    lent = [{**row, "subject": incoming.name} if row["kind"] == "fact" else row for row in context.lent]
-    memory, memory_record = memory_block([*context.memories, *lent], group)
+    lent = [row if row["kind"] == "learning" else {**row, "subject": incoming.name} for row in context.lent]
+    known = [*context.memories, *lent] if memory_tokens else []
+    memory, memory_record = memory_layer(known, context.memory_counts, group, memory_tokens, zone)
     persona = persona_block(context.persona)
     said = present_blocks(incoming, context)
     *shown, here = placed(within_share(media, said, share), [*map(files_of, context.recent), said])
@@ -113,15 +116,17 @@ def recorded(
     context: Context, memory: dict[str, Any], recent: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
     """Which parts of what is known went into a prompt, for whoever asks why."""
-    known = context.memory_count + len(context.lent)
+    layer = memory.get("memory_layer", {"dropped": {}})
+    remembered = [row["id"] for row in found if row.get("kind") == "memory"]
     return {
         "soul": context.soul["version"],
         **memory,
-        "left_out_memories": max(len(memory["dropped_memories"]), known - len(memory["memories"])),
+        "left_out_memories": sum(layer["dropped"].values()),
         "summary": context.summary["id"] if context.summary else None,
         "recent": [recent[0]["id"], recent[-1]["id"]] if recent else [],
         "recent_count": len(recent),
-        "recalled": [row["id"] for row in found],
+        "recalled": [row["id"] for row in found if row.get("kind") != "memory"],
+        **({"recalled_memories": remembered} if remembered else {}),
     }
 
 
@@ -130,36 +135,6 @@ def persona_block(persona: dict[str, Any] | None) -> str:
     if not persona or not persona["text"]:
         return ""
     return f"# IN THIS CONVERSATION\n{fits(persona['text'], PERSONA_TOKENS)}"
-
-
-def memory_block(memories: Sequence[dict[str, Any]], group: bool) -> tuple[str, dict[str, Any]]:
-    """The memory layer's text (empty when there is none) and the ids that went in and were left out."""
-    kept: list[dict[str, Any]] = []
-    left: list[int] = []
-    used = 0
-    for row in sorted(memories, key=lambda row: (not row["pinned"], -row["id"])):
-        used += estimate_tokens(row["content"]) + 4
-        if used <= MEMORY_TOKENS:
-            kept.append(row)
-        else:
-            left.append(row["id"])
-    kept.sort(key=lambda row: row["id"])
-    sections = []
-    facts = [line(row, group) for row in kept if row["kind"] == "fact"]
-    if facts:
-        sections.append(
-            "# THINGS I KNOW ABOUT " + ("THE PEOPLE HERE" if group else "THE USER") + "\n" + "\n".join(facts)
-        )
-    for category in CATEGORIES:
-        learned = [line(row, group) for row in kept if row["kind"] == "learning" and row["category"] == category]
-        if learned:
-            sections.append(f"# WHAT I LEARNED: {category.upper()}\n" + "\n".join(learned))
-    return "\n\n".join(sections), {"memories": [row["id"] for row in kept], "dropped_memories": left}
-
-
-def line(row: dict[str, Any], group: bool) -> str:
-    subject = f"{plain_name(row['subject'])}: " if group and row.get("subject") else ""
-    return f"- {subject}{harmless(' '.join(row['content'].split()))}"
 
 
 def weight(row: dict[str, Any]) -> int:

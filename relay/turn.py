@@ -20,9 +20,10 @@ from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
 from relay.memory.store import Store
 from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
-from relay.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
+from relay.memory_layer import diagnostic
+from relay.outcome import action_row, aloud, answer_from, effective, kept_steps, record, shown_by
 from relay.ports import Model, Sink
-from relay.prompt import NO_MEDIA, build_prompt, present_blocks
+from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks
 from relay.reading import READ_DOCUMENT, read_document
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
@@ -50,6 +51,10 @@ class Engine:
     budget: Budget = UNLIMITED
     shelf: Shelf | None = None
     """Brings the pictures and documents of a conversation; None: they are only described."""
+    memory_tokens: int = MEMORY_TOKENS
+    """How many tokens of memories a prompt carries; 0: none."""
+    capture: str = "auto"
+    """How memories come about: see RELAY_CAPTURE."""
 
 
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
@@ -58,7 +63,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
     """
     incoming, context, recalled = await begun(engine, incoming)
-    choices = Choices.from_json(context.choices)
+    choices = effective(Choices.from_json(context.choices), engine.capture)
     tally = Tally(model_of(engine, incoming), engine.budget, engine.budget.spent(context.spent))
     engine = replace(engine, zone=choices.zone_or(engine.zone))
     async with kept(engine.store, incoming, tally):
@@ -102,9 +107,9 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     """
     since = engine.budget.day() if engine.budget.limited else None
     if not incoming.retry:
-        began = engine.store.begin(incoming, model_of(engine, incoming), since)
+        began = engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
         return incoming, *await asyncio.gather(began, recalled_for(engine, incoming))
-    context = await engine.store.begin(incoming, model_of(engine, incoming), since)
+    context = await engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
     if context.message is None:
         return incoming, context, []
     replied = context.message["reply_to"]
@@ -130,8 +135,9 @@ def model_of(engine: Engine, incoming: Incoming) -> str:
 
 
 def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
-    """What the model read in this turn and did not say itself: the present message with what it replies to and what
-    was recalled for it, all that others wrote, and what tools returned. No tag in it is the assistant's."""
+    """What the model read in this turn and did not say itself: what is known, the present message with what it replies
+    to and what was recalled for it, all that others wrote, and what tools returned. No tag in it is the assistant's."""
+    yield from (block["text"].replace("(", "[") for block in prompt.system[1:])  # tags in memories lost their bracket
     for message in [*prompt.messages, *reply.steps]:
         for block in message["content"]:
             text = str(block.get("text") or "") if message["role"] == "user" else ""
@@ -162,7 +168,7 @@ async def say(
     """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long. `media`: the files
     that are shown as they are."""
     for share in SHARES:
-        prompt = build_prompt(incoming, context, recalled, engine.zone, share, media)
+        prompt = build_prompt(incoming, context, recalled, engine.zone, share, media, engine.memory_tokens)
         tools = offered(engine, incoming, context, prompt.tainted)
 
         def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
@@ -222,6 +228,7 @@ async def finish(
         "choices": shown_by(choices, reply.tainted),
         "unlearned": len(actions) < len(intents.actions),
         "model": "" if model_of(engine, incoming) == engine.model_name else incoming.model,
+        "diagnostic": diagnostic(prompt.record) if choices.diagnostics else "",
         "warning": engine.budget.nearly_used_up(tally.spent),
     }
     stored = await engine.store.finish(

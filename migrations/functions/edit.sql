@@ -189,7 +189,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from jsonb_array_elements(p_memories) with ordinality as m (one, place)
         where not exists (
             select from memory_change c where c.turn_id = p_turn_id and c.memory_id = (one ->> 'id')::bigint
-                and c.action = 'learn' and c.status = 'applied' and c.decided_at is null)) end
+                and c.action in ('learn', 'supersede', 'merge') and c.status = 'applied' and c.decided_at is null)) end
 $$;
 
 -- Takes back what the answer that a turn replaces did to memory, the last change first. What somebody decided about

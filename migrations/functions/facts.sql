@@ -29,7 +29,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where o.turn_id = c.turn_id and o.action = 'forget' and o.status in ('applied', 'undone')))
 $$;
 
--- The active memories of a space that were asked for by {kind, category, pinned, subject_id, words}, newest first.
+-- The memories of a space that were asked for by {kind, facts, category, pinned, subject_id, words, past}, newest first:
+-- active ones; `past`: those that were put away or replaced. `facts`: of every kind but learnings.
 -- Words: those that have all of them, in what they say, their subject or tags; without any such, those of the newest
 -- 1,500 that are similar (to compare 10,000 takes a sixth of a second).
 create or replace function relay.chosen_memories(p_space_id bigint, p_chosen jsonb) returns bigint[]
@@ -39,13 +40,16 @@ declare
     of_category text := p_chosen ->> 'category';
     of_subject bigint := p_chosen ->> 'subject_id';
     only_pinned boolean := coalesce((p_chosen ->> 'pinned')::boolean, false);
+    only_facts boolean := coalesce((p_chosen ->> 'facts')::boolean, false);
+    states text[] := case when (p_chosen ->> 'past')::boolean then array['superseded', 'archived']
+        else array['active'] end;
     words text := left(p_chosen ->> 'words', 200);
     having_words text[] := relay.patterns(words);
     found bigint[];
 begin
     select array_agg(id order by id desc) into found from memory
-    where space_id = p_space_id and status = 'active' and (of_kind is null or kind = of_kind)
-        and (of_category is null or category = of_category) and (of_subject is null or subject_id = of_subject)
+    where space_id = p_space_id and status = any (states) and (of_kind is null or kind = of_kind)
+        and (not only_facts or kind <> 'learning') and (of_category is null or category = of_category) and (of_subject is null or subject_id = of_subject)
         and (not only_pinned or pinned)
         and (having_words is null
             or concat_ws(' ', subject, content, array_to_string(tags, ' ')) ilike all (having_words));
@@ -81,7 +85,7 @@ declare
     starts integer := relay.page_start(p_offset, p_limit, cardinality(found));
 begin
     return (
-        select jsonb_build_object('total', count(*), 'facts', count(*) filter (where kind = 'fact'),
+        select jsonb_build_object('total', count(*), 'facts', count(*) filter (where kind <> 'learning'),
             'learnings', count(*) filter (where kind = 'learning'), 'pinned', count(*) filter (where pinned))
         from memory where space_id = own and status = 'active')
     || jsonb_build_object(
@@ -91,11 +95,15 @@ begin
             select category, count(*) as memories from memory
             where space_id = own and status = 'active' and kind = 'learning' and category is not null
             group by category) one),
+        'kinds', (select coalesce(jsonb_object_agg(kind, memories), '{}') from (
+            select kind, count(*) as memories from memory
+            where space_id = own and status = 'active' and kind <> 'learning' group by kind) one),
+        'past', (select count(*) from memory where space_id = own and status in ('superseded', 'archived')),
         'people', relay.subjects(own),
         'memories', (
             select coalesce(jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'subject', subject, 'subject_id',
                 subject_id, 'content', content, 'category', category, 'tags', tags, 'pinned', pinned, 'created_at',
-                created_at) order by id desc), '[]')
+                created_at, 'status', status, 'valid_until', valid_until) order by id desc), '[]')
             from memory where id = any (found[starts + 1:starts + p_limit])));
 end $$;
 
@@ -106,12 +114,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', m.id, 'kind', m.kind, 'subject', m.subject, 'subject_id', m.subject_id,
         'content', m.content, 'category', m.category, 'tags', m.tags, 'pinned', m.pinned, 'status', m.status,
         'tainted', m.tainted, 'by', m.derivation ->> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at,
+        'importance', m.importance, 'confidence', m.confidence, 'valid_from', m.valid_from, 'valid_until', m.valid_until,
+        'uses', m.uses, 'last_used_at', m.last_used_at, 'promoted_by', m.promoted_by, 'replaced_by', m.replaced_by,
+        'evidence', cardinality(m.evidence),
         'space_id', m.space_id, 'space', public.relay_space(m.space_id),
         'last', case when relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
             then jsonb_build_object('id', last.id, 'action', last.action) end)
     from memory m
     left join lateral (
-        select c.id, c.action, c.user_id from memory_change c where c.memory_id = m.id and c.status = 'applied'
+        select c.id, c.action, c.user_id from memory_change c
+        where c.status = 'applied' and (c.memory_id = m.id
+            or c.memory_id = m.replaced_by and relay.replaced_in(c) = m.id)
         order by coalesce(c.decided_at, c.created_at) desc, c.id desc limit 1) last on true
     where m.id = p_memory_id
 $$;
@@ -160,9 +173,11 @@ $$;
 create or replace function relay.content_after(p_change relay.memory_change, p_now text) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(
-        case p_change.status when 'undone' then p_change.before ->> 'content' end,
+        case when p_change.status = 'undone' and p_change.action not in ('supersede', 'merge')
+            then p_change.before ->> 'content' end,
         (select c.before ->> 'content' from memory_change c
             where c.memory_id = p_change.memory_id and c.id > p_change.id and c.before is not null
+                and c.action not in ('supersede', 'merge')
             order by c.id limit 1),
         p_now)
 $$;
@@ -194,13 +209,16 @@ begin
             join memory m on m.id = c.memory_id));
 end $$;
 
--- Where a turn, or else a change, belongs: its turn, its space and its memory. Null when there is none.
+-- Where a turn, or else a change, belongs: its turn (and whether that is answered), its space and its memory. Null when
+-- there is none.
 create or replace function public.relay_changed_in(p_turn_id bigint, p_change_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when p_turn_id is not null then (
-            select jsonb_build_object('turn_id', id, 'space', public.relay_space(space_id), 'memory_id', null)
+            select jsonb_build_object('turn_id', id, 'space', public.relay_space(space_id), 'memory_id', null,
+                'answered', assistant_message_id is not null)
             from turn where id = p_turn_id and space_id is not null)
         else (
-            select jsonb_build_object('turn_id', turn_id, 'space', public.relay_space(space_id), 'memory_id', memory_id)
-            from memory_change where id = p_change_id) end
+            select jsonb_build_object('turn_id', c.turn_id, 'space', public.relay_space(c.space_id),
+                'memory_id', c.memory_id, 'answered', t.assistant_message_id is not null)
+            from memory_change c left join turn t on t.id = c.turn_id where c.id = p_change_id) end
 $$;

@@ -45,22 +45,6 @@ begin
     return found;
 end $$;
 
--- The facts and learnings that a prompt carries: pinned and most important first until the budget is used, told in
--- the order of their ids so that the text stays the same until memory changes. What a tainted turn taught is among
--- them once its owner kept it, and does not taint: that tap was the decision to take it as one's own.
-create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with ranked as (
-        select id, kind, subject_id, subject, content, category, tags, pinned,
-            sum(length(content) + 8) over (order by pinned desc, importance desc, id desc) as used
-        from memory
-        where space_id = p_space_id and status = 'active'
-        order by pinned desc, importance desc, id desc
-        limit 1000)
-    select coalesce(jsonb_agg(to_jsonb(r) - 'used' order by r.id), '[]')
-    from ranked r where r.used <= p_budget
-$$;
-
 -- The messages since the window's start, oldest first, within a number and a total length (with the texts of files).
 create or replace function relay.recent_messages(p_thread relay.thread, p_before bigint, p_budget integer)
 returns jsonb
@@ -138,9 +122,11 @@ declare
     said bigint;
     replaced bigint := held.replaces_turn_id;
     replied jsonb := p_input -> 'reply_to';
+    budget integer;
 begin
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
+    budget := case when own.recalls then (p_input ->> 'memory_budget')::integer else 0 end;
     if (p_input ->> 'retry')::boolean then
         said := coalesce(held.user_message_id, relay.reopen_message(own,
             (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));
@@ -160,11 +146,10 @@ begin
             where chat_id = own.chat_id and topic_id = own.topic_id order by id desc limit 1),
         'choices', coalesce((
             select choices from choice where user_id = (p_input ->> 'user_id')::bigint), '{}'),
-        'memories', relay.without_taught(replaced,
-            relay.memories_for_prompt(own.space_id, (p_input ->> 'memory_budget')::integer)),
+        'memories', relay.without_taught(replaced, relay.memories_for_prompt(own.space_id, budget)),
         'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
-            relay.find_space(p_input -> 'lent'), (p_input ->> 'memory_budget')::integer) else '[]' end,
-        'memory_count', (select count(*) from memory where space_id = own.space_id and status = 'active'),
+            relay.find_space(p_input -> 'lent'), budget) else '[]' end,
+        'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
             from summary where id = own.summary_id),
         'recent', relay.recent_messages(own, coalesce(said, 0), (p_input ->> 'recent_budget')::integer),
@@ -233,8 +218,7 @@ begin
             returning id into answer;
             perform relay.withdraw_taught(held);
             held.tainted := (p_reply ->> 'tainted')::boolean;
-            applied := relay.apply_actions(held, answer,
-                case when relay.taken_back(held) then '[]' else p_reply -> 'actions' end,
+            applied := relay.apply_actions(held, answer, relay.taught(held, p_reply -> 'actions'),
                 held.tainted or coalesce((p_reply ->> 'ask')::boolean, false));
             update message m set status = 'replaced' from turn t
             where t.id = m.turn_id and m.thread_id = held.thread_id and m.id > held.user_message_id
@@ -244,6 +228,11 @@ begin
             end if;
         end if;
         perform relay.keep_spend(p_reply -> 'spent', 'answer', held.space_id, held.user_id);
+        if answer is not null and p_reply -> 'actions' @@ 'exists($[*] ? (@.action != "forget"))'
+            and not relay.teaches(held.session_id)
+        then
+            p_reply := jsonb_set(p_reply, '{told,unlearned}', 'true');
+        end if;
         if p_reply #>> '{told,warning}' <> ''
             and not relay.first_warning(held.user_id, (p_reply ->> 'warned_since')::timestamptz)
         then
@@ -260,6 +249,7 @@ begin
         select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id, e - 'kind'
         from jsonb_array_elements(
             coalesce(p_reply -> 'events', '[]') || jsonb_build_object('kind', 'reply', 'message_id', answer)) as e;
+        perform relay.count_uses(coalesce(p_reply -> 'prompt', '{}'));
     end if;
     return (select t.told || jsonb_build_object('changes', relay.changes_of(t.id)) from turn t where t.id = held.id);
 end $$;

@@ -27,7 +27,7 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     choices = answer.choices
     tools = tools_told(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))
-    tools = f"🔎 {tools}" if tools else ""
+    tools = "\n".join(line for line in (f"🔎 {tools}" if tools else "", answer.diagnostic) if line)
     parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)
     if choices.previews:
         for part in parts:

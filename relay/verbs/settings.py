@@ -36,11 +36,15 @@ FLAGS = {
     "sound": ("answers make a sound", "answers are silent"),
     "previews": ("links show a preview", "links show no preview"),
     "tools": ("answers say which tools I used", "answers do not say which tools I used"),
+    "diagnostics": ("answers say which memories I used", "answers do not say which memories I used"),
+    "reactions": ("a ✍ on a message proposes to keep it", "a ✍ on a message keeps nothing"),
 }
 LABELS = {
     "sound": ("🔔 Sound", "🔕 Silent"),
     "previews": ("Previews", "No previews"),
     "tools": ("🔎 Show tools", "Hide tools"),
+    "diagnostics": ("🧠 Show memories", "Hide memories"),
+    "reactions": ("✍ Keeps", "✍ Keeps nothing"),
 }
 ASK_ZONE = (
     "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "

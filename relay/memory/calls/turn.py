@@ -10,7 +10,8 @@ from relay.models import Context, Incoming, Space
 
 IDLE_HOURS = 12
 """A session ends after this much silence."""
-MEMORY_CHARACTERS = 24_000
+TOKEN_CHARACTERS = 4
+"""Of memories, about: as many as may fit are loaded."""
 RECENT_CHARACTERS = 400_000
 RECALLED = 5
 
@@ -18,7 +19,9 @@ RECALLED = 5
 class TurnCalls(Calls):
     """What one turn loads and saves."""
 
-    async def begin(self, incoming: Incoming, model: str, spent_since: datetime | None = None) -> Context:
+    async def begin(
+        self, incoming: Incoming, model: str, spent_since: datetime | None = None, memory_tokens: int = 6_000
+    ) -> Context:
         """Saves what the user said and loads what the prompt is made of, and what was spent since a moment."""
         result = await self._call(
             "begin",
@@ -45,7 +48,7 @@ class TurnCalls(Calls):
                 "model": model,
                 "spent_since": spent_since.isoformat() if spent_since else None,
                 "idle_hours": IDLE_HOURS,
-                "memory_budget": MEMORY_CHARACTERS,
+                "memory_budget": memory_tokens * TOKEN_CHARACTERS,
                 "recent_budget": RECENT_CHARACTERS,
             },
         )
@@ -62,7 +65,7 @@ class TurnCalls(Calls):
             recent=result["recent"],
             message=result["message"],
             reply_to=result["reply_to"],
-            memory_count=result["memory_count"],
+            memory_counts=result["memory_counts"],
             spent=result["spent"],
         )
 

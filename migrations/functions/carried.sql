@@ -1,0 +1,51 @@
+-- The memories that prompts carry, and what their answers may teach.
+
+-- The facts and learnings that a prompt carries: pinned and most important first until the budget (in characters) is
+-- used, told in the order of their ids so that the text stays the same until memory changes. Those whose time is over are
+-- not among them; none is where memory is off or at rest. What a tainted turn taught is among them once its owner kept
+-- it, and does not taint: that tap was the decision to take it as one's own.
+create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with ranked as (
+        select id, kind, subject_id, subject, content, category, tags, pinned, importance, valid_until,
+            sum(length(content) + 8) over (order by pinned desc, importance desc, id desc) as used
+        from memory
+        where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
+            and p_budget > 0 and relay.remembers(p_space_id)
+        order by pinned desc, importance desc, id desc
+        limit 1000)
+    select coalesce(jsonb_agg(to_jsonb(r) - 'used' order by r.id), '[]')
+    from ranked r where r.used <= p_budget
+$$;
+
+-- How many memories of each sort a prompt could carry: facts by their kind, learnings by their category.
+create or replace function relay.memory_counts(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_object_agg(sort, memories), '{}') from (
+        select case kind when 'learning' then coalesce(category, 'knowledge') else kind end as sort,
+            count(*) as memories
+        from memory
+        where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
+            and relay.remembers(p_space_id)
+        group by sort) sorted
+$$;
+
+-- Counts a use of memories that went into a prompt or were recalled for it. Those that another turn counts at the same
+-- moment are left to it.
+create or replace function relay.count_uses(p_prompt jsonb) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update memory set uses = uses + 1, last_used_at = now()
+    where id in (
+        select id from memory
+        where id in (select one::bigint from jsonb_array_elements_text(
+            coalesce(p_prompt -> 'memories', '[]') || coalesce(p_prompt -> 'recalled_memories', '[]')) as one)
+        for no key update skip locked)
+$$;
+
+-- What an answer asks of memory, as far as its session may teach: of one that may not, what it forgets.
+create or replace function relay.taught(p_turn relay.turn, p_actions jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when relay.taken_back(p_turn) then '[]'
+        when relay.teaches(p_turn.session_id) then p_actions
+        else jsonb_path_query_array(p_actions, '$[*] ? (@.action == "forget")') end
+$$;
