@@ -40,7 +40,7 @@ def memory_layer(
     """
     kept, left = taken(memories, tokens)
     record: Json = {"memories": [row["id"] for row in kept], "dropped_memories": [row["id"] for row in left]}
-    if not kept and not left:
+    if not memories and not any(counts.values()):
         return "", record
     total = Counter(sort_of(row) for row in [*kept, *left])
     known = {sort: max(counts.get(sort, 0), number) for sort, number in total.items()} | {
@@ -127,8 +127,8 @@ def line(row: Json, group: bool, zone: tzinfo) -> str:
 
 
 def as_note(text: str) -> str:
-    """A memory's words on one line, as no more than words: they open or close no mark of the prompt, are no heading, and
-    hold no tag, also where those are written with look-alikes or with signs that nobody sees."""
+    """A memory's words on one line, as no more than words: they open or close no mark of the prompt, are no heading,
+    and hold no tag, also where those are written with look-alikes or with signs that nobody sees."""
     note = " ".join(text.split())
     seen = "".join(c for c in unicodedata.normalize("NFKC", note) if unicodedata.category(c) != "Cf")
     if "<" in seen or TAG.search(seen):
@@ -149,7 +149,8 @@ def diagnostic(record: Json) -> str:
     sorts = layer["sorts"]
     tokens, count = (sum(one[key] for one in sorts.values()) for key in ("tokens", "taken"))
     by_sort = ", ".join(
-        f"{FACTS.get(name, name).lower()} {one['taken']}" + (f" of {one['known']}" if one["known"] > one["taken"] else "")
+        f"{FACTS.get(name, name).lower()} {one['taken']}"
+        + (f" of {one['known']}" if one["known"] > one["taken"] else "")
         for name, one in sorts.items()
         if one["known"]
     )

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from relay.blocks import paired
-from relay.marks import CACHE, estimate_tokens, fits, harmless, plain_name, said_by, text_block, untrusted
+from relay.marks import CACHE, estimate_tokens, fits, harmless, said_by, text_block, untrusted
 from relay.media.showing import described, files_of, introduced, media_record, media_tokens, placed, within_share
 from relay.media.weights import first_kept
 from relay.memory_layer import memory_layer
@@ -73,7 +73,9 @@ def build_prompt(
     group = incoming.space.kind == "group"
     lent = [row if row["kind"] == "learning" else {**row, "subject": incoming.name} for row in context.lent]
     known = [*context.memories, *lent] if memory_tokens else []
-    memory, memory_record = memory_layer(known, context.memory_counts, group, memory_tokens, zone)
+    memory, memory_record = memory_layer(
+        known, context.memory_counts if memory_tokens else {}, group, memory_tokens, zone
+    )
     persona = persona_block(context.persona)
     said = present_blocks(incoming, context)
     *shown, here = placed(within_share(media, said, share), [*map(files_of, context.recent), said])

@@ -19,8 +19,8 @@ from relay.marks import CACHE
 from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
 from relay.memory.store import Store
-from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.memory_layer import diagnostic
+from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.outcome import action_row, aloud, answer_from, effective, kept_steps, record, shown_by
 from relay.ports import Model, Sink
 from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks

@@ -56,9 +56,12 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
             'subject_id', m.subject_id, 'subject', m.subject, 'content', m.content, 'category', m.category,
             'tags', to_jsonb(m.tags), 'importance', m.importance, 'pinned', m.pinned, 'status', m.status,
             'tainted', m.tainted, 'thread', m.thread_id, 'session', m.session_id, 'source', m.source_message_id,
+            'confidence', m.confidence, 'valid_from', m.valid_from, 'valid_until', m.valid_until,
+            'replaced_by', m.replaced_by, 'evidence', to_jsonb(m.evidence), 'promoted_by', m.promoted_by,
+            'last_used_at', m.last_used_at, 'uses', m.uses,
             'made_by', m.derivation -> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at, 'changes', (
                 select coalesce(jsonb_agg(jsonb_build_object('action', c.action, 'status', c.status,
-                    'user_id', c.user_id, 'before', c.before -> 'content', 'created_at', c.created_at,
+                    'user_id', c.user_id, 'before', c.before -> 'content', 'state', c.before -> 'status', 'created_at', c.created_at,
                     'decided_at', c.decided_at) order by c.id), '[]')
                 from memory_change c where c.memory_id = m.id)) as line
         from page m)

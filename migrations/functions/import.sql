@@ -166,24 +166,30 @@ begin
     for one in select * from jsonb_to_recordset(p_rows) as r (
         kind text, subject_id bigint, subject text, content text, category text, tags text[], importance smallint,
         pinned boolean, status text, tainted boolean, thread bigint, session bigint, source bigint, made_by text,
-        created_at timestamptz, updated_at timestamptz, changes jsonb)
+        confidence real, valid_from timestamptz, valid_until timestamptz, evidence bigint[], promoted_by bigint,
+        last_used_at timestamptz, uses integer, created_at timestamptz, updated_at timestamptz, changes jsonb)
     loop
         select id into found_id from memory
         where space_id = p_space_id and created_at = one.created_at and kind = one.kind and id <> all (taken)
         order by (content = one.content) desc, id limit 1;
         if found_id is null then
             insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status,
-                tainted, thread_id, session_id, source_message_id, derivation, created_at, updated_at)
+                tainted, thread_id, session_id, source_message_id, confidence, valid_from, valid_until, evidence,
+                promoted_by, last_used_at, uses, derivation, created_at, updated_at)
             values (p_space_id, one.kind, one.subject_id, one.subject, one.content, one.category, one.tags,
                 one.importance, one.pinned, one.status, one.tainted, one.thread, one.session, one.source,
+                coalesce(one.confidence, 1), one.valid_from, one.valid_until, coalesce(one.evidence, '{}'),
+                one.promoted_by, one.last_used_at, coalesce(one.uses, 0),
                 jsonb_build_object('name', coalesce(one.made_by, 'tag'), 'version', 1), one.created_at, one.updated_at)
             returning id into found_id;
             insert into memory_change (space_id, memory_id, user_id, action, status, before, created_at, decided_at)
             select p_space_id, found_id, c.user_id, c.action, c.status,
-                case when c.before is not null then jsonb_build_object('content', c.before) end, c.created_at,
+                case when c.before is not null then jsonb_strip_nulls(
+                    jsonb_build_object('content', c.before, 'status', c.state)) end, c.created_at,
                 c.decided_at
             from jsonb_to_recordset(one.changes) as c (
-                user_id bigint, action text, status text, before text, created_at timestamptz, decided_at timestamptz)
+                user_id bigint, action text, status text, before text, state text, created_at timestamptz,
+                decided_at timestamptz)
             order by c.created_at;
             added := added + 1;
         end if;
@@ -192,6 +198,25 @@ begin
     end loop;
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
+
+-- Links memories that were taken in to what replaced them there, {id, replaced_by}, and the changes by which that came
+-- about to the memories that they replaced. Links that stand already are left as they are.
+create or replace function public.relay_import_links(p_space_id bigint, p_rows jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with link as (
+        select old.id, old.content, given.replaced_by
+        from jsonb_to_recordset(p_rows) as given (id bigint, replaced_by bigint)
+        join memory old on old.id = given.id and old.space_id = p_space_id and old.replaced_by is null
+        join memory new on new.id = given.replaced_by and new.space_id = p_space_id),
+    linked as (
+        update memory m set replaced_by = l.replaced_by from link l where m.id = l.id returning m.id),
+    told as (
+        update memory_change c set before = c.before || jsonb_build_object('id', l.id)
+        from link l
+        where c.memory_id = l.replaced_by and c.action in ('supersede', 'merge') and not c.before ? 'id'
+            and c.before ->> 'content' = l.content returning c.id)
+    select jsonb_build_object('linked', (select count(*) from linked), 'told', (select count(*) from told))
+$$;
 
 -- Ends an import: threads in which nothing was said before go on with their last session. Others are told already, by
 -- relay.turn_page.

@@ -16,7 +16,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Adds a memory, as {kind, content, subject_id, subject, category, tags, importance, confidence, valid_from, valid_until,
--- evidence, source, by, version, inputs, promoted_by} tells of it. Its source is the message named, else the turn's, else
+-- evidence, tainted, source, by, version, inputs, promoted_by} tells. Its source is the message named, else the turn's, else
 -- the first of its evidence; messages of other spaces count for nothing.
 create or replace function relay.add_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
@@ -38,7 +38,7 @@ begin
         coalesce((p_memory ->> 'importance')::smallint, 5), coalesce((p_memory ->> 'confidence')::real, 1),
         (p_memory ->> 'valid_from')::timestamptz, (p_memory ->> 'valid_until')::timestamptz, proofs,
         (p_memory ->> 'promoted_by')::bigint, case when p_pending then 'pending' else 'active' end,
-        coalesce(p_turn.tainted, false) or p_memory ? 'source' and (named.tainted or named.untrusted),
+        coalesce(p_turn.tainted, false) or coalesce((p_memory ->> 'tainted')::boolean, false),
         coalesce(p_turn.thread_id, named.thread_id), coalesce(p_turn.session_id, named.session_id), p_turn.id, named.id,
         jsonb_build_object('name', coalesce(p_memory ->> 'by', 'tag'), 'version',
             coalesce((p_memory ->> 'version')::integer, 1), 'answer', p_message_id)

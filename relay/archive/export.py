@@ -11,7 +11,7 @@ from relay.memory.redact import redacted
 from relay.memory.store import Store
 from relay.models import Space
 
-SCHEMA = "relay-export/1"
+SCHEMA = "relay-export/2"
 PARTS = ("sessions", "messages", "documents", "summaries")
 
 Json = dict[str, Any]

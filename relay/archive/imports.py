@@ -30,6 +30,8 @@ PARTS = {
     "summary": "summaries",
     "memory": "memories",
 }
+SCHEMAS = (SCHEMA, "relay-export/1")
+"""What can be taken in: in the first, memories were facts and learnings only."""
 CITED = ("source", "message", "from_message", "through_message")
 """What names a message in other rows."""
 
@@ -76,6 +78,7 @@ def check(path: Path) -> Checked:
             if row["type"] in ("message", "summary") and row["session"] not in known["session"]:
                 raise _broken(path)
             cited |= {row[name] for name in CITED if row.get(name) is not None}
+            cited |= set(row.get("evidence") or ())
     except (KeyError, TypeError):
         raise _broken(path) from None
     if last.get("type") != "end" or last.get("rows") != seen:
@@ -104,6 +107,8 @@ class Import:
     _space_id: int = 0
     _ids: dict[str, dict[int, int]] = field(default_factory=dict)
     """For each kind of row, the ids here by those in the file; of messages only those that are cited."""
+    _replaced: dict[int, int] = field(default_factory=dict)
+    """Memories of the file, and what replaced them there."""
     _taken: dict[int, str] = field(default_factory=dict)
     """The memories of the moment that came last: those made in one moment may come in several batches."""
 
@@ -128,6 +133,7 @@ class Import:
         self._ids["thread"] = {row["id"]: new for row, new in zip(rows["threads"], made["ids"], strict=True)}
         await self._pass(("session", "message", "document", "summary"))
         await self._pass(("memory",))
+        await self._link()
         await self.store.import_finish(self._space_id)
         return space
 
@@ -148,6 +154,16 @@ class Import:
         if batch:
             await self._give(batch)
 
+    async def _link(self) -> None:
+        """Links memories to what replaced them, once all are there."""
+        links = [
+            {"id": self._ids["memory"][old], "replaced_by": self._ids["memory"][new]}
+            for old, new in self._replaced.items()
+            if old in self._ids["memory"] and new in self._ids["memory"]
+        ]
+        for start in range(0, len(links), ROWS):
+            await self.store.import_links(self._space_id, links[start : start + ROWS])
+
     async def _give(self, batch: list[Json]) -> None:
         kind = batch[0]["type"]
         more = {"taken": list(self._taken)} if kind == "memory" else {}
@@ -163,6 +179,8 @@ class Import:
         for row, new in zip(batch, done["ids"], strict=True):
             if new is not None and (kind != "message" or row["id"] in self.export.cited):
                 self._ids[kind][row["id"]] = new
+            if row.get("replaced_by") is not None:
+                self._replaced[row["id"]] = row["replaced_by"]
 
     def _linked(self, row: Json) -> Json:
         """A row that refers to rows here; what it refers to and is not in the file, it refers to no more."""
@@ -175,9 +193,11 @@ class Import:
             "from_message": "message",
             "through_message": "message",
         }
-        there = {name: self._ids[kind].get(row[name]) for name, kind in kinds.items() if name in row}
+        there: Json = {name: self._ids[kind].get(row[name]) for name, kind in kinds.items() if name in row}
         if row["type"] == "summary":  # it tells by numbers from where to where it goes, whether these are there or not
             there = {name: 0 if new is None and name != "previous" else new for name, new in there.items()}
+        if row.get("evidence"):
+            there["evidence"] = [new for old in row["evidence"] if (new := self._ids["message"].get(old)) is not None]
         return row | there
 
     def _moved(self, row: Json) -> Json:
@@ -185,7 +205,7 @@ class Import:
         old = self.export.space.owner_id
         if self.user_id is None or old is None:
             return row
-        owned = ("user_id", "subject_id", "author_id", "chat_id")
+        owned = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by")
         row = row | {name: self.user_id for name in owned if row.get(name) == old}
         if "changes" in row:
             row["changes"] = [self._moved(change) for change in row["changes"]]
@@ -197,7 +217,7 @@ def _space(path: Path, row: Json) -> Space:
     schema = str(row.get("schema") or "")
     if not schema.startswith("relay-export/"):
         raise ImportRefused(f"{path} is not an export of Relay.")
-    if schema != SCHEMA:
+    if schema not in SCHEMAS:
         raise ImportRefused(f"{path} was made by a newer Relay ({row.get('relay')}). Upgrade this one first.")
     match row.get("space"):
         case {"kind": "private", "owner_id": int(owner), "chat_id": None} if owner is not True and 0 < owner < 2**63:

@@ -10,7 +10,15 @@ from relay.media.reading import NAMES
 
 MEDIA = {"image": "picture", "document": "document"}
 NAME_LENGTH = 120
-STATES = {"forgotten": "Forgotten", "discarded": "Undone", "pending": "Waiting for your word"}
+STATES = {
+    "superseded": "Replaced",
+    "archived": "Put away",
+    "forgotten": "Forgotten",
+    "discarded": "Undone",
+    "pending": "Waiting for your word",
+}
+WORDINGS = ("refresh", "restore", "supersede", "merge")
+"""The changes after which something is said in other words."""
 
 Json = dict[str, Any]
 
@@ -76,9 +84,11 @@ class Readable:
     def _fact(self, row: Json) -> str:
         pinned = "📌 " if row["pinned"] else ""
         tags = f" [{', '.join(map(str, row['tags']))}]" if row["tags"] else ""
-        text = f"- {pinned}{_inline(row['content'])}{tags} ({self._day(row['created_at'])})\n"
+        until = f", until {self._day(row['valid_until'])}" if row.get("valid_until") else ""
+        kind = f"{row['kind'].capitalize()}: " if row["kind"] not in ("fact", "learning") else ""
+        text = f"- {pinned}{kind}{_inline(row['content'])}{tags} ({self._day(row['created_at'])}{until})\n"
         for change in row["changes"]:
-            if change["before"] and change["action"] == "refresh" and change["before"] != row["content"]:
+            if change["before"] and change["action"] in WORDINGS and change["before"] != row["content"]:
                 text += f"  - until {self._day(change['created_at'])}: {_inline(change['before'])}\n"
         return text
 
@@ -112,7 +122,7 @@ class Readable:
 
 def _about(row: Json) -> str:
     """The heading under which a memory stands."""
-    if row["kind"] == "fact":
+    if row["kind"] != "learning":
         return f"About {_inline(row['subject'])}" if row["subject"] else "Facts"
     return f"Learnings: {row['category']}" if row["category"] else "Learnings"
 

@@ -17,7 +17,7 @@ from relay.bot.groups import Groups
 from relay.bot.menu import register_admin
 from relay.bot.newcomers import Newcomers
 from relay.bot.place import Place
-from relay.bot.reactions import reacted
+from relay.bot.reactions import keeps, reacted
 from relay.bot.render import answer_buttons, message_parts, with_voice
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
@@ -28,6 +28,7 @@ from relay.errors import ChatGone, MessengerError
 from relay.models import Answer
 from relay.verbs import ANSWERS, BUTTONS, VERBS
 from relay.verbs.changes import memory_line
+from relay.verbs.promote import marked
 from relay.verbs.registry import ADMINS_ONLY, Call, House, Pressed, Told
 
 log = structlog.get_logger()
@@ -68,8 +69,7 @@ class Controls:
                 return await self._press(turn, update["callback_query"], place)
         if "edited_message" in update or "message_reaction" in update:
             async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
-                await self._happened(turn, update)
-            return []
+                return await self._happened(turn, update, place)
         if "my_chat_member" in update:
             return await self._arrivals.told(turn)
         if "person" in update:
@@ -91,12 +91,19 @@ class Controls:
             ended = await self._house.store.ask_stop(self._bot.id, chat_id, topic_id, turn_id)
         return ended
 
-    async def _happened(self, turn: Claimed, update: Json) -> None:
-        """What somebody did to a message after it was said."""
+    async def _happened(self, turn: Claimed, update: Json, place: Place) -> list[Json]:
+        """What somebody did to a message after it was said; where a reaction keeps it, the parts that propose that."""
         if "edited_message" in update:
             await edited(update["edited_message"], turn.user_id, self._bot, self._house.messenger, self._house.store)
-        else:
-            await reacted(update["message_reaction"], turn.user_id, self._bot, self._house.store)
+            return []
+        reaction = update["message_reaction"]
+        await reacted(reaction, turn.user_id, self._bot, self._house.store)
+        if not (turn.choices.reactions and keeps(reaction)):
+            return []
+        topic_id = await self._house.store.topic_of(self._bot.id, place.chat_id, reaction["message_id"])
+        place = replace(place, topic_id=topic_id)
+        call = await self._call(turn, place, reaction, reaction.get("user") or {})
+        return await self._parts(call, await marked(call, reaction["message_id"]), place)
 
     async def _call(self, turn: Claimed, place: Place, message: Json, sender: Json) -> Call:
         chat = body_of(turn.updates[0]).get("chat") or {}

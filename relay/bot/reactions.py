@@ -1,4 +1,4 @@
-"""Reactions: taken down as signals; nobody is answered for one, and no model is asked."""
+"""Reactions: taken down as signals; nobody is answered for one, and the model that answers is not asked."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from relay.bot.updates import Bot
 from relay.memory.store import Store
 
 Json = dict[str, Any]
+KEEP = "✍"
 
 
 async def reacted(reaction: Json, user_id: int, bot: Bot, store: Store) -> None:
@@ -18,6 +19,15 @@ async def reacted(reaction: Json, user_id: int, bot: Bot, store: Store) -> None:
     at = reaction.get("date")
     when = at if isinstance(at, int) else int(time.time())
     await store.react(bot.id, reaction["chat"]["id"], reaction["message_id"], user_id, emojis, when)
+
+
+def keeps(reaction: Json) -> bool:
+    """Whether somebody just gave a ✍: they want the message kept, where their choices allow that."""
+    old, new = (
+        {emoji_of(one).rstrip("\ufe0f") for one in given} if isinstance(given, list) else set()
+        for given in (reaction.get("old_reaction"), reaction.get("new_reaction"))
+    )
+    return KEEP in new - old
 
 
 def emoji_of(reaction: Any) -> str:

@@ -100,7 +100,7 @@ def with_voice(parts: list[Json], markdown: str, place: Place) -> list[Json]:
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Json]]:
     """Under an answer: what memory did can be undone, what failed can be tried again."""
-    rows = first_rows(answer.changes, turn_id)
+    rows = first_rows(answer.changes, turn_id, bool(answer.text))
     if answer.retry:
         rows.append([button("↻ Retry", f"r:{turn_id}")])
     if answer.web:

@@ -6,13 +6,27 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from relay.verbs.links import link_to
-from relay.verbs.pages import Page, View, within
-from relay.verbs.registry import Json, button, literal, short
+from relay.verbs.pages import PAGE, Page, View, by_four, history_line, pages_of, turning, within
+from relay.verbs.registry import Json, button, counted, literal, short
 from relay.verbs.times import moment
 
 AROUND = 600
 """Characters of a source that are quoted."""
+KINDS = {
+    "fact": "Fact",
+    "preference": "Preference",
+    "decision": "Decision",
+    "event": "Event",
+    "person": "Person",
+    "goal": "Goal",
+    "feeling": "Feeling",
+    "learning": "Learning",
+}
 UNDO = {
+    "supersede": "↩ Undo the replacing",
+    "merge": "↩ Undo the replacing",
+    "archive": "↩ Undo putting away",
+    "restore": "↩ Undo restoring",
     "refresh": "↩ Undo the rewording",
     "forget": "↩ Undo forgetting",
     "pin": "↩ Undo pinning",
@@ -28,6 +42,8 @@ WORDS_OF = {
 """What holds words of others, by the marks of blocks; any other mark is a noun itself."""
 STATUS = {
     "pending": "⏳ It waits for a tap: I do not use it yet.",
+    "superseded": "⇢ Something newer took its place: I do not use it any more.",
+    "archived": "🗄 It is put away: I do not use it, and it can be found.",
     "forgotten": "🧠 It is forgotten: I do not use it any more.",
     "discarded": "✖ It was undone or discarded: I do not use it.",
 }
@@ -36,8 +52,8 @@ STATUS = {
 def card(row: Json, view: View, zone: tzinfo, viewer: int, yours: bool, note: str = "") -> Page:
     """A memory in full. `yours`: this person may change it. `note`: a line about what was just done."""
     about = f" about {literal(short(row['subject'], 60))}" if row["subject"] else ""
-    kind = "Learning" if row["kind"] == "learning" else "Fact"
-    lines = [f"- learned {moment(row['created_at'], zone)}: {learned_how(row, viewer)}"]
+    kind = KINDS.get(row["kind"], "Fact")
+    lines = [f"- learned {moment(row['created_at'], zone)}: {learned_how(row, viewer)}", *life(row, zone)]
     if row["updated_at"] != row["created_at"]:
         lines.append(f"- last changed {moment(row['updated_at'], zone)}")
     if row["category"]:
@@ -53,18 +69,45 @@ def card(row: Json, view: View, zone: tzinfo, viewer: int, yours: bool, note: st
     return Page(text, card_buttons(row, view, yours))
 
 
+def life(row: Json, zone: tzinfo) -> list[str]:
+    """How much a memory counts, from when until when it holds, and how often it was used."""
+    sure = f", {100 * row['confidence']:.0f} % sure" if row["confidence"] < 1 else ""
+    lines = [f"- importance: {row['importance']} of 10{sure}"]
+    since, until = row["valid_from"], row["valid_until"]
+    if until:
+        ends = "deadline" if row["kind"] == "goal" else "holds until"
+        lines.append(f"- {ends}: {moment(until, zone)}" + (f", since {moment(since, zone)}" if since else ""))
+    elif since:
+        lines.append(f"- holds since {moment(since, zone)}")
+    if row["uses"]:
+        lines.append(f"- used {counted(row['uses'], 'time')}, last {moment(row['last_used_at'], zone)}")
+    if row["evidence"]:
+        lines.append(f"- said in {counted(row['evidence'], 'message')}")
+    if row["replaced_by"]:
+        lines.append(f"- replaced by #{row['replaced_by']}")
+    return lines
+
+
 def card_buttons(row: Json, view: View, yours: bool) -> list[list[Json]]:
     """What can be done with a memory, and the way back to the list."""
     number, rows = row["id"], []
     if yours and row["status"] == "active":
         pin = button("Unpin", f"mq:{number}:{view}") if row["pinned"] else button("📌 Pin", f"mp:{number}:{view}")
         rows.append([button("✎ Edit", f"e:{number}"), button("🗑 Forget", f"mf:{number}:{view}"), pin])
-    more = [button("Where from", f"mw:{number}:{view}")]
+    more = [button("Where from", f"mw:{number}:{view}"), button("🕘 History", f"mh:{number}:1")]
+    if row["replaced_by"]:
+        more.append(button("⇢ What replaced it", f"mo:{row['replaced_by']}:{view}"))
+    if yours and row["status"] in ("archived", "superseded"):
+        more.append(button("♻ Restore", f"mr:{number}:{view}"))
     if row["last"] and row["last"]["action"] in UNDO:
         more.append(button(UNDO[row["last"]["action"]], f"mu:{row['last']['id']}:{view}"))
     if row["status"] == "pending":
         more.append(button("⏳ Keep or discard…", f"mc:{row['space_id']}:w.1"))
-    return [*rows, more, [button("‹ Back", f"ml:{row['space_id']}:{view}")]]
+    return [
+        *rows,
+        *[more[n : n + 2] for n in range(0, len(more), 2)],
+        [button("‹ Back", f"ml:{row['space_id']}:{view}")],
+    ]
 
 
 def learned_how(row: Json, viewer: int) -> str:
@@ -72,10 +115,31 @@ def learned_how(row: Json, viewer: int) -> str:
     if row["by"] == "user":
         who = "you" if row["subject_id"] == viewer else literal(short(row["subject"] or "somebody", 60))
         return f"{who} told me to keep it"
+    if row["by"] == "promoted":
+        return "you kept a message" if row["promoted_by"] == viewer else "somebody kept a message"
     if row["tainted"]:
         kept = "kept after a tap" if row["status"] == "active" else "it waited for a tap"
         return f"I noticed it beside what others wrote; {kept}"
     return "I noticed it in a conversation"
+
+
+def past_page(row: Json, past: Json, yours: bool, zone: tzinfo, note: str = "") -> Page:
+    """What became of a memory, newest first, with what it said before to be said again. `yours`: this person may."""
+    page, pages = past["offset"] // PAGE + 1, pages_of(past["total"])
+    lines = [
+        f"- **{number}** · {moment(change['at'], zone)} · {literal(history_line(change, ''))}"
+        for number, change in enumerate(past["changes"], 1)
+    ]
+    at = f" ({page} of {pages})" if pages > 1 else ""
+    text = f"**History of #{row['id']}**{at}\n\n{quote(within(row['content'], 300))}\n\n" + "\n".join(lines)
+    restores = [
+        button(f"♻ Restore {number}", f"mv:{row['id']}:{change['id']}:{page}")
+        for number, change in enumerate(past["changes"], 1)
+        if yours and change["restores"]
+    ]
+    rows = [*by_four(restores), turning(page, pages, lambda page: f"mh:{row['id']}:{page}")]
+    rows.append([button("‹ Back", f"mo:{row['id']}:a.1")])
+    return Page(text + (f"\n\n{literal(note)}" if note else ""), [buttons for buttons in rows if buttons])
 
 
 def origin(row: Json, source: Json, view: View, zone: tzinfo, viewer: int, chat: str) -> Page:

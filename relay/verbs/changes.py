@@ -15,9 +15,10 @@ IN_A_ROW = 5
 WHICH = "🧠 Which one should I forget?"
 
 
-def first_rows(changes: Sequence[Json], turn_id: int) -> list[list[Json]]:
+def first_rows(changes: Sequence[Json], turn_id: int, answered: bool = False) -> list[list[Json]]:
     """The buttons under a new answer: which one to forget is asked at once, the rest opens behind one button."""
-    return [*choice_rows(changes), *closed_row([one for one in changes if not asks_which(one, changes)], turn_id)]
+    rest = [one for one in changes if not asks_which(one, changes)]
+    return [*choice_rows(changes), *closed_row(rest, turn_id, answered)]
 
 
 def choice_rows(changes: Sequence[Json]) -> list[list[Json]]:
@@ -45,12 +46,14 @@ def candidates(changes: Sequence[Json]) -> list[Json]:
     return [change for change in changes if asks_which(change, changes)][:MOST_MATCH]
 
 
-def closed_row(changes: Sequence[Json], turn_id: int) -> list[list[Json]]:
-    """The one button that opens what can be decided about a turn's changes; none without changes."""
+def closed_row(changes: Sequence[Json], turn_id: int, answered: bool = False) -> list[list[Json]]:
+    """The button that opens what can be decided about a turn's changes, and the one that keeps its answer (`answered`:
+    there is one); none without changes."""
     if not changes:
         return []
     pending = any(change["status"] == "pending" for change in changes)
-    return [[button("🧠 Keep or discard…" if pending else "↩ Undo / Edit…", f"u:{turn_id}")]]
+    opens = button("🧠 Keep or discard…" if pending else "↩ Undo / Edit…", f"u:{turn_id}")
+    return [[opens, *([button("◆ Keep this", f"k:{turn_id}")] if answered else [])]]
 
 
 def memory_line(changes: Sequence[Json], failed: Sequence[Json]) -> str:
@@ -80,6 +83,8 @@ def change_line(change: Json) -> str:
             return f"✖ Discarded: {content}"
         case "forget", "pending":
             return f"🧠 Forget “{content}”? It waits for your tap"
+        case "supersede" | "merge", "pending":
+            return f"🧠 To remember: {content} (instead of: {short(change['before'], 60)}). It waits for your tap"
         case _, "pending":
             return f"🧠 To remember: {content}. It waits for your tap"
     return done_line(change)
@@ -95,7 +100,13 @@ def done_line(change: Json) -> str:
             return f"📌 Pinned: {content}"
         case "unpin":
             return f"📌 Unpinned: {content}"
-        case "refresh" if change["before"] and change["before"] != change["content"]:
+        case "archive":
+            return f"🗄 Put away: {content}"
+        case "restore" if change["before"] and change["before"] != change["content"]:
+            return f"🧠 Restored: {content} (was: {short(change['before'], 60)})"
+        case "restore":
+            return f"🧠 Restored: {content}"
+        case "refresh" | "supersede" | "merge" if change["before"] and change["before"] != change["content"]:
             return f"🧠 Updated: {content} (was: {short(change['before'], 60)})"
         case "refresh":
             return f"🧠 Knew already: {content}"
@@ -108,10 +119,10 @@ def failure_line(failure: Json) -> str:
     return f"{verbs.get(str(failure['tag']).lower(), 'Not done')} ({failure['failed']}): {short(failure['text'], 60)}"
 
 
-def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool) -> list[list[Json]]:
+def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool, answered: bool = False) -> list[list[Json]]:
     """The buttons under an answer: closed, one button; opened, what can be decided about each change."""
     if not opened:
-        return closed_row(changes, turn_id)
+        return closed_row(changes, turn_id, answered)
     rows: list[list[Json]] = []
     spared = [change for change in changes if change["action"] == "forget" and change["status"] == "discarded"]
     for change in changes:
@@ -123,7 +134,7 @@ def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool) -> lis
             )
         elif change["status"] == "applied":
             rows.append([button(f"↩ Undo: {content}", f"d:{change['id']}:u")])
-            if change["action"] != "forget":
+            if change["action"] not in ("forget", "archive"):
                 rows[-1].append(button("✎ Edit", f"e:{change['memory_id']}"))
         elif change not in spared:
             rows.append([button(change_line(change)[:60], "n")])

@@ -12,7 +12,7 @@ DECISIONS = {"u": ("undo", "Undone."), "k": ("keep", "Done."), "x": ("discard", 
 CHANGED_SINCE = "This has changed again since. Undo that first."
 SETTLED = "That is settled already."
 ELSEWHERE = Pressed("Others are here, and this is not for them. /memory changes shows it in our own chat.")
-OURS = ("u:", "c:", "d:", "e:", "n")
+OURS = ("u:", "c:", "d:", "e:", "k:", "n")
 """How the data of the buttons about changes begin."""
 
 
@@ -41,7 +41,7 @@ async def decide(call: Call, change_id: str, decision: str) -> Pressed:
         changes = await settled(call, change, changes)
     if changes is not None and decision == "n":
         toast = "I forget none of them."
-    return Pressed(toast, rows=None if changes is None else keyboard(call, changes, where["turn_id"], opened=True))
+    return Pressed(toast, rows=None if changes is None else keyboard(call, changes, where, opened=True))
 
 
 async def settled(call: Call, change: int, changes: list[Json]) -> list[Json]:
@@ -56,11 +56,12 @@ async def settled(call: Call, change: int, changes: list[Json]) -> list[Json]:
 
 async def redrawn(call: Call, turn_id: int, opened: bool) -> Pressed:
     """A turn's changes as buttons."""
-    refusal = await refused(call, await call.store.changed_in(turn_id=turn_id))
-    if refusal is not None:
-        return refusal
+    where = await call.store.changed_in(turn_id=turn_id)
+    refusal = await refused(call, where)
+    if where is None or refusal is not None:
+        return refusal or NOT_YOURS
     changes = await call.store.changes(turn_id, call.user_id, call.admin)
-    return NOT_YOURS if changes is None else Pressed(rows=keyboard(call, changes, turn_id, opened))
+    return NOT_YOURS if changes is None else Pressed(rows=keyboard(call, changes, where, opened))
 
 
 async def refused(call: Call, where: Json | None) -> Pressed | None:
@@ -84,11 +85,11 @@ async def decided(call: Call, change: int, decision: str) -> tuple[list[Json] | 
     return changes, CHANGED_SINCE if decision == "undo" and status == "applied" else done
 
 
-def keyboard(call: Call, changes: list[Json], turn_id: int, opened: bool) -> list[list[Json]]:
+def keyboard(call: Call, changes: list[Json], where: Json, opened: bool) -> list[list[Json]]:
     """A turn's changes as buttons, above those under the same message that are about something else."""
     present = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
     others = [row for row in present if not any(str(one.get("callback_data"))[:2] in OURS for one in row)]
-    return [*changes_keyboard(changes, turn_id, opened), *others]
+    return [*changes_keyboard(changes, where["turn_id"], opened, where["answered"]), *others]
 
 
 @pressed("mc")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from relay.models import Space
-from relay.verbs.cards import card, origin
+from relay.verbs.cards import card, origin, past_page
 from relay.verbs.changes import change_line
 from relay.verbs.decisions import decided, history
-from relay.verbs.pages import PAGE, Page, View, list_page, people_page
+from relay.verbs.pages import LAST_PAGE, PAGE, Page, View, list_page, people_page
 from relay.verbs.registry import Call, Json, Pressed, Told, number_in, pressed, short, verb
 from relay.verbs.sight import GONE, may_forget, place_of, seen, shown, space_of, title_of
 
@@ -83,6 +83,32 @@ async def forget_it(call: Call, memory_id: str, view: str) -> Pressed:
     return await done_to(call, memory_id, view, {"action": "forget", "content": f"#{number_in(memory_id)}"})
 
 
+@pressed("mr")
+async def restore(call: Call, memory_id: str, view: str) -> Pressed:
+    """Brings a memory back that was put away or replaced."""
+    return await done_to(call, memory_id, view, {"action": "restore", "memory_id": number_in(memory_id)})
+
+
+@pressed("mh")
+async def show_past(call: Call, memory_id: str, page: str) -> Pressed:
+    """What became of an opened memory."""
+    row = await seen(call, memory_id)
+    return GONE if row is None else shown(await past_of(call, row, page))
+
+
+@pressed("mv")
+async def restore_wording(call: Call, memory_id: str, change_id: str, page: str) -> Pressed:
+    """Lets a memory say again what it said before a change."""
+    row = await seen(call, memory_id)
+    if row is None:
+        return GONE
+    action = {"action": "restore", "memory_id": row["id"], "change_id": number_in(change_id)}
+    told = await done(call, row, action)
+    now = await call.store.opened(row["id"], call.user_id, call.admin) or row
+    page_now = await past_of(call, now, page, told)
+    return Pressed(short(told, 190), page_now.text, page_now.rows)
+
+
 @pressed("mu")
 async def undo(call: Call, change_id: str, view: str) -> Pressed:
     """Undoes the last change of an opened memory."""
@@ -100,11 +126,24 @@ async def done_to(call: Call, memory_id: str, view: str, action: Json) -> Presse
     row = await seen(call, memory_id)
     if row is None:
         return GONE
+    return await reopened(call, row["id"], view, await done(call, row, action))
+
+
+async def done(call: Call, row: Json, action: Json) -> str:
+    """Changes a memory as somebody asked; what became of it, in words."""
     admin = {"admin": True} if call.admin else {}
-    done = await call.store.change_memory(call.turn, Space(**row["space"]), [action | admin])
-    told = " ".join(change_line(change) for change in done["changes"])
-    refusal = "That is not yours to change, or it has changed already." if done["failed"] else "It was so already."
-    return await reopened(call, row["id"], view, told or refusal)
+    did = await call.store.change_memory(call.turn, Space(**row["space"]), [action | admin])
+    told = " ".join(change_line(change) for change in did["changes"])
+    refusal = "That is not yours to change, or it has changed already." if did["failed"] else "It was so already."
+    return told or refusal
+
+
+async def past_of(call: Call, row: Json, page: str, note: str = "") -> Page:
+    """A page of a memory's history, for this person."""
+    start = (min(max(number_in(page) or 1, 1), LAST_PAGE) - 1) * PAGE
+    past = await call.store.memory_past(row["id"], start, PAGE)
+    yours = may_forget(row, Space(**row["space"]), call.user_id, call.admin)
+    return past_page(row, past, yours, call.zone, note)
 
 
 async def reopened(call: Call, memory_id: int, view: str, told: str) -> Pressed:

@@ -6,18 +6,21 @@ import re
 
 from relay.models import Space
 from relay.verbs.changes import candidates, choice_text, first_rows
+from relay.verbs.promote import LEARNING_LENGTH, promoted, replied
 from relay.verbs.registry import Call, Json, Pressed, Told, answers, number_in, pressed, question, verb
 from relay.verbs.sight import at_home, may_edit, may_see
 
-FACT_LENGTH, LEARNING_LENGTH = 500, 2000
+FACT_LENGTH = 500
 FORGET_LETTERS = 4
 NO_EDIT = "This is not yours to change, or it is gone."
 
 
-@verb("remember", usage="<fact>", help="keep a fact")
+@verb("remember", usage="<fact>", help="keep a fact; or, in reply to a message, that")
 async def remember(call: Call) -> Told:
-    """Keeps a fact in the person's own words."""
+    """Keeps a fact in the person's own words, or the message that this replies to."""
     text = " ".join(call.text.split())
+    if (message := await replied(call)) is not None:
+        return await promoted(call, call.space, message, reworded(call.text, "learning"))
     if not text:
         return Told("What shall I remember? Write it after the command: /remember I like my tea strong")
     if len(text) > FACT_LENGTH:
@@ -70,9 +73,9 @@ async def edit(call: Call, memory_id: int) -> Told:
     if row is None:
         return Told(NO_EDIT)
     space, text = Space(**row["space"]), reworded(call.text, row["kind"])
-    longest = LEARNING_LENGTH if row["kind"] == "learning" else FACT_LENGTH
+    what, longest = ("learning", LEARNING_LENGTH) if row["kind"] == "learning" else ("fact", FACT_LENGTH)
     if not text or len(text) > longest:
-        return Told(f"That is {len(text)} characters; a {row['kind']} has 1 to {longest}. Reply to my question again.")
+        return Told(f"That is {len(text)} characters; a {what} has 1 to {longest}. Reply to my question again.")
     change = {"action": "edit", "memory_id": memory_id, "content": text}
     done = await call.store.change_memory(call.turn, space, [change])
     return Told("", done["changes"], done["failed"], private=not at_home(call, space))
@@ -97,9 +100,9 @@ def reworded(text: str, kind: str) -> str:
 
 
 async def editable(call: Call, memory_id: int) -> Json | None:
-    """An active memory that this person may see and change, in whichever space it is."""
+    """A memory, active or waiting for a tap, that this person may see and change, in whichever space it is."""
     row = await call.store.opened(memory_id, call.user_id, call.admin)
-    if row is None or row["status"] != "active":
+    if row is None or row["status"] not in ("active", "pending"):
         return None
     space = Space(**row["space"])
     allowed = may_edit(row, space, call.user_id, call.admin) and await may_see(call, space)

@@ -18,22 +18,50 @@ WORDS = 32
 LAST_PAGE = 999_999
 CHOSEN: dict[str, Json] = {
     "a": {},
-    "f": {"kind": "fact"},
+    "f": {"facts": True},
+    "t": {"kind": "fact"},
+    "r": {"kind": "preference"},
+    "d": {"kind": "decision"},
+    "g": {"kind": "goal"},
+    "e": {"kind": "event"},
+    "h": {"kind": "person"},
+    "m": {"kind": "feeling"},
     "l": {"kind": "learning"},
     "i": {"kind": "learning", "category": "identity"},
     "k": {"kind": "learning", "category": "knowledge"},
     "o": {"kind": "learning", "category": "operational"},
     "p": {"pinned": True},
+    "z": {"past": True},
 }
 NAMES = {
     "a": "All",
     "f": "Facts",
+    "t": "Plain facts",
+    "r": "Preferences",
+    "d": "Decisions",
+    "g": "Goals",
+    "e": "Events",
+    "h": "People",
+    "m": "Feelings",
     "l": "Learnings",
     "i": "Identity",
     "k": "Knowledge",
     "o": "Operational",
     "p": "📌 Pinned",
+    "z": "🗄 Past",
 }
+KINDS, CATEGORIES = "trdgehm", "iko"
+"""The filters of facts by kind, and of learnings by category."""
+MARKS = {
+    "learning": "◆ ",
+    "goal": "🎯 ",
+    "decision": "⚖️ ",
+    "preference": "⭐ ",
+    "event": "📅 ",
+    "person": "👤 ",
+    "feeling": "💛 ",
+}
+ENDED = {"superseded": " (replaced)", "archived": " (put away)"}
 
 
 class Page(NamedTuple):
@@ -114,20 +142,25 @@ def filter_name(known: Json, view: View) -> str:
 
 def memory_line(row: Json, place: str, zone: tzinfo) -> str:
     """One memory in a list: its number, marks, the person (in a group), what it says, its date."""
-    marks = ("📌 " if row["pinned"] else "") + ("◆ " if row["kind"] == "learning" else "")
+    marks = ("📌 " if row["pinned"] else "") + MARKS.get(row["kind"], "")
     subject = f"{short(row['subject'], 40)}: " if place and row["subject"] else ""
-    return f"- `#{row['id']}` {marks}{literal(subject + within(row['content'], 280))} · {day(row['created_at'], zone)}"
+    until = f", until {day(row['valid_until'], zone)}" if row["valid_until"] else ""
+    since = day(row["created_at"], zone) + until + ENDED.get(row["status"], "")
+    return f"- `#{row['id']}` {marks}{literal(subject + within(row['content'], 280))} · {since}"
 
 
 def filters(known: Json, view: View, space: int) -> list[list[Json]]:
     """The buttons that choose, as far as there is something to choose."""
-    counts = {"f": known["facts"], "l": known["learnings"], "p": known["pinned"]}
-    worth = [kind for kind, count in counts.items() if count and (kind == "p" or count < known["total"])]
+    counts = {"f": known["facts"], "l": known["learnings"], "p": known["pinned"], "z": known["past"]}
+    worth = [kind for kind, count in counts.items() if count and (kind in "pz" or count < known["total"])]
     shown = ["a", *worth] if worth or view.chosen != "a" else []
     rows = [[choice(kind, counts.get(kind), view, space) for kind in shown]]
-    categories = {kind: known["categories"].get(CHOSEN[kind]["category"]) for kind in "iko"}
-    if view.chosen in "liko" and sum(map(bool, categories.values())) > 1:
+    categories = {kind: known["categories"].get(CHOSEN[kind]["category"]) for kind in CATEGORIES}
+    if view.chosen in f"l{CATEGORIES}" and sum(map(bool, categories.values())) > 1:
         rows.append([choice(kind, count, view, space) for kind, count in categories.items() if count])
+    kinds = {kind: known["kinds"].get(CHOSEN[kind]["kind"]) for kind in KINDS}
+    if view.chosen in f"af{KINDS}" and sum(map(bool, kinds.values())) > 1:
+        rows += by_four([choice(kind, count, view, space) for kind, count in kinds.items() if count])
     if known["people"]:
         rows.append([button("👥 By person", f"mb:{space}")])
     return rows

@@ -45,7 +45,7 @@ async def conversation(tg: TelegramStandIn, model: AnthropicStandIn, user: User,
     taught = await ask(FIRST)
     await tg.wait_for(lambda: taught.buttons)
     tg.press(chat, user, taught, next(iter(taught.buttons.values())))
-    await tg.wait_for(lambda: len(taught.buttons) > 1)
+    await tg.wait_for(lambda: len(taught.buttons) > 2)
     for text in ("/new", LATER, "/memory"):
         await ask(text)
     return [shown(message) for message in tg.messages(chat)]

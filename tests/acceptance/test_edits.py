@@ -159,7 +159,7 @@ async def test_what_the_old_wording_taught_is_taken_back(town: Town) -> None:
     said, reply = await exchange(town, dm, ada, "I live in Rome", "Nice.\n[LEARN: Lives in Rome]\n[LEARN: Likes ice]")
     assert "↩ Undo / Edit…" in reply.buttons
     await reworded(town, dm, said, "I live in Oslo", reply)
-    assert list(reply.buttons) == ["↩ Undo / Edit…", AGAIN]
+    assert list(reply.buttons) == ["↩ Undo / Edit…", "◆ Keep this", AGAIN]
     await town.press(dm, ada, reply, "Undo")
     await town.tg.wait_for(lambda: any("Undo: Lives in Rome" in label for label in reply.buttons))
     assert AGAIN in reply.buttons, "it stays while the others open"

@@ -22,7 +22,7 @@ async def test_it_says_what_it_learned_and_what_it_did_not(town: Town) -> None:
         dm, ada, "about me", "Nice.\n[LEARN: Ada plays the cello]\n[learn: Ada lives in Bern]\n[VOICE_REPLY]"
     )
     assert reply.text == "Nice.\n\n🧠 Learned: Ada plays the cello · 🧠 Learned: Ada lives in Bern"
-    assert list(reply.buttons) == ["↩ Undo / Edit…"]
+    assert list(reply.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
     six = " ".join(
         f"[LEARN: fact number {word} about something]" for word in ("one", "two", "three", "four", "five", "six")
     )
@@ -42,7 +42,7 @@ async def test_it_says_what_it_learned_and_what_it_did_not(town: Town) -> None:
     await town.ask(dm, ada, "so what?")
     system = town.prompt("so what?").system_text
     assert "- Ada plays the cello\n- Ada lives in Bern\n" in system
-    assert "# WHAT I LEARNED: OPERATIONAL\n- Tea before talk" in system
+    assert "# WHAT I LEARNED: OPERATIONAL (1)\n- Tea before talk" in system
     assert "fact number six" not in system
 
 

@@ -329,7 +329,7 @@ async def test_what_is_ones_own_is_not_shown_where_others_came_in(town: Town) ->
     town.tg.add_member(forum, ben, by=ada)
     before = len(town.tg.messages(forum))
     assert "Others are here" in await town.press(forum, ada, reply, "Undo / Edit")
-    assert list(reply.buttons) == ["↩ Undo / Edit…"]
+    assert list(reply.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
     listed = await town.ask(dm, ada, "/memory")
     number = number_of(listed, "Quill")[1:]
     query = town.tg.press(forum, ada, reply, f"e:{number}")

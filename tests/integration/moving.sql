@@ -71,15 +71,20 @@ insert into soul (version, text, author_id, author, reason, active)
 select n, pg_temp.odd(n), 9007199254740993, nullif(pg_temp.odd(n + 1), ''), null, n = 40
 from generate_series(2, 40) n;
 insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status, thread_id,
-    turn_id, source_message_id, derivation, created_at)
-select 1 + n % 60, (array['fact', 'learning'])[1 + n % 2], 9007199254740993 + n, pg_temp.odd(n), pg_temp.odd(n + 1),
+    turn_id, source_message_id, derivation, created_at, confidence, valid_from, valid_until, replaced_by, evidence,
+    promoted_by, last_used_at, uses)
+select 1 + n % 60,
+    (array['fact', 'learning', 'preference', 'decision', 'event', 'person', 'goal', 'feeling'])[1 + n % 8], 9007199254740993 + n, pg_temp.odd(n), pg_temp.odd(n + 1),
     nullif(pg_temp.odd(n + 2), ''), case n % 4 when 0 then '{}' when 1 then array[pg_temp.odd(n), null, '', 'NULL', '{,}"\']
-        when 2 then array['ä'] else array['one', 'two'] end, n % 10, n % 7 = 0,
-    (array['pending', 'active', 'forgotten', 'discarded'])[1 + n % 4], nullif(1 + n % 400, 6), 1 + n % 4000,
-    nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n)
+        when 2 then array['ä'] else array['one', 'two'] end, 1 + n % 10, n % 7 = 0,
+    (array['pending', 'active', 'superseded', 'archived', 'forgotten', 'discarded'])[1 + n % 6], nullif(1 + n % 400, 6), 1 + n % 4000,
+    nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n), 0.1::real * (n % 11),
+    case n % 3 when 0 then pg_temp.at(n + 1) end, case n % 5 when 0 then pg_temp.at(n + 2) end,
+    case n % 6 when 2 then 3001 - n end, case n % 4 when 0 then array[9007199254740993 + n, n] else '{}' end,
+    nullif(9007199254740993 + n, 9007199254740999), case n % 2 when 0 then pg_temp.at(n) end, n
 from generate_series(1, 3000) n;
 insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before, decided_at)
-select 1 + n % 60, n, nullif(n, 5), n, (array['learn', 'refresh', 'forget', 'pin', 'unpin'])[1 + n % 5],
+select 1 + n % 60, n, nullif(n, 5), n, (array['learn', 'refresh', 'forget', 'pin', 'unpin', 'supersede', 'merge', 'archive', 'restore'])[1 + n % 9],
     (array['pending', 'applied', 'undone', 'discarded'])[1 + n % 4], pg_temp.json(n),
     case n % 2 when 0 then pg_temp.at(n) end
 from generate_series(1, 3000) n;

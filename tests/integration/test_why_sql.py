@@ -174,8 +174,10 @@ async def test_what_is_asked_for_waits_and_is_no_words_of_others(house: House, s
 
 async def test_how_many_are_known_is_told_beside_those_that_fit(house: House, store: Store) -> None:
     await house.teach(ADA, "likes tea", "has a boat")
+    learning = {"action": "learn", "kind": "learning", "category": "identity", "content": "Robin to friends"}
+    await house.exchange(ADA, "call me Robin", actions=[learning])
     done = await house.exchange(ADA, "hello")
-    assert done.context.memory_count == 2
+    assert done.context.memory_counts == {"fact": 2, "identity": 1}
 
 
 async def test_a_file_is_stored_until_its_turn_ends_and_sent_from_there(house: House, store: Store, sql: Sql) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from relay.bot.format import Formatted, format_reply
 from relay.verbs.cards import around, card, origin, quote
 from relay.verbs.links import link_to
-from relay.verbs.pages import PAGE, Page, View, history_page, list_page, people_page, within
+from relay.verbs.pages import CHOSEN, PAGE, Page, View, history_page, list_page, people_page, within
 from relay.verbs.registry import literal
 
 Json = dict[str, Any]
@@ -29,19 +29,20 @@ NASTY = st.one_of(
     ),
 )
 IDS = st.integers(1, 2**53) | st.sampled_from([2**63 - 1])
-VIEWS = st.builds(View.search, NASTY) | st.builds(View, st.sampled_from("aflikop")) | st.just(View("u" + "9" * 16, 4))
+VIEWS = st.builds(View.search, NASTY) | st.builds(View, st.sampled_from("".join(CHOSEN))) | st.just(View("u" + "9" * 16, 4))
 
 
 def memory(number: int = 12, content: str = "likes tea", **more: Any) -> Json:
     row = {"id": number, "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content, "category": None,
            "tags": [], "pinned": False, "created_at": AT, "updated_at": AT, "status": "active", "tainted": False,
-           "by": "tag", "space_id": 7, "last": None}  # fmt: skip
+           "by": "tag", "space_id": 7, "last": None, "importance": 5, "confidence": 1, "valid_from": None,
+           "valid_until": None, "uses": 0, "last_used_at": None, "evidence": 0, "replaced_by": None, "promoted_by": None}  # fmt: skip
     return row | more
 
 
 def known(*rows: Json, **more: Any) -> Json:
     base = {"space_id": 7, "total": len(rows), "facts": len(rows), "learnings": 0, "pinned": 0, "matching": len(rows),
-            "offset": 0, "pending": 0, "categories": {}, "people": [], "memories": list(rows)}  # fmt: skip
+            "offset": 0, "pending": 0, "categories": {}, "kinds": {}, "past": 0, "people": [], "memories": list(rows)}  # fmt: skip
     return base | more
 
 
@@ -70,8 +71,8 @@ def one(page: Page) -> Formatted:
             assert len(button["text"]) <= 64
             assert 0 < len(button["callback_data"].encode()) <= 64
             kind, *parts = button["callback_data"].split(":")
-            assert kind in {"ml", "mo", "mw", "mp", "mq", "mf", "mc", "mb", "mu", "md", "e"}
-            assert len(parts) == {"e": 1, "mb": 1, "md": 3}.get(kind, 2)
+            assert kind in {"ml", "mo", "mw", "mp", "mq", "mf", "mc", "mb", "mu", "md", "mh", "mr", "mv", "e"}
+            assert len(parts) == {"e": 1, "mb": 1, "md": 3, "mv": 3}.get(kind, 2)
     return message
 
 
@@ -241,17 +242,18 @@ def test_a_card_tells_everything_and_offers_what_one_may() -> None:
     for part in ("Learning #12", "likes tea\n- and cake", "learned 2026-05-03 22:30: I noticed it in a conversation",
                  "last changed 2026-05-05", "category: identity", "tags: a, b", "📌 Pinned: x"):  # fmt: skip
         assert part in text
-    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "Where from", "↩ Undo the rewording", "‹ Back"]
+    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "Where from", "🕘 History", "↩ Undo the rewording",
+                            "‹ Back"]  # fmt: skip
     assert data(page, "Back") == "ml:7:l.3"
     assert data(page, "Undo") == "mu:90:l.3"
     assert data(card(memory(pinned=True), View(), UTC, ADA, True), "Unpin") == "mq:12:a.1"
     other = card(memory(), View(), UTC, BEN, False)
-    assert labels(other) == ["Where from", "‹ Back"]
+    assert labels(other) == ["Where from", "🕘 History", "‹ Back"]
     assert "by whom it is about" in one(other).text
     waiting = card(memory(status="pending"), View(), UTC, ADA, True)
-    assert labels(waiting) == ["Where from", "⏳ Keep or discard…", "‹ Back"]
+    assert labels(waiting) == ["Where from", "🕘 History", "⏳ Keep or discard…", "‹ Back"]
     gone = card(memory(status="forgotten", last={"id": 4, "action": "forget"}), View(), UTC, ADA, True)
-    assert labels(gone) == ["Where from", "↩ Undo forgetting", "‹ Back"]
+    assert labels(gone) == ["Where from", "🕘 History", "↩ Undo forgetting", "‹ Back"]
     assert "forgotten" in one(gone).text
 
 

@@ -140,7 +140,11 @@ def test_learnings_stand_by_category_after_facts() -> None:
     ]
     text = build(about=context(memories=rows)).system[1]["text"]
     heads = re.findall(r"^# .*", text, re.MULTILINE)
-    assert heads == ["# THINGS I KNOW ABOUT THE USER", "# WHAT I LEARNED: IDENTITY", "# WHAT I LEARNED: KNOWLEDGE"]
+    assert heads == [
+        "# THINGS I KNOW ABOUT THE USER",
+        "# WHAT I LEARNED: IDENTITY (1)",
+        "# WHAT I LEARNED: KNOWLEDGE (1)",
+    ]
     assert "OPERATIONAL" not in text
 
 

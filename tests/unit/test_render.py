@@ -68,7 +68,8 @@ def test_a_note_and_what_memory_did_share_one_line() -> None:
 
 def test_buttons_under_an_answer() -> None:
     assert answer_buttons(Answer("x"), 9) == []
-    assert data(answer_buttons(Answer("x", changes=[change()]), 9)) == ["u:9"]
+    assert data(answer_buttons(Answer("x", changes=[change()]), 9)) == ["u:9", "k:9"]
+    assert data(answer_buttons(Answer("", changes=[change()]), 9)) == ["u:9"]
     assert data(answer_buttons(Answer("x", retry=True, web=True), 9)) == ["r:9", "w:9"]
     pending = answer_buttons(Answer("x", changes=[change(), change(status="pending")]), 9)
     assert "Keep or discard" in pending[0][0]["text"]
@@ -98,8 +99,8 @@ def test_several_that_may_be_meant_are_one_question() -> None:
     assert line == "🧠 Which one should I forget? 1 cat 0  2 cat 1  3 cat 2 · 🧠 Learned: likes tea"
     rows = answer_buttons(Answer("x", changes=[change(id=9), *several]), 9)
     labels = [[one["text"] for one in row] for row in rows]
-    assert labels == [["🗑 1", "🗑 2", "🗑 3"], ["✖ None of these"], ["↩ Undo / Edit…"]]
-    assert data(rows) == ["d:0:k", "d:1:k", "d:2:k", "d:0:n", "u:9"]
+    assert labels == [["🗑 1", "🗑 2", "🗑 3"], ["✖ None of these"], ["↩ Undo / Edit…", "◆ Keep this"]]
+    assert data(rows) == ["d:0:k", "d:1:k", "d:2:k", "d:0:n", "u:9", "k:9"]
 
 
 def test_ten_that_may_be_meant_fit_the_line_and_the_buttons() -> None:

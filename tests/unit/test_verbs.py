@@ -385,7 +385,7 @@ async def test_a_wording_that_is_none_changes_nothing(text: str, kind: str) -> N
     assert (await memory_verbs.edit(call(database, "x" * 2000), 12)).text == ""
 
 
-@pytest.mark.parametrize("more", [{"status": "forgotten"}, {"status": "pending"}])
+@pytest.mark.parametrize("more", [{"status": "forgotten"}, {"status": "superseded"}])
 async def test_what_is_not_known_is_not_edited(more: dict[str, Any]) -> None:
     database = Canned(open_memory=opened(12, "likes tea", **more))
     assert "gone" in (await pressing("e:12", call(database))).toast

@@ -40,6 +40,10 @@ class ExportCalls(Calls):
         done: Json = await self._call(f"import_{part}", space_id=space_id, rows=rows, **more)
         return done
 
+    async def import_links(self, space_id: int, rows: list[Json]) -> None:
+        """Links memories to what replaced them: `[{id, replaced_by}]`, as they are numbered here."""
+        await self._call("import_links", space_id=space_id, rows=rows)
+
     async def import_finish(self, space_id: int) -> None:
         """Lets the threads that were imported go on where they were."""
         await self._call("import_finish", space_id=space_id)

@@ -16,7 +16,7 @@ class FactCalls(Calls):
         return Space(**found) if found else None
 
     async def change_memory(self, turn: Claimed, space: Space, actions: list[Json]) -> Json:
-        """Remembers, forgets, edits or pins by a person's own word. Returns `{changes, failed}`."""
+        """Does to memory what a person's own word asks: see `relay.apply_actions`. Returns `{changes, failed}`."""
         result: Json = await self._call(
             "change_memory", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), actions=actions
         )
@@ -25,7 +25,8 @@ class FactCalls(Calls):
     async def memories(self, space: Space, offset: int, limit: int, chosen: Json | None = None) -> Json:
         """A page of what is known, newest first: `{space_id, memories, matching, offset}` and counts of everything.
 
-        `chosen`: `{kind, category, pinned, subject_id, words}`, any of them. Beyond the end the last page comes.
+        `chosen`: `{kind, facts, category, pinned, subject_id, words, past}`, any of them. Beyond the end the last
+        page comes.
         """
         result: Json = await self._call(
             "list_memories", space=space.as_json(), chosen=chosen or {}, offset=offset, limit=limit
@@ -60,8 +61,27 @@ class FactCalls(Calls):
         )
         return result
 
+    async def memory_past(self, memory_id: int, offset: int, limit: int) -> Json:
+        """A page of a memory's changes, newest first: `{total, offset, changes}`; see `relay_memory_past`."""
+        found: Json = await self._call("memory_past", memory_id=memory_id, offset=offset, limit=limit)
+        return found
+
+    async def keepable(
+        self, space: Space, bot_id: int = 0, chat_id: int = 0, telegram_message_id: int = 0, turn_id: int | None = None
+    ) -> Json | None:
+        """The message of a space that a Telegram message is, or that `turn_id` answered with; see `relay_keepable`."""
+        found: Json | None = await self._call(
+            "keepable",
+            space=space.as_json(),
+            bot_id=bot_id,
+            chat_id=chat_id,
+            telegram_message_id=telegram_message_id,
+            turn_id=turn_id,
+        )
+        return found
+
     async def changed_in(self, turn_id: int | None = None, change_id: int | None = None) -> Json | None:
-        """Where a turn's changes, or a change, belong: `{turn_id, space, memory_id}`."""
+        """Where a turn's changes, or a change, belong: `{turn_id, space, memory_id, answered}`."""
         found: Json | None = await self._call("changed_in", turn_id=turn_id, change_id=change_id)
         return found
 

@@ -32,6 +32,10 @@ class SpendCalls(Calls):
         """Keeps what a summary of a thread used."""
         await self._call("spend_writing", thread_id=thread_id, session_id=None, spend=spend)
 
+    async def spend_proposal(self, space: Space, user_id: int, spend: Json) -> None:
+        """Keeps what proposing a memory used, charged to who asked for it."""
+        await self._call("spend_proposal", space=space.as_json(), user_id=user_id, spend=spend)
+
     async def spend_title(self, session_id: int, spend: Json) -> None:
         """Keeps what the title of a session used."""
         await self._call("spend_writing", thread_id=None, session_id=session_id, spend=spend)
