@@ -29,20 +29,24 @@ NASTY = st.one_of(
     ),
 )
 IDS = st.integers(1, 2**53) | st.sampled_from([2**63 - 1])
-VIEWS = st.builds(View.search, NASTY) | st.builds(View, st.sampled_from("".join(CHOSEN))) | st.just(View("u" + "9" * 16, 4))
+VIEWS = (
+    st.builds(View.search, NASTY) | st.builds(View, st.sampled_from("".join(CHOSEN))) | st.just(View("u" + "9" * 16, 4))
+)
 
 
 def memory(number: int = 12, content: str = "likes tea", **more: Any) -> Json:
     row = {"id": number, "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content, "category": None,
            "tags": [], "pinned": False, "created_at": AT, "updated_at": AT, "status": "active", "tainted": False,
            "by": "tag", "space_id": 7, "last": None, "importance": 5, "confidence": 1, "valid_from": None,
-           "valid_until": None, "uses": 0, "last_used_at": None, "evidence": 0, "replaced_by": None, "promoted_by": None}  # fmt: skip
+           "valid_until": None, "uses": 0, "last_used_at": None, "evidence": 0, "replaced_by": None,
+           "promoted_by": None}  # fmt: skip
     return row | more
 
 
 def known(*rows: Json, **more: Any) -> Json:
     base = {"space_id": 7, "total": len(rows), "facts": len(rows), "learnings": 0, "pinned": 0, "matching": len(rows),
-            "offset": 0, "pending": 0, "categories": {}, "kinds": {}, "past": 0, "people": [], "memories": list(rows)}  # fmt: skip
+            "offset": 0, "pending": 0, "categories": {}, "kinds": {}, "past": 0, "people": [],
+            "memories": list(rows)}  # fmt: skip
     return base | more
 
 

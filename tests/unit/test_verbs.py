@@ -73,18 +73,25 @@ async def told(name: str, made: Call) -> Told:
 
 def row(number: int, content: str, **more: Any) -> dict[str, Any]:
     base = {"id": number, "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content, "pinned": False}
-    return base | {"created_at": "2026-05-03T12:00:00+00:00", "category": None, "tags": []} | more
+    base |= {"created_at": "2026-05-03T12:00:00+00:00", "category": None, "tags": [], "status": "active"}
+    return base | {"valid_until": None} | more
 
 
 def opened(number: int, content: str, **more: Any) -> dict[str, Any]:
     base = {"status": "active", "tainted": False, "by": "tag", "updated_at": "2026-05-03T12:00:00+00:00", "last": None}
+    base |= {"importance": 5, "confidence": 1, "valid_from": None, "uses": 0, "last_used_at": None, "evidence": 0}
+    base |= {"replaced_by": None, "promoted_by": None}
     space = {"kind": "private", "owner_id": ADA, "chat_id": None}
     return row(number, content, space_id=7, space=space) | base | more
 
 
 def known(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     counts = {"total": len(rows), "facts": len(rows), "learnings": 0, "pinned": 0, "pending": 0, "matching": len(rows)}
-    return counts | {"space_id": 7, "offset": 0, "categories": {}, "people": [], "memories": list(rows)} | more
+    return (
+        counts
+        | {"space_id": 7, "offset": 0, "categories": {}, "kinds": {}, "past": 0, "people": [], "memories": list(rows)}
+        | more
+    )
 
 
 # Declarations
