@@ -24,7 +24,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- The message of a space that a Telegram message is (p_telegram_message_id), or that a turn answered with (p_turn_id), as
--- somebody may want it kept: {id, role, name, text, private}, private where it is off the record. Null when there is none.
+-- somebody may want it kept: {id, role, name, text, untrusted, private}, private where it is off the record. An answer
+-- may still be on its way. Null when there is none.
 create or replace function public.relay_keepable(
     p_space jsonb, p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_turn_id bigint)
 returns jsonb
@@ -34,8 +35,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from message m join session s on s.id = m.session_id
     where m.space_id = relay.find_space(p_space) and m.status <> 'replaced' and m.id = case
         when p_turn_id is not null then (select assistant_message_id from turn where id = p_turn_id)
-        else (select message_id from posted where bot_id = p_bot_id and chat_id = p_chat_id
-            and telegram_message_id = p_telegram_message_id) end
+        else coalesce(
+            (select message_id from posted where bot_id = p_bot_id and chat_id = p_chat_id
+                and telegram_message_id = p_telegram_message_id),
+            (select t.assistant_message_id from turn t join delivery d on d.turn_id = t.id
+                where t.status in ('working', 'answered') and t.bot_id = p_bot_id and d.chat_id = p_chat_id
+                    and d.telegram_message_id is null and d.status = 'sending'
+                    and d.floor_message_id < p_telegram_message_id
+                order by d.id desc limit 1)) end
 $$;
 
 -- Keeps what proposing a memory used of a model, charged to who asked for it.

@@ -111,14 +111,16 @@ async def restore_wording(call: Call, memory_id: str, change_id: str, page: str)
 
 @pressed("mu")
 async def undo(call: Call, change_id: str, view: str) -> Pressed:
-    """Undoes the last change of an opened memory."""
+    """Undoes the last change of an opened memory, and shows what holds then."""
     change = number_in(change_id) or 0
     where = await call.store.changed_in(change_id=change)
     row = await seen(call, str(where["memory_id"])) if where else None
     if row is None:
         return GONE
     changes, toast = await decided(call, change, "u")
-    return Pressed(toast) if changes is None else await reopened(call, row["id"], view, toast)
+    if where is None or changes is None:
+        return Pressed(toast)
+    return await reopened(call, where["replaced"] or row["id"], view, toast)
 
 
 async def done_to(call: Call, memory_id: str, view: str, action: Json) -> Pressed:

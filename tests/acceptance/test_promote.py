@@ -149,7 +149,6 @@ async def test_a_memory_tells_its_life_and_says_older_words_again(town: Town) ->
     assert "importance: 5 of 10" in listed.text
     await town.press(dm, ada, listed, "Undo the replacing")
     await town.tg.wait_for(lambda: "took its place" not in listed.text)
-    print("DBG", listed.text, listed.buttons)
     await town.press(dm, ada, listed, "✎ Edit")
     question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ #")), None))
     await town.ask(dm, ada, "Lives in Potsdam", reply_to=question)

@@ -81,7 +81,7 @@ class FactCalls(Calls):
         return found
 
     async def changed_in(self, turn_id: int | None = None, change_id: int | None = None) -> Json | None:
-        """Where a turn's changes, or a change, belong: `{turn_id, space, memory_id, answered}`."""
+        """Where a turn's changes, or a change, belong: `{turn_id, space, memory_id, replaced, answered}`."""
         found: Json | None = await self._call("changed_in", turn_id=turn_id, change_id=change_id)
         return found
 
