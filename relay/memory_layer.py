@@ -136,6 +136,11 @@ def as_note(text: str) -> str:
     return f"\\{note}" if note[:1] in ("#", ">") else note
 
 
+def as_written(note: str) -> str:
+    """A text whose tags have the bracket again that `as_note` took from them: to know them when they are repeated."""
+    return note.replace("(", "[")
+
+
 def weight(row: Json) -> int:
     """About how many tokens a memory takes."""
     return estimate_tokens(row["content"]) + LINE_TOKENS

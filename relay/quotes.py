@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from relay.marks import fits, harmless, plain_name, untrusted
+from relay.memory_layer import as_note
 from relay.models import ReplyTo
 from relay.taint import reply_untrusted
 
@@ -21,7 +22,10 @@ def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> st
     if row.get("document"):
         who += f', in "{plain_name(row["document"])}" (part {row["part"]} of {row["parts"]})'
     foreign = row["untrusted"] or (speaker is not None and row["user_id"] != speaker)
-    text = untrusted(row["snippet"], "recalled") if foreign else harmless(row["snippet"])
+    if foreign:
+        text = untrusted(row["snippet"], "recalled")
+    else:
+        text = as_note(row["snippet"]) if row.get("kind") == "memory" else harmless(row["snippet"])
     return f"[{when:%Y-%m-%d %H:%M}] {who}: {text}"
 
 

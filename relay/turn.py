@@ -19,7 +19,7 @@ from relay.marks import CACHE
 from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
 from relay.memory.store import Store
-from relay.memory_layer import diagnostic
+from relay.memory_layer import as_written, diagnostic
 from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.outcome import action_row, aloud, answer_from, effective, kept_steps, record, shown_by
 from relay.ports import Model, Sink
@@ -137,7 +137,7 @@ def model_of(engine: Engine, incoming: Incoming) -> str:
 def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
     """What the model read in this turn and did not say itself: what is known, the present message with what it replies
     to and what was recalled for it, all that others wrote, and what tools returned. No tag in it is the assistant's."""
-    yield from (block["text"].replace("(", "[") for block in prompt.system[1:])  # tags in memories lost their bracket
+    yield from (as_written(block["text"]) for block in prompt.system[1:])
     for message in [*prompt.messages, *reply.steps]:
         for block in message["content"]:
             text = str(block.get("text") or "") if message["role"] == "user" else ""
@@ -145,6 +145,7 @@ def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
                 yield str(block.get("content")).replace('\\"', '"').replace("\\n", "\n")
             elif message is prompt.messages[-1] or text.startswith(("<untrusted ", "<said ")):
                 yield text
+                yield as_written(text)
 
 
 def shown(engine: Engine, incoming: Incoming, context: Context) -> AbstractAsyncContextManager[Mapping[str, Block]]:

@@ -36,6 +36,7 @@ TAINTS = {
     "recalled": "what was recalled holds words of others",
     "tool": "a tool brought in words of others",
 }
+SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (put away since)"}
 NO_ANSWER = "That is no answer of mine. Reply with /why to an answer, or send it alone for my last one here."
 
 
@@ -164,7 +165,7 @@ def facts(found: Json, page: int) -> str:
     lines = [f"**Facts** ({len(found['memories'])}{lent}{f', page {page} of {pages}' if pages > 1 else ''})"]
     for row in rows:
         subject = f"{row['subject']}: " if found["space"]["kind"] == "group" and row["subject"] else ""
-        since = "" if row["status"] == "active" else " (forgotten since)"
+        since = SINCE.get(row["status"], " (forgotten since)")
         mine = " (yours, lent)" if row["lent"] else ""
         lines.append(f"- `#{row['id']}` {quoted(subject + row['content'], 120)}{mine}{since}")
     return "\n".join(lines)

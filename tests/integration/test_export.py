@@ -192,6 +192,37 @@ async def test_many_of_one_moment_come_once_in_any_pages(
         await look("update memory set content = 'edited ' || id where content like 'violin%%'")
 
 
+async def test_lives_of_memories_go_out_and_in_again(
+    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+) -> None:
+    await house.teach(ADA, "lives in Berlin")
+    said = await house.exchange(ADA, "I moved to Lisbon, and want to speak Portuguese")
+    goal = fact(ADA, "wants to speak Portuguese") | {"kind": "goal", "valid_until": "2030-05-01T00:00:00Z"}
+    more = {"importance": 8, "confidence": 0.7, "evidence": [said.context.message_id], "promoted_by": ADA}
+    ((old,),) = await sql("select id from memory")
+    moved = {"action": "supersede", "memory_id": old, "content": "lives in Lisbon"}
+    await house.exchange(ADA, "so", actions=[moved, goal | more])
+    await sql("update memory set uses = 7, last_used_at = now() where kind = 'goal'")
+    store, look = other
+    work = Import(store, check(await written(house.store, private(ADA), tmp_path)))
+    await work.run()
+    lives = (
+        "select m.content, m.kind, m.status, m.importance, m.confidence, m.valid_from, m.valid_until, m.uses,"
+        " m.last_used_at, m.promoted_by, r.content,"
+        " (select array_agg(e.text) from message e where e.id = any (m.evidence))"
+        " from memory m left join memory r on r.id = m.replaced_by order by m.created_at, m.content"
+    )
+    assert await look(lives) == await sql(lives)
+    ((change,),) = await look("select id from memory_change where action = 'supersede'")
+    await store.decide_change(change, ADA, False, "undo")
+    now = await look("select content, status from memory where content like 'lives%%' order by content")
+    assert now == [("lives in Berlin", "active"), ("lives in Lisbon", "discarded")]
+    first = tmp_path / "first.jsonl"
+    text = (await written(house.store, private(ADA), tmp_path)).read_text("utf-8")
+    first.write_text(text.replace("relay-export/2", "relay-export/1", 1), "utf-8")
+    assert check(first).space == private(ADA)
+
+
 async def test_what_is_no_whole_export_is_refused(house: House, sql: Sql, tmp_path: Path) -> None:
     await lived(house, sql)
     lines = (await written(house.store, private(ADA), tmp_path)).read_bytes().splitlines(keepends=True)
@@ -202,7 +233,7 @@ async def test_what_is_no_whole_export_is_refused(house: House, sql: Sql, tmp_pa
         (b"", "not an export"),
         (b"\xff\x00", "not an export"),
         (b'{"schema": "other"}\n', "not an export"),
-        (line(header | {"schema": "relay-export/2"}), "newer Relay"),
+        (line(header | {"schema": "relay-export/3"}), "newer Relay"),
         (b"".join(lines[:-1]), "cut off"),
         (b"".join(lines)[:-30], "cut off"),
         (b"".join(lines[:3] + lines[4:]), "cut off"),
