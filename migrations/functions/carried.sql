@@ -11,7 +11,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             sum(length(content) + 8) over (order by pinned desc, importance desc, id desc) as used
         from memory
         where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
-            and p_budget > 0 and relay.remembers(p_space_id)
+            and p_budget > 0 and (select relay.remembers(p_space_id))
         order by pinned desc, importance desc, id desc
         limit 1000)
     select coalesce(jsonb_agg(to_jsonb(r) - 'used' order by r.id), '[]')
@@ -26,19 +26,22 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             count(*) as memories
         from memory
         where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
-            and relay.remembers(p_space_id)
+            and (select relay.remembers(p_space_id))
         group by sort) sorted
 $$;
 
--- Counts a use of memories that went into a prompt or were recalled for it. Those that another turn counts at the same
--- moment are left to it.
+-- Counts a use of memories that were recalled for a prompt; and of those that stand in it all along once an hour: they
+-- are hundreds, and to count each of their turns would take longer than all else that ends a turn. Those that another
+-- turn counts at the same moment are left to it.
 create or replace function relay.count_uses(p_prompt jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update memory set uses = uses + 1, last_used_at = now()
     where id in (
         select id from memory
         where id in (select one::bigint from jsonb_array_elements_text(
-            coalesce(p_prompt -> 'memories', '[]') || coalesce(p_prompt -> 'recalled_memories', '[]')) as one)
+                coalesce(p_prompt -> 'memories', '[]') || coalesce(p_prompt -> 'recalled_memories', '[]')) as one)
+            and (last_used_at is null or last_used_at < now() - interval '1 hour'
+                or coalesce(p_prompt -> 'recalled_memories', '[]') @> to_jsonb(id))
         for no key update skip locked)
 $$;
 

@@ -118,7 +118,7 @@ async def test_the_prompt_is_laid_out_so_that_its_prefix_stays_cached(town: Town
     soul, memory = request.body["system"]
     assert "You are Relay" in soul["text"]
     assert "[LEARN:" in soul["text"]
-    assert memory["text"].startswith("# THINGS I KNOW ABOUT THE USER\n- Ada likes tea")
+    assert memory["text"].startswith("# THINGS I KNOW ABOUT THE USER\n## Facts (1)\n- Ada likes tea")
     assert soul["cache_control"]
     assert memory["cache_control"]
     assert [one["role"] for one in request.messages] == ["user", "assistant", "user"]

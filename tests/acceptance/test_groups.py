@@ -118,7 +118,7 @@ async def test_a_group_has_a_memory_of_its_own_that_names_people(town: Town) -> 
     assert "Learned: brings the salad" in taught.text
     await town.ask(group, ben, f"{bot} who brings what?")
     request = town.prompt("who brings what")
-    assert "# THINGS I KNOW ABOUT THE PEOPLE HERE\n- Ada: brings the salad" in request.system_text
+    assert "# THINGS I KNOW ABOUT THE PEOPLE HERE\n## Facts (1)\n- Ada: brings the salad" in request.system_text
     assert "nuts" not in request.text
     assert 'said by="Ada"' in str(request.messages)
     assert 'said by="Ben"' in str(request.messages[-1])

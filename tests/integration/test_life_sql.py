@@ -253,6 +253,13 @@ async def test_what_went_into_a_prompt_was_used(house: House, store: Store, sql:
     await store.finish(incoming, answer)
     assert await sql("select uses, last_used_at is not null from memory order by id") == [(1, True), (1, True)]
     assert await sql("select updated_at from memory order by id") == changed
+    for _ in range(2):  # what stands in every prompt counts once an hour, what is recalled each time
+        await house.close(turn)
+        turn = await house.turn(ADA, "and?")
+        again = incoming_of(turn, "and?", private(ADA))
+        await store.begin(again, "model-1")
+        await store.finish(again, answer)
+    assert await sql("select uses from memory order by id") == [(1,), (3,)]
 
 
 async def test_a_message_is_promoted_with_where_it_came_from(house: House, store: Store, sql: Sql) -> None:
