@@ -36,7 +36,7 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     said = await town.tg.say(dm, ada, "the roses need pruning in March", topic=topic)
     await said_next(town, dm, said, "You said: the roses")
     await town.ask(dm, ada, "my dog is called Bruno", "A dog! [LEARN: Ada has a dog called Bruno]")
-    town.says("do the roses need pruning in March or April?", [tool("search_history", {"query": "roses"})])
+    town.says("do the roses need pruning in March or April?", [tool("search_memory", {"query": "roses"})])
     answer = await town.ask(dm, ada, "do the roses need pruning in March or April?")
     asked = town.asked
     shown = await town.ask(dm, ada, "/why")

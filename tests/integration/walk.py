@@ -70,7 +70,7 @@ class Walk:
         if kind == "look":
             query = " ".join(self.random.sample(COMMON, 3))
             return [
-                {"type": "tool_use", "id": f"toolu_{self._next()}", "name": "search_history", "input": {"query": query}}
+                {"type": "tool_use", "id": f"toolu_{self._next()}", "name": "search_memory", "input": {"query": query}}
             ]
         learned = "\n".join(f"[LEARN: {self._phrase()} {word}]" for word in some)
         kept = f'[REMEMBER] {{"content": "{self._phrase()} {" ".join(some)}", "category": "knowledge", "tags": []}}'

@@ -27,7 +27,7 @@ def memory(number: int, content: str = "likes tea", **more: Any) -> Json:
 def found(**more: Any) -> Json:
     prompt = {
         "soul": 3, "recent_count": 14, "dropped_recent": 4, "left_out_memories": 28, "share": 1.0, "learning": "on",
-        "tools": ["search_history", "search_history"], "tainted_by": [],
+        "tools": ["search_memory", "search_memory"], "tainted_by": [],
         "tokens": {"soul": 900, "persona": 0, "memory": 1200, "message": 45},
     }  # fmt: skip
     base = {

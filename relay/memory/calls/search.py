@@ -1,14 +1,14 @@
-"""Finding what was said."""
+"""Finding what was said and is known."""
 
 from __future__ import annotations
 
 from relay.claims import Claimed
 from relay.memory.calls.base import Calls, Json
-from relay.models import Space
+from relay.models import Incoming, Space
 
 
 class SearchCalls(Calls):
-    """Messages by words."""
+    """What a space holds, by words and by meaning."""
 
     async def search_history(
         self, space_id: int, query: str, limit: int, since: str | None, until: str | None
@@ -17,6 +17,27 @@ class SearchCalls(Calls):
         return list(
             await self._call("search_history", space_id=space_id, query=query, limit=limit, since=since, until=until)
         )
+
+    async def look_up(self, incoming: Incoming, query: Json, limit: int) -> list[Json] | None:
+        """What the model may find in the space of a turn, best first, each with its place; None where memory is off."""
+        found: list[Json] | None = await self._call(
+            "look_up", space=incoming.space.as_json(), asker=asking(incoming), query=query, limit=limit
+        )
+        return found
+
+    async def look_at(self, incoming: Incoming, space: Space, kind: str, number: int, part: int) -> Json | None:
+        """What the model opens in a space; see `relay_look_at`. None when there is no such thing, or memory is off."""
+        return await self._look(space, asking(incoming), True, kind, number, part)
+
+    async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Json | None:
+        """What somebody who sees a space opens in it; None when there is no such thing."""
+        return await self._look(space, {"bot_id": bot_id}, False, kind, number, part)
+
+    async def _look(self, space: Space, asker: Json, guarded: bool, kind: str, number: int, part: int) -> Json | None:
+        found: Json | None = await self._call(
+            "look_at", space=space.as_json(), asker=asker, guarded=guarded, kind=kind, id=number, part=part
+        )
+        return found
 
     async def find(self, space: Space, bot_id: int, query: Json, offset: int, limit: int) -> Json:
         """A page of what a person looks for, best first: `{total, more, every, nowhere, vague, found}`."""
@@ -48,3 +69,8 @@ class SearchCalls(Calls):
         """What was asked in a space by a control: `{text, user_id, at, chat_id, topic_id}`. None when nothing was."""
         found: Json | None = await self._call("kept_search", turn_id=turn_id, space=space.as_json())
         return found
+
+
+def asking(incoming: Incoming) -> Json:
+    """The thread that asks for something."""
+    return {"bot_id": incoming.bot_id, "chat_id": incoming.chat_id, "topic_id": incoming.topic_id}
