@@ -153,8 +153,10 @@ begin
 end $$;
 
 -- The memories and summaries of a space that have all words (or, p_partly, some of them) and all phrases of a search. A
--- search that says by whom something was said means none: nobody says these.
-create or replace function relay.known_hits(p_space_id bigint, p_threads bigint[], p_query jsonb, p_partly boolean)
+-- search that says by whom something was said means none: nobody says these. p_kinds: memories only, where messages were
+-- found: a summary would only repeat them.
+create or replace function relay.known_hits(
+    p_space_id bigint, p_threads bigint[], p_query jsonb, p_partly boolean, p_kinds jsonb)
 returns table (kind text, id bigint, score real)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with asked as materialized (
@@ -164,7 +166,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     known as (
         select e.kind, e.source_id, e.score, to_tsvector('simple', coalesce(k.content, s.text)) as words,
             coalesce(k.thread_id, s.thread_id) as thread_id
-        from relay.find_entries(p_space_id, relay.entry_query(p_query, '["memory", "summary"]'), 100) e
+        from relay.find_entries(p_space_id, relay.entry_query(p_query, p_kinds), 100) e
         left join memory k on e.kind = 'memory' and k.id = e.source_id and k.space_id = p_space_id
         left join summary s on e.kind = 'summary' and s.id = e.source_id)
     select known.kind, known.source_id, known.score from known, asked
@@ -262,7 +264,8 @@ begin
                 then relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), '')
                 else relay.needle(own, any_word, phrases) end, phrases, threads, p_query);
         known := case when wanted is not null then (
-            select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, partly) k) end;
+            select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, partly,
+                case when ids is null then '["memory", "summary"]' else '["memory"]' end::jsonb) k) end;
         exit when ids is not null or known is not null or partly or coalesce(numnode(any_word), 0) < 2;
         partly := true;
     end loop;
