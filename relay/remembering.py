@@ -65,7 +65,7 @@ def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embe
             "until": moment(given.get("until"), zone),
         }
         limit = max(1, min(int(given.get("limit") or 8), MOST))
-        found = await store.look_up(incoming, query, limit)
+        found = await store.look_up(incoming.space, asking(incoming), query, limit)
         if found is None:
             return AT_REST, False
         return as_json([line(row, incoming, zone) for row in found]), any(foreign(row, incoming) for row in found)
@@ -80,15 +80,20 @@ def open_memory(store: Store, incoming: Incoming, zone: tzinfo) -> ToolRun:
         named = read_id(str(given["id"]))
         if named is None:
             raise ValueError("an id is a letter and a number, such as m123, k45, s6 or d7.2.")
-        found = await store.look_at(incoming, incoming.space, *named)
+        found = await store.look_at(incoming.space, asking(incoming), *named)
         if found is None and named[0] == "part" and incoming.lent is not None:
-            found = await store.look_at(incoming, incoming.lent, *named)
+            found = await store.look_at(incoming.lent, asking(incoming), *named)
         if found is None:
             return NOTHING, False
         told, dirty = opened(found, incoming, zone)
         return as_json(told), dirty
 
     return run
+
+
+def asking(incoming: Incoming) -> dict[str, Any]:
+    """The thread that asks for something."""
+    return {"bot_id": incoming.bot_id, "chat_id": incoming.chat_id, "topic_id": incoming.topic_id}
 
 
 def line(row: dict[str, Any], incoming: Incoming, zone: tzinfo) -> dict[str, Any]:

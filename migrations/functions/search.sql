@@ -153,8 +153,8 @@ begin
 end $$;
 
 -- The memories and summaries of a space that have all words (or, p_partly, some of them) and all phrases of a search. A
--- search that says by whom something was said means none: nobody says these. p_kinds: memories only, where messages were
--- found: a summary would only repeat them.
+-- search that says by whom something was said means none: nobody says these. p_kinds: only memories, where messages
+-- were found: a summary would repeat them.
 create or replace function relay.known_hits(
     p_space_id bigint, p_threads bigint[], p_query jsonb, p_partly boolean, p_kinds jsonb)
 returns table (kind text, id bigint, score real)

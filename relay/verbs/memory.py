@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from relay.memory.direct import FACT_LENGTH, LEARNING_LENGTH
 from relay.models import Space
 from relay.verbs.changes import candidates, choice_text, first_rows
 from relay.verbs.registry import Call, Json, Pressed, Told, answers, number_in, pressed, question, verb
 from relay.verbs.sight import at_home, may_edit, may_see
 
-FACT_LENGTH, LEARNING_LENGTH = 500, 2000
 FORGET_LETTERS = 4
 NO_EDIT = "This is not yours to change, or it is gone."
 

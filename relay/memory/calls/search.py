@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.claims import Claimed
 from relay.memory.calls.base import Calls, Json
-from relay.models import Incoming, Space
+from relay.models import Space
 
 
 class SearchCalls(Calls):
@@ -18,16 +18,24 @@ class SearchCalls(Calls):
             await self._call("search_history", space_id=space_id, query=query, limit=limit, since=since, until=until)
         )
 
-    async def look_up(self, incoming: Incoming, query: Json, limit: int) -> list[Json] | None:
-        """What the model may find in the space of a turn, best first, each with its place; None where memory is off."""
+    async def recall_for(self, space: Space, query: Json, limit: int) -> list[Json]:
+        """What of a space bears on a query (`{text, vector, model, …}`) well enough to be brought up, best first."""
+        result = await self._call("recall_for", space=space.as_json(), query=query, limit=limit)
+        return list(result["found"])
+
+    async def look_up(self, space: Space, asker: Json, query: Json, limit: int) -> list[Json] | None:
+        """What a space holds that bears on a query, best first, each with its place; None where memory is off.
+
+        `asker`: `{bot_id, chat_id, topic_id}` of the thread that asks, which may be one that ignores memory.
+        """
         found: list[Json] | None = await self._call(
-            "look_up", space=incoming.space.as_json(), asker=asking(incoming), query=query, limit=limit
+            "look_up", space=space.as_json(), asker=asker, query=query, limit=limit
         )
         return found
 
-    async def look_at(self, incoming: Incoming, space: Space, kind: str, number: int, part: int) -> Json | None:
+    async def look_at(self, space: Space, asker: Json, kind: str, number: int, part: int) -> Json | None:
         """What the model opens in a space; see `relay_look_at`. None when there is no such thing, or memory is off."""
-        return await self._look(space, asking(incoming), True, kind, number, part)
+        return await self._look(space, asker, True, kind, number, part)
 
     async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Json | None:
         """What somebody who sees a space opens in it; None when there is no such thing."""
@@ -69,8 +77,3 @@ class SearchCalls(Calls):
         """What was asked in a space by a control: `{text, user_id, at, chat_id, topic_id}`. None when nothing was."""
         found: Json | None = await self._call("kept_search", turn_id=turn_id, space=space.as_json())
         return found
-
-
-def asking(incoming: Incoming) -> Json:
-    """The thread that asks for something."""
-    return {"bot_id": incoming.bot_id, "chat_id": incoming.chat_id, "topic_id": incoming.topic_id}
