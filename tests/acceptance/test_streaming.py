@@ -216,7 +216,7 @@ async def test_text_before_a_tool_call_is_kept_and_a_line_tells_about_the_tool(t
     assert reply.text.startswith("Let me look.\n\nIt is at Fennel Street 12.")
     quote = next(entity for entity in reply.entities if entity["type"] == "expandable_blockquote")
     units = reply.text.encode("utf-16-le")[2 * quote["offset"] : 2 * (quote["offset"] + quote["length"])]
-    assert "searched earlier messages" in units.decode("utf-16-le")
+    assert "searched memory" in units.decode("utf-16-le")
     found = str(town.prompts("where is my tooth")[-1].tool_results)
     assert "the dentist is at Fennel Street 12" in found
     await town.ask(dm, ada, "thanks a lot")

@@ -1,4 +1,4 @@
-"""Benchmarks of memory: recall at the size of the bounds, and what finding by meaning and background work cost a turn."""
+"""Benchmarks of memory: recall at the size of the bounds; what meaning and background work cost a turn."""
 
 from __future__ import annotations
 

@@ -346,7 +346,7 @@ async def test_what_memory_refused_is_told(room: Room) -> None:
 async def test_web_tools_stay_away_from_tainted_turns_until_a_tap(house: House) -> None:
     room = Room(house, web=True)
     await room.say(ADA, "news?", "None.")
-    ours = ["search_memory", "read_document"]
+    ours = ["search_memory", "open_memory", "read_document"]
     assert [tool["name"] for tool in room.model.requests[-1].tools] == [*ours, "web_search", "web_fetch"]
     done = await room.say(ADA, "forwarded", "ok", untrusted=True, topic=5)
     assert [tool["name"] for tool in room.model.requests[-1].tools] == ours

@@ -57,7 +57,7 @@ def test_everything_that_went_in_is_told() -> None:
         "recent messages: 14, since 2026-11-21 09:12",
         "recalled messages: 1",
         "2026-10-01 08:00, Ada: “my tea is green”",
-        "tools: searched earlier messages\n",
+        "tools: searched memory\n",
         "left out, no room: 28 facts and 4 recent messages",
         "memory: changes at once",
         "#12 likes tea",
