@@ -105,7 +105,9 @@ def line(row: dict[str, Any], incoming: Incoming, zone: tzinfo) -> dict[str, Any
         "at": moment_of(row["at"], zone),
         "about" if row["kind"] == "memory" else "who": who,
         "place": row.get("place"),
-        "document": row.get("document"),
+        "document": harmless(row["document"]) if row.get("document") else None,
+        "part": row["part"] if row.get("document") else None,
+        "parts": row.get("parts"),
         "untrusted": strange or None,
         "snippet": untrusted(row["snippet"], "recalled") if strange else harmless(row["snippet"]),
     }

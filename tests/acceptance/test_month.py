@@ -84,6 +84,11 @@ async def test_what_was_said_once_is_found_among_thousands_with_its_source(tmp_p
         assert re.fullmatch(r"m\d+", row["id"])
         assert row["at"].startswith(DAY)
         assert row["who"] == "Ada"
+        house.sql("update relay.message set blocks = replace(blocks::text, 'search_memory', 'search_history')::jsonb")
+        again = await house.tg.say(dm, dm.user, "Thank you. q1")
+        assert (await house.tg.wait_reply(dm, again)).text == "Answer: q1"
+        used = json.dumps(house.model.last.messages)
+        assert '"name": "search_history"' in used, "what was called otherwise then is shown as it was"
         search = await house.tg.say(dm, dm.user, "/search capsule from:me")
         shown = await house.tg.wait_reply(dm, search)
         assert f"{DAY} " in shown.text
