@@ -16,7 +16,7 @@ alter table relay.memory
     add column confidence real not null default 1 check (confidence between 0 and 1),
     add column valid_from timestamptz,
     add column valid_until timestamptz,
-    add column replaced_by bigint references relay.memory,
+    add column replaced_by bigint,
     add column evidence bigint[] not null default '{}',
     add column promoted_by bigint,
     add column last_used_at timestamptz,

@@ -1,1 +1,27 @@
-"""Relay: a self-hosted Telegram assistant on Claude that remembers."""
+"""Relay: a self-hosted Telegram assistant on Claude that remembers.
+
+For scripts: `async with relay.open() as opened: await opened.memory.recall("…")`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.app import open as open
+    from relay.models import Space as Space
+
+__all__ = ["Space", "open"]
+
+
+def __getattr__(name: str) -> Any:
+    """What scripts use, imported when they do: the rooms import this package all the time."""
+    if name == "open":
+        from relay.app import open as opening
+
+        return opening
+    if name == "Space":
+        from relay.models import Space
+
+        return Space
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

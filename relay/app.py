@@ -17,6 +17,7 @@ from relay.budget import Budget
 from relay.clients.speakers import speakers
 from relay.errors import SchemaError
 from relay.hearing.installed import chosen
+from relay.memory.direct import Memory
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -38,12 +39,14 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """An open Relay: its state, and a store that waits for a database that is away."""
+    """An open Relay: its state, in a store that waits for a database that is away."""
 
     settings: Settings
     database: Database
     patient: Patient
-    memory: Store
+    store: Store
+    memory: Memory
+    """The same for scripts."""
     worker_name: str
     storage: str
     budget: Budget
@@ -94,16 +97,17 @@ async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]
             if (await migrate.present(stored.database)).get("moving"):
                 raise SchemaError("A `relay move` or `relay restore` into this database was interrupted: run it again.")
             patient = Patient(stored.database, stored.repair)
-            yield Relay(
-                settings, stored.database, patient, Store(patient, instance.name), instance.name, stored.label, budget
-            )
+            store = Store(patient, instance.name)
+            memory = Memory(store, settings.admins)
+            yield Relay(settings, stored.database, patient, store, memory, instance.name, stored.label, budget)
     finally:
         instance.release()
 
 
 @contextlib.asynccontextmanager
 async def open(url: str = "") -> AsyncIterator[Relay]:
-    """For scripts: an open Relay on a connection string, or (empty) on the settings of the environment."""
+    """For scripts: an open Relay on a connection string, or (empty) on the settings of the environment. Its `memory` is
+    what they use; a bot may run beside it. Raises `RelayError`, and what the database raises."""
     settings = load_settings(**({"DATABASE_URL": url} if url else {}))
     async with opened(settings) as relay:
         yield relay
@@ -151,10 +155,10 @@ def make_worker(
     settings = relay.settings
     zone, budget = relay.budget.zone, relay.budget
     house = House(
-        store=relay.memory,
+        store=relay.store,
         people=people,
         messenger=messenger,
-        summariser=Summariser(relay.memory, model, settings.small_model, budget=budget),
+        summariser=Summariser(relay.store, model, settings.small_model, budget=budget),
         zone=zone,
         version=version(),
         model=settings.model,
@@ -167,7 +171,7 @@ def make_worker(
     )
     reader, shelf = make_reader(settings, messenger, ears, opener)
     engine = Engine(
-        relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf,
+        relay.store, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf,
         settings.memory_tokens, settings.capture,
     )  # fmt: skip
     return Worker(

@@ -48,7 +48,7 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
         numbers = Counter[str]()
         with ExitStack() as stack:
             lines, text = (stack.enter_context(written(path, replace=True)) for path in paths)
-            async for page in pages(relay.memory, space, version()):
+            async for page in pages(relay.store, space, version()):
                 await in_thread(lines.writelines, map(line, page))
                 await in_thread(text.write, readable.add(page).encode())
                 numbers.update(PARTS.get(row.get("type", ""), "more") for row in page)
@@ -79,7 +79,7 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
             if sys.stdout.isatty():
                 print(f"\r{part}: {seen:,} ", end="", flush=True)
 
-        work = Import(relay.memory, export, user_id, told)
+        work = Import(relay.store, export, user_id, told)
         meant = Space("group", chat_id=chat_id) if chat_id is not None else None
         await _agree(relay, work.becomes(), meant or Space("private", owner_id=await _person(relay, user_id)), console)
         space = await work.run()
@@ -105,13 +105,13 @@ async def _person(relay: Relay, user_id: int | None) -> int:
     if user_id is not None:
         return user_id
     people = People(relay.settings.admins)
-    await people.refresh(relay.memory)
+    await people.refresh(relay.store)
     return min(people.admins, default=1)
 
 
 async def _agree(relay: Relay, space: Space, meant: Space, console: Console) -> None:
     """Says whose memory a file becomes, and asks about it unless they are meant. Raises `ImportRefused`."""
-    names = {row["user_id"]: f", {row['name']}" for row in await relay.memory.people()}
+    names = {row["user_id"]: f", {row['name']}" for row in await relay.store.people()}
     console.print(f"This becomes the memory of {_whose(space)}{names.get(space.owner_id, '')}.")
     if space == meant:
         return

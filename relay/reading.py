@@ -6,15 +6,15 @@ import json
 from typing import Any
 
 from relay.dialogue import ToolRun
-from relay.history import as_json
 from relay.marks import plain_name
 from relay.memory.store import Store
 from relay.models import Space
+from relay.remembering import as_json
 
 READ_DOCUMENT = {
     "name": "read_document",
     "description": "Reads a part of a document that was sent in any of this person's (or group's) conversations. "
-    "search_history tells which part says what.",
+    "search_memory tells which part says what.",
     "input_schema": {
         "type": "object",
         "properties": {

@@ -77,19 +77,19 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     from relay.titles import Titler, title_due
 
     settings, small_model = relay.settings, relay.settings.small_model
-    summariser = Summariser(relay.memory, model, small_model, budget=relay.budget)
-    titler = Titler(relay.memory, model, small_model, telegram, bot.id, relay.budget)
+    summariser = Summariser(relay.store, model, small_model, budget=relay.budget)
+    titler = Titler(relay.store, model, small_model, telegram, bot.id, relay.budget)
     backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
 
     def once(name: str, work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
         """What one of several processes does a day."""
-        return lambda: alone(relay.memory, name, work, DAILY_SECONDS)
+        return lambda: alone(relay.store, name, work, DAILY_SECONDS)
 
     back_up = once("backup", lambda: nightly(backup, settings.backups, settings.backup_days))
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
-        Job("tidy", once("tidy", lambda: tidy(relay.memory)), at=(3, 10)),
+        Job("tidy", once("tidy", lambda: tidy(relay.store)), at=(3, 10)),
         *([Job("backup", back_up, at=(3, 30))] if settings.backup_days else []),
     ]
 
@@ -157,5 +157,5 @@ async def claiming(relay: Relay, people: People, bot: Bot, *stand: asyncio.Event
         await one.wait()
     from relay.bot import claim
 
-    if await claim.offer(relay.memory, people, bot):
-        await claim.expire(relay.memory, people)
+    if await claim.offer(relay.store, people, bot):
+        await claim.expire(relay.store, people)

@@ -164,11 +164,11 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
     terminal = Terminal(settings)
     async with opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
-        summariser = Summariser(relay.memory, model, settings.small_model, budget=relay.budget)
-        titler = Titler(relay.memory, model, settings.small_model, terminal, ME.id, relay.budget)
+        summariser = Summariser(relay.store, model, settings.small_model, budget=relay.budget)
+        titler = Titler(relay.store, model, settings.small_model, terminal, ME.id, relay.budget)
         jobs: set[asyncio.Task[int]] = set()
         everybody = People(settings.admins)
-        await everybody.refresh(relay.memory)
+        await everybody.refresh(relay.store)
         owner = min(everybody.admins, default=1)
         people = People(settings.admins, settings.users, settings.pairing, desk=owner)
 
@@ -180,7 +180,7 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
 
         worker = make_worker(relay, model, terminal, ME, people, write_soon)
         try:
-            yield Desk(owner, terminal, worker, relay.memory)
+            yield Desk(owner, terminal, worker, relay.store)
         finally:
             await worker.close(1)
             await asyncio.gather(*jobs, return_exceptions=True)

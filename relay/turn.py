@@ -13,7 +13,6 @@ from relay import metrics
 from relay.budget import UNLIMITED, Budget, Tally
 from relay.dialogue import Tools, converse
 from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
-from relay.history import SEARCH_HISTORY, search_history
 from relay.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.marks import CACHE
 from relay.media.filling import is_spoken
@@ -25,6 +24,7 @@ from relay.outcome import action_row, aloud, answer_from, effective, kept_steps,
 from relay.ports import Model, Sink
 from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks
 from relay.reading import READ_DOCUMENT, read_document
+from relay.remembering import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
@@ -170,10 +170,10 @@ async def say(
     that are shown as they are."""
     for share in SHARES:
         prompt = build_prompt(incoming, context, recalled, engine.zone, share, media, engine.memory_tokens)
-        tools = offered(engine, incoming, context, prompt.tainted)
+        tools = offered(engine, incoming, prompt.tainted)
 
         def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
-            now = offered(engine, incoming, context, prompt.tainted or dirty).definitions
+            now = offered(engine, incoming, prompt.tainted or dirty).definitions
             messages = [*prompt.messages, *cached_steps(steps)]
             return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
 
@@ -194,14 +194,15 @@ def cached_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*before, {**last, "content": [*head, {**end, "cache_control": CACHE}]}]
 
 
-def offered(engine: Engine, incoming: Incoming, context: Context, tainted: bool) -> Tools:
+def offered(engine: Engine, incoming: Incoming, tainted: bool) -> Tools:
     """The tools of a turn. Web tools stay away from what others wrote until the user taps."""
     web = WEB if engine.web and (not tainted or incoming.web) else []
     runs = {
-        "search_history": search_history(engine.store, context.space_id, engine.zone),
+        "search_memory": search_memory(engine.store, incoming, engine.zone, engine.embedder),
+        "open_memory": open_memory(engine.store, incoming, engine.zone),
         "read_document": read_document(engine.store, incoming.space, incoming.lent),
     }
-    return Tools([SEARCH_HISTORY, READ_DOCUMENT, *web], runs)
+    return Tools([SEARCH_MEMORY, OPEN_MEMORY, READ_DOCUMENT, *web], runs)
 
 
 @metrics.timed("finish")

@@ -1,4 +1,27 @@
--- What a person looks for: full text over a space's messages and documents.
+-- What a person looks for: a space's messages and documents by their words, and what is known of them; best first.
+
+-- The words of a query that carry meaning, as an OR of lexemes (prefixes from four letters on). Null when none do.
+create or replace function relay.words_query(p_query text) returns tsquery
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with lexeme as (
+        select distinct lexeme as word from unnest(to_tsvector('simple', left(p_query, 2000)))
+        where length(lexeme) between 2 and 60),
+    telling as (
+        select word from lexeme
+        where not (ts_lexize('english_stem', word) = '{}' or ts_lexize('german_stem', word) = '{}'
+            or ts_lexize('french_stem', word) = '{}' or ts_lexize('spanish_stem', word) = '{}')
+        order by length(word) desc, word limit 12)
+    select to_tsquery('simple', string_agg(
+        quote_literal(word) || case when length(word) >= 4 then ':*' else '' end, ' | '))
+    from telling
+$$;
+
+-- The same query for the words of one space, as the index has them.
+create or replace function relay.query_of_space(p_space_id bigint, p_query tsquery) returns tsquery
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select string_agg('''' || p_space_id || ':' || substr(one, 2), ' | ')::tsquery
+    from unnest(string_to_array(p_query::text, ' | ')) as one
+$$;
 
 -- What every message that is looked for holds, as the index has it for its space: all words, and those of the phrases.
 create or replace function relay.needle(p_space_id bigint, p_words tsquery, p_phrases tsquery[]) returns tsquery
@@ -24,6 +47,8 @@ declare
     names text[] := case when not anybody then array(
         select '%' || regexp_replace(name, '([\\%_])', '\\\1', 'g') || '%'
         from jsonb_array_elements_text(p_query #> '{by,names}') as name) end;
+    unrecorded bigint[] := array(
+        select n.id from session n join thread t on t.id = n.thread_id where t.space_id = p_space_id and n.private);
     found bigint[];
 begin
     if p_index is null then
@@ -31,6 +56,7 @@ begin
             select one.id from thread t cross join lateral (
                 select m.id from message m
                 where m.thread_id = t.id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
+                    and m.session_id <> all (unrecorded)
                     and (anybody or case m.role when 'assistant' then assistant
                         else m.user_id = asker or m.name ilike any (names) end)
                 order by m.id desc limit 2001) one
@@ -46,14 +72,14 @@ begin
                 where relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
                     and (p_phrases is null or p.words @@ all (p_phrases)))
             and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
-            and (p_threads is null or m.thread_id = any (p_threads))
+            and m.session_id <> all (unrecorded) and (p_threads is null or m.thread_id = any (p_threads))
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
         union
         select m.id from message m
         where relay.words_of_space(m.space_id, m.words) @@ p_index
             and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
-            and (p_threads is null or m.thread_id = any (p_threads))
+            and m.session_id <> all (unrecorded) and (p_threads is null or m.thread_id = any (p_threads))
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
             and (p_phrases is null or m.words @@ all (p_phrases)))
@@ -119,8 +145,8 @@ $$;
 create or replace function relay.hit_json(p_message_id bigint, p_bot_id bigint, p_query tsquery, p_words integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('id', m.id, 'role', m.role, 'user_id', m.user_id, 'name', m.name, 'at', m.created_at,
-        'topic_id', t.topic_id, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
+    select jsonb_build_object('kind', 'message', 'id', m.id, 'role', m.role, 'user_id', m.user_id, 'name', m.name,
+        'at', m.created_at, 'topic_id', t.topic_id, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
         'posted', (select jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id) from posted p
             where p.turn_id = m.turn_id and p.message_id = m.id and p.bot_id = p_bot_id
             order by p.telegram_message_id limit 1),
@@ -151,9 +177,11 @@ end $$;
 
 -- A page of what a person looks for in a space, best first. p_query: {words, phrases, by: {me: a user's id or
 -- null, you: whether the assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since,
--- until}. A message that has all words and phrases is found; when none has all words, those that have some are.
--- {total: at most 2,000, more: whether there are more, every: whether they have all words, nowhere: whether no place has
--- such a name, vague: whether no word of it can be looked for, found}.
+-- until, vector and model of what it means or null}. What has all words and phrases is found; when nothing has all
+-- words, what has some is; when nothing has any, what comes near.
+-- {total: at most 2,000 messages and what is known, more: whether there are more, every: whether they have all words,
+-- near: whether they have none of them, nowhere: whether no place has such a name, vague: whether no word of it can be
+-- looked for, found}.
 create or replace function public.relay_find(
     p_space jsonb, p_bot_id bigint, p_query jsonb, p_offset integer, p_limit integer)
 returns jsonb
@@ -165,87 +193,39 @@ declare
     wanted tsquery := relay.wanted(p_query);
     threads bigint[] := relay.threads_named(own, p_bot_id, p_query);
     ids bigint[];
-    every boolean := true;
+    known jsonb;
+    partly boolean := false;
+    near jsonb;
 begin
     if wanted is null and (p_query ->> 'words' <> '' or p_query -> 'phrases' <> '[]') or threads = '{}' or own is null
     then
-        return jsonb_build_object('total', 0, 'more', false, 'every', true, 'found', '[]'::jsonb,
+        return jsonb_build_object('total', 0, 'more', false, 'every', true, 'near', false, 'found', '[]'::jsonb,
             'nowhere', coalesce(threads = '{}', false), 'vague', wanted is null);
     end if;
-    ids := relay.hits(own, relay.needle(own, any_word, phrases), phrases, threads, p_query);
-    if ids is null and numnode(any_word) > 1 then
-        every := false;
-        ids := relay.hits(own, relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), ''),
-            phrases, threads, p_query);
+    loop
+        ids := relay.hits(own, case when partly
+                then relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), '')
+                else relay.needle(own, any_word, phrases) end, phrases, threads, p_query);
+        known := case when wanted is not null then (
+            select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, partly,
+                case when ids is null then '["memory", "summary"]' else '["memory"]' end::jsonb) k) end;
+        exit when ids is not null or known is not null or partly or coalesce(numnode(any_word), 0) < 2;
+        partly := true;
+    end loop;
+    if ids is null and known is null then
+        near := relay.nearly(p_space, p_bot_id, p_query, p_limit);
+        return jsonb_build_object('total', coalesce(jsonb_array_length(near), 0), 'more', false, 'every', not partly,
+            'near', near is not null, 'nowhere', false, 'vague', false,
+            'found', case when p_offset = 0 then coalesce(near, '[]') else '[]' end);
     end if;
-    return jsonb_build_object('total', least(cardinality(coalesce(ids, '{}')), 2000),
-        'more', coalesce(cardinality(ids) > 2000, false), 'every', every, 'nowhere', false, 'vague', false,
-        'found', (
-            with asked as materialized (
-                select array_agg(one::tsquery) as words from unnest(string_to_array(any_word::text, ' | ')) as one),
-            page as (
-                select m.id, row_number() over (order by greatest(
-                        (select count(*) from unnest(asked.words) as word where m.words @@ word),
-                        (select max((select count(*) from unnest(asked.words) as word where p.words @@ word))
-                            from document d join document_part p on p.document_id = d.id
-                            where d.message_id = m.id and p.words @@ any_word)) desc,
-                    coalesce(ts_rank(m.words, wanted, 1), 0) desc, m.id desc) as place
-                from asked, message m where m.id = any (ids)
-                order by place offset p_offset limit p_limit)
-            select coalesce(jsonb_agg(relay.hit_json(id, p_bot_id, wanted, 24) order by place), '[]') from page));
-end $$;
-
--- Messages of a thread around one that a search found: p_count before and after it (around), or that many before or
--- after. {messages, earlier, later: whether there are more}. Null when the space has no such message.
-create or replace function public.relay_found_context(
-    p_space jsonb, p_bot_id bigint, p_query jsonb, p_message_id bigint, p_side text, p_count integer)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
-declare
-    own thread;
-    ids bigint[];
-begin
-    select t.* into own from message m join thread t on t.id = m.thread_id
-    where m.id = p_message_id and m.space_id = relay.find_space(p_space);
-    if own.id is null then
-        return null;
-    end if;
-    select array_agg(id order by id) into ids from (
-        (select id from message where thread_id = own.id and id < p_message_id and status <> 'replaced'
-            and p_side in ('around', 'before') order by id desc limit p_count)
-        union all
-        (select id from message where thread_id = own.id and id > p_message_id and status <> 'replaced'
-            and p_side in ('around', 'after') order by id limit p_count)
-        union all
-        (select p_message_id where p_side = 'around')) near;
     return jsonb_build_object(
-        'messages', (select coalesce(jsonb_agg(relay.hit_json(id, p_bot_id,
-                case when id = p_message_id then relay.wanted(p_query) end,
-                case when id = p_message_id then 60 else 24 end) order by id), '[]') from unnest(ids) as id),
-        'earlier', exists (select from message
-            where thread_id = own.id and status <> 'replaced' and id < ids[1]),
-        'later', exists (select from message
-            where thread_id = own.id and status <> 'replaced' and id > ids[cardinality(ids)]));
+        'total', least(cardinality(coalesce(ids, '{}')), 2000) + coalesce(jsonb_array_length(known), 0),
+        'more', coalesce(cardinality(ids) > 2000, false), 'every', not partly, 'near', false, 'nowhere', false,
+        'vague', false, 'found', (
+            select coalesce(jsonb_agg(case page.kind
+                when 'message' then relay.hit_json(page.id, p_bot_id, wanted, 24)
+                else relay.known_json(page.kind, page.id, p_bot_id, wanted) end order by page.nr), '[]')
+            from (
+                select * from relay.ranked_hits(own, coalesce(ids, '{}'), coalesce(known, '[]'), p_query)
+                order by nr offset p_offset limit p_limit) page));
 end $$;
-
--- Keeps what was asked with the control that asked it, so that its buttons still know it after a restart.
-create or replace function public.relay_keep_search(p_turn_id bigint, p_fence bigint, p_space jsonb, p_text text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    held turn := relay.hold(p_turn_id, p_fence);
-begin
-    update turn set prompt = jsonb_build_object('search', p_text, 'space_id', relay.find_space(p_space))
-    where id = held.id;
-    return to_jsonb(held.id);
-end $$;
-
--- What was asked in a space: {text, user_id, at, chat_id, topic_id}. Null when it was asked in another one, or never.
-create or replace function public.relay_kept_search(p_turn_id bigint, p_space jsonb) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('text', t.prompt ->> 'search', 'user_id', t.user_id, 'at', t.created_at,
-        'chat_id', l.chat_id, 'topic_id', l.topic_id)
-    from turn t join lane l on l.id = t.lane_id
-    where t.id = p_turn_id and t.kind = 'control' and t.prompt ? 'search'
-        and (t.prompt ->> 'space_id')::bigint = relay.find_space(p_space)
-$$;

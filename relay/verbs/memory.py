@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from relay.memory.direct import FACT_LENGTH, LEARNING_LENGTH
 from relay.models import Space
 from relay.verbs.changes import candidates, choice_text, first_rows
-from relay.verbs.promote import LEARNING_LENGTH, promoted, replied
+from relay.verbs.promote import promoted, replied
 from relay.verbs.registry import Call, Json, Pressed, Told, answers, number_in, pressed, question, verb
 from relay.verbs.sight import at_home, may_edit, may_see
 
-FACT_LENGTH = 500
 FORGET_LETTERS = 4
 NO_EDIT = "This is not yours to change, or it is gone."
 

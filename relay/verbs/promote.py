@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relay.memory.direct import LEARNING_LENGTH
 from relay.models import Space
 from relay.proposals import proposed
 from relay.verbs.cards import quote
@@ -9,7 +10,6 @@ from relay.verbs.decisions import refused
 from relay.verbs.pages import within
 from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, Told, button, number_in, pressed
 
-LEARNING_LENGTH = 2000
 OFF_THE_RECORD = "That is off the record: nothing of it is kept."
 NO_WORDS = "There is nothing in words in that message. Write after the command what I shall keep of it."
 KNOWN = "I know that already."

@@ -1,10 +1,13 @@
-"""Finding what was said: results in pages, and what was said around one."""
+"""Finding what was said and is known: results in pages, and what was said around one."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
 
+from relay.memory.ids import read_id
+from relay.memory.meaning import meant
+from relay.verbs.found import known_heading, known_page, target
 from relay.verbs.links import link_to
 from relay.verbs.query import Query, parse
 from relay.verbs.registry import Call, Json, Pressed, Told, button, literal, number_in, pressed, short, verb
@@ -29,7 +32,7 @@ LIST_SIGN = re.compile(r"[-+=0-9]")
 
 @verb("search", usage="<words>", help="find what was said, in all your conversations")
 async def search(call: Call) -> Told:
-    """Finds messages of this space, best first."""
+    """Finds messages of this space and what is known in it, best first."""
     query = parse(call.text, now(call))
     if query.wrong:
         return Told("\n\n".join(literal(sentence) for sentence in query.wrong))
@@ -55,7 +58,10 @@ async def turn_page(call: Call, turn_id: str, offset: str) -> Pressed:
 
 @pressed("qo")
 async def open_result(call: Call, turn_id: str, offset: str, message_id: str) -> Pressed:
-    """Shows what was said around a result."""
+    """Shows what was said around a result, or what is known."""
+    named = read_id(message_id)
+    if named is not None and named[0] != "message":
+        return await known(call, turn_id, offset, *named[:2])
     return await around(call, turn_id, offset, message_id, "around")
 
 
@@ -76,21 +82,19 @@ async def recalled(call: Call, turn_id: str) -> tuple[Json, Query] | None:
 
 async def results(call: Call, asked: Json, query: Query, turn_id: int, offset: int) -> tuple[str, list[list[Json]]]:
     """A page of results, and its buttons (none without results)."""
-    found = await call.store.find(call.space, call.bot_id, as_json(query, asked), min(offset, 10_000), PAGE)
+    text = " ".join([query.words, *query.phrases])
+    looked_for = {**as_json(query, asked), **await meant(call.house.embedder, text)}
+    found = await call.store.find(call.space, call.bot_id, looked_for, min(offset, 10_000), PAGE)
     if not found["found"]:
         return nothing(query, found), []
     shown, total = len(found["found"]), found["total"]
-    head = f"**{'More than ' if found['more'] else ''}{total:,} found**"
-    if total > shown:
-        head += f", {offset + 1}–{offset + shown}"
-    if not found["every"]:
-        head += ". No message has all of these words; these have some"
-    lines = [head]
+    lines = [headline(found, offset)]
     for number, row in enumerate(found["found"], offset + 1):
-        lines.append(f"**{number}** · {heading(call, row)}\n{passage(row['text'])}")
+        head = heading(call, row) if row["kind"] == "message" else known_heading(call, row)
+        lines.append(f"**{number}** · {head}\n{passage(row['text'])}")
     rows = [
         [
-            button(str(number), f"qo:{turn_id}:{offset}:{row['id']}")
+            button(str(number), f"qo:{turn_id}:{offset}:{target(row)}")
             for number, row in enumerate(found["found"], offset + 1)
         ]
     ]
@@ -100,6 +104,17 @@ async def results(call: Call, asked: Json, query: Query, turn_id: int, offset: i
     if offset + shown < total:
         steps.append(button("More ›", f"qp:{turn_id}:{offset + PAGE}"))
     return "\n\n".join(lines), [*rows, steps] if steps else rows
+
+
+def headline(found: Json, offset: int) -> str:
+    """How much was found, what of it is shown, and how well it fits."""
+    shown, total = len(found["found"]), found["total"]
+    if found["near"]:
+        return "**None has these words**; what comes near"
+    head = f"**{'More than ' if found['more'] else ''}{total:,} found**"
+    if total > shown:
+        head += f", {offset + 1}–{offset + shown}"
+    return head if found["every"] else f"{head}. No message has all of these words; these have some"
 
 
 def nothing(query: Query, found: Json) -> str:
@@ -137,6 +152,18 @@ async def around(call: Call, turn_id: str, offset: str, message_id: str, side: s
         steps.append(button("Later ›", f"qc:{back}:{last['id']}:a"))
     rows = [*([steps] if steps else []), [button("‹ Back to the results", f"qp:{back}")]]
     return Pressed(text="\n\n".join(lines), rows=rows)
+
+
+async def known(call: Call, turn_id: str, offset: str, kind: str, number: int) -> Pressed:
+    """A memory or summary that was found, in full."""
+    if await recalled(call, turn_id) is None:
+        return OVER
+    found = await call.store.open_found(call.space, call.bot_id, kind, number)
+    if found is None or kind == "part":
+        return Pressed("It is gone.")
+    back = button("‹ Back to the results", f"qp:{number_in(turn_id) or 0}:{number_in(offset) or 0}")
+    text, rows = known_page(call, found, back)
+    return Pressed(text=text, rows=rows)
 
 
 def as_json(query: Query, asked: Json) -> Json:

@@ -1,10 +1,12 @@
-"""What the tools that an answer used are called to people."""
+"""What the tools that an answer used are called to people, those of earlier versions too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 TOOL_NAMES = {
+    "search_memory": "searched memory",
+    "open_memory": "opened a memory",
     "search_history": "searched earlier messages",
     "read_document": "read a document",
     "web_search": "searched the web",

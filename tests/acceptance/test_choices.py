@@ -84,10 +84,10 @@ async def test_previews_come_when_chosen_and_never_for_words_of_others(town: Tow
 
 async def test_the_tools_line_can_be_hidden(town: Town) -> None:
     ada, dm = town.person()
-    town.says("search one", [tool("search_history", {"query": "one"})])
-    assert "🔎 searched earlier messages" in (await town.ask(dm, ada, "search one")).text
+    town.says("search one", [tool("search_memory", {"query": "one"})])
+    assert "🔎 searched memory" in (await town.ask(dm, ada, "search one")).text
     await choose(town, dm, ada, "Hide tools")
-    town.says("search two", [tool("search_history", {"query": "two"})])
+    town.says("search two", [tool("search_memory", {"query": "two"})])
     assert "🔎" not in (await town.ask(dm, ada, "search two")).text
 
 

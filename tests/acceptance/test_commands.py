@@ -50,7 +50,7 @@ async def test_new_drops_the_context_and_keeps_the_memory(town: Town) -> None:
     assert "before it" not in str(request.messages)
     await town.ask(dm, ada, "still there?", topic=topic)
     assert "turnips" in str(town.prompt("still there?").messages)
-    town.says("search for it", [tool("search_history", {"query": "parsnips"})])
+    town.says("search for it", [tool("search_memory", {"query": "parsnips"})])
     await town.ask(dm, ada, "search for it")
     assert "before it: parsnips" in str(town.prompt("search for it").tool_results)
 

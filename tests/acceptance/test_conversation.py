@@ -72,7 +72,7 @@ async def test_memories_of_two_people_never_meet(town: Town) -> None:
         ben_dm,
         ben,
         "search it",
-        [tool("search_history", {"query": "zanzibar code word", "limit": 20})],
+        [tool("search_memory", {"query": "zanzibar code word", "limit": 20})],
     )
     await town.tg.wait_for(lambda: len(town.prompts("search it")) == 2)
     assert "my code word is zanzibar" not in str(town.prompts("search it")[1].tool_results)
@@ -283,7 +283,7 @@ async def test_characters_that_no_database_stores_hold_nothing_up(town: Town) ->
         assert (await town.ask(dm, ada, text)).text
     answer = await town.ask(dm, ada, "odd answer", "nul \0 end [LEARN: Ada \0 knows C strings]")
     assert "nul" in answer.text
-    town.says("odd tool", [tool("search_history", {"query": "nul\0 inside \ud83d"})])
+    town.says("odd tool", [tool("search_memory", {"query": "nul\0 inside \ud83d"})])
     assert (await town.ask(dm, ada, "odd tool")).text
     assert "C strings" in (await town.ask(dm, ada, "/memory")).text
 

@@ -43,7 +43,7 @@ async def test_a_contract_is_read_later_in_another_thread_after_a_restart(world:
     await asked(world, "What did that lease say about its notice period and the quarter?", topic=later)
     assert 'in "Lease Agreement.docx" (part ' in world.model.last.last_text
     assert "six weeks before the end of a quarter" in world.model.last.last_text
-    await asked(world, f"look it up {call('search_history', query='notice period quarter')}", topic=later)
+    await asked(world, f"look it up {call('search_memory', query='notice period quarter')}", topic=later)
     found = world.model.last.last_text.replace("\\", "")
     assert '"document":"Lease Agreement.docx"' in found
     part = int(found.partition('"part":')[2].partition(",")[0])

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def test_a_tool_call_that_the_length_limit_cut_does_not_break_the_thread(house: House) -> None:
     chat, word = house.guest(), house.word()
-    cut = [text(f"Answer: {word}"), tool("search_history", {"query": "x"})]
+    cut = [text(f"Answer: {word}"), tool("search_memory", {"query": "x"})]
     house.model.rule(word, Reply(cut, stop_reason="max_tokens"), times=1)
     await house.tg.say(chat, None, word)
     await house.answered(chat, word)

@@ -90,7 +90,7 @@ async def test_when_somebody_joins_the_private_memory_is_gone_from_the_very_next
     assert "4711" not in seen
     town.says(
         "look it up",
-        [tool("search_history", {"query": "salary doubloons therapist Quill"})],
+        [tool("search_memory", {"query": "salary doubloons therapist Quill"})],
     )
     await town.ask(forum, ada, f"@{town.tg.bot.username} look it up", topic=topic)
     found = str(town.prompt("look it up").tool_results)

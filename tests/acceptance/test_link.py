@@ -84,7 +84,7 @@ async def test_what_is_lent_is_in_the_lenders_own_turns_only(town: Town) -> None
     bens = town.prompt("Ben asks: aunt Berta").text
     assert "walnuts" not in bens
     assert "quinces" not in bens
-    town.says("look for quinces", [tool("search_history", {"query": "quinces marmalade recipe walnuts"})])
+    town.says("look for quinces", [tool("search_memory", {"query": "quinces marmalade recipe walnuts"})])
     await town.ask(group, olga, f"{at(town)} look for quinces")
     assert "needs quinces" not in str(town.prompt("look for quinces").tool_results)
     await town.ask(group, olga, f"/unlink{at(town)}")

@@ -112,6 +112,25 @@ async def test_an_answer_that_was_replaced_is_not_found(town: Town) -> None:
     assert "a better banana" in (await town.ask(dm, ada, "/search banana")).text
 
 
+async def test_what_is_known_is_found_and_opened_too(town: Town) -> None:
+    ada, dm = town.person()
+    learned = await town.ask(dm, ada, "my aunt keeps llamas", "Lovely. [LEARN: Has an aunt who keeps llamas]")
+    assert "Has an aunt" in learned.text
+    found = await town.ask(dm, ada, "/search aunt llamas")
+    assert "2 found" in found.text
+    number = next(line.split(" ")[0] for line in found.text.splitlines() if "🧠 memory #" in line)
+    await town.press(dm, ada, found, number)
+    assert found.text.splitlines()[2] == "Has an aunt who keeps llamas"
+    assert "You said, " in found.text
+    assert "my aunt keeps llamas" in found.text
+    assert [label.split(" #")[0] for label in found.buttons] == ["Open", "‹ Back to the results"]
+    await town.press(dm, ada, found, "Back")
+    assert "2 found" in found.text
+    await town.press(dm, ada, found, number)
+    await town.press(dm, ada, found, "Open")
+    assert "Where from" in found.buttons
+
+
 # Who may see it
 
 

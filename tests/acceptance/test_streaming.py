@@ -210,13 +210,13 @@ async def test_text_before_a_tool_call_is_kept_and_a_line_tells_about_the_tool(t
     ada, dm = town.person()
     topic = town.tg.topic(dm, "Elsewhere", ada)
     await town.ask(dm, ada, "the dentist is at Fennel Street 12", topic=topic)
-    call = tool("search_history", {"query": "dentist Fennel"})
+    call = tool("search_memory", {"query": "dentist Fennel"})
     town.model.script([["Let me look.", call], "It is at Fennel Street 12."])
     reply = await town.ask(dm, ada, "where is my tooth doctor?")
     assert reply.text.startswith("Let me look.\n\nIt is at Fennel Street 12.")
     quote = next(entity for entity in reply.entities if entity["type"] == "expandable_blockquote")
     units = reply.text.encode("utf-16-le")[2 * quote["offset"] : 2 * (quote["offset"] + quote["length"])]
-    assert "searched earlier messages" in units.decode("utf-16-le")
+    assert "searched memory" in units.decode("utf-16-le")
     found = str(town.prompts("where is my tooth")[-1].tool_results)
     assert "the dentist is at Fennel Street 12" in found
     await town.ask(dm, ada, "thanks a lot")
@@ -231,8 +231,8 @@ async def test_a_tool_that_does_not_exist_or_gets_nonsense_ends_well(town: Town)
         [
             [
                 tool("launch_rockets", {}),
-                tool("search_history", {"limit": "many", "query": "x"}),
-                tool("search_history", {"query": "a", "since": "the other day"}),
+                tool("search_memory", {"limit": "many", "query": "x"}),
+                tool("search_memory", {"query": "a", "since": "the other day"}),
             ],
             "That did not work.",
         ]

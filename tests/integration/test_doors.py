@@ -62,7 +62,7 @@ class Rooms:
                 }
                 update = {"update_id": number, "message": message | {"from": {"id": ADMIN, "first_name": "You"}}}
                 row = sort_update(update, terminal.ME, people.allowed, True)
-                worker.accept(*await relay.memory.intake(terminal.ME.id, [row], worker.free))
+                worker.accept(*await relay.store.intake(terminal.ME.id, [row], worker.free))
                 await worker.settled()
             await worker.close(1)
         return [sent["text"] for method, sent in messenger.calls if method == "sendMessage"]

@@ -14,7 +14,7 @@ from relay.models import Space
 from relay.verbs.query import parse
 from relay.verbs.search import as_json
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, message, private
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, message, private
 
 Json = dict[str, Any]
 ODD = [
@@ -186,6 +186,58 @@ async def test_a_result_knows_which_message_it_is(house: House) -> None:
     assert row["role"] == "user"
     (row,) = (await house.store.find(group(), BOT.id + 1, asked("tea"), 0, 5))["found"]
     assert row["posted"] is None, "another bot's message has another number"
+
+
+# What is known
+
+
+async def test_memories_are_found_beside_what_was_said(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, "my sister plays the cello", "Nice.", actions=[fact(ADA, "Has a sister who plays cello")])
+    found = await find(house, "sister cello")
+    assert {row["kind"]: row["text"] for row in found["found"]} == {
+        "message": "my \x02sister\x03 plays the \x02cello\x03",
+        "memory": "Has a \x02sister\x03 who plays \x02cello\x03",
+    }
+    assert (found["total"], found["every"], found["near"]) == (2, True, False)
+    assert [row["kind"] for row in (await find(house, '"who plays"'))["found"]] == ["memory"]
+    assert (await find(house, "sister from:me"))["total"] == 1, "nobody said what is known"
+    assert (await find(house, "sister in:here"))["total"] == 2
+    assert (await find(house, "sister in:here", chat_id=GROUP))["nowhere"] is True
+    assert (await find(house, "sister after:7d"))["total"] == 2
+    assert (await find(house, "sister before:7d"))["total"] == 0
+    assert (await find(house, "sister", private(BEN)))["total"] == 0
+    partly = await find(house, "cello trumpet")
+    assert (partly["total"], partly["every"]) == (2, False)
+    await sql("update memory set status = 'forgotten'")
+    assert [row["kind"] for row in (await find(house, "sister cello"))["found"]] == ["message"]
+
+
+async def test_summaries_are_found_and_opened(house: House, sql: Sql) -> None:
+    done = await house.exchange(ADA, "the roof leaks", "Call a roofer.")
+    await sql(
+        "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count, model,"
+        " settings, tainted) select thread_id, session_id, 'Talk about carpentry.', id, id, 1, 'm', '{}', false"
+        " from message where id = %s",
+        done.context.message_id,
+    )
+    (row,) = (await find(house, "carpentry"))["found"]
+    assert (row["kind"], row["text"]) == ("summary", "Talk about \x02carpentry\x03.")
+    opened = await house.store.open_found(private(ADA), BOT.id, "summary", row["id"])
+    assert opened is not None
+    assert opened["content"] == "Talk about carpentry."
+    for space in (private(BEN), group()):
+        assert await house.store.open_found(space, BOT.id, "summary", row["id"]) is None
+
+
+async def test_what_was_off_the_record_is_not_found(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, "a parsnip before", "ok")
+    secret = await house.exchange(ADA, "a parsnip in secret", "ok", topic_id=3)
+    await house.exchange(ADA, "a parsnip after", "ok")
+    await sql("update session set private = true where id = (select session_id from message where id = %s)",
+              secret.context.message_id)  # fmt: skip
+    assert await texts(house, "parsnip") == ["a parsnip after", "a parsnip before"]
+    assert "a parsnip in secret" not in await texts(house, "from:me")
+    assert await around(house, secret.context.message_id or 0) is None
 
 
 # What was said around

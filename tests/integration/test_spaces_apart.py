@@ -48,6 +48,8 @@ async def test_nothing_of_one_space_is_shown_in_another(embedded: Server, seed: 
     walk = await walked(embedded, seed)
     assert walk.count["prompts"] > STEPS / 5
     assert walk.ledger.looked_at > 3 * STEPS
+    assert walk.count["open_memory"] > 2
+    assert walk.count["press qo"] > 2
     assert all(walk.count[f"/{name}"] for name, verb in VERBS.items() if "chat" in verb.doors)
 
 
@@ -71,6 +73,18 @@ async def never_taken_back(store: Store, chat_id: int, owner_id: int) -> bool:
     return True
 
 
+async def opened_anywhere(store: Store, space: Space, asker: Json, kind: str, number: int, part: int) -> Json | None:
+    spaces = [Space("private", owner_id=user_id) for user_id in KNOWN]
+    spaces += [Space("group", chat_id=chat_id) for chat_id in (-1001, -1002, -1003, -1004)]
+    found = [await store.open_found(one, 0, kind, number, part) for one in spaces]
+    return next((one for one in found if one is not None), None)
+
+
+async def looked_up_in_private(store: Store, space: Space, asker: Json, query: Json, limit: int) -> list[Json]:
+    spaces = [Space("private", owner_id=user_id) for user_id in KNOWN]
+    return [row for one in spaces for row in await store.recall_for(one, query, limit)]
+
+
 async def long_walk(server: Server) -> None:
     for seed in range(1, 6):
         await walked(server, seed)
@@ -82,8 +96,10 @@ async def long_walk(server: Server) -> None:
         (Groups, "space_of", everywhere_private),
         (understand, "unsaid", lent_to_all(understand.unsaid)),
         (Store, "unlink", never_taken_back),
+        (Store, "look_at", opened_anywhere),
+        (Store, "look_up", looked_up_in_private),
     ],
-    ids=["every space is one's own", "lent to everybody", "never taken back"],
+    ids=["every space is one's own", "lent to everybody", "never taken back", "opened anywhere", "found anywhere"],
 )
 async def test_without_a_guard_the_walk_ends_in_a_leak(
     embedded: Server, monkeypatch: pytest.MonkeyPatch, room: Any, name: str, instead: Any

@@ -85,7 +85,7 @@ def room(house: House) -> Room:
     return Room(house)
 
 
-def call(name: str = "search_history", **given: Any) -> Block:
+def call(name: str = "search_memory", **given: Any) -> Block:
     return {"type": "tool_use", "id": "toolu_1", "name": name, "input": given}
 
 
@@ -135,7 +135,7 @@ async def test_tools_run_until_the_answer_is_there(room: Room, sql: Sql) -> None
         ADA, "Which boiler?", [{"type": "text", "text": "Let me look."}, call(query="boiler", limit=3)], "A Vaillant."
     )
     assert done.text == "Let me look.\n\nA Vaillant."
-    assert done.tools == ("search_history",)
+    assert done.tools == ("search_memory",)
     result = room.model.requests[-1].messages[-1]["content"][0]
     assert (result["type"], result["tool_use_id"]) == ("tool_result", "toolu_1")
     assert "The boiler is a Vaillant" in result["content"]
@@ -346,7 +346,7 @@ async def test_what_memory_refused_is_told(room: Room) -> None:
 async def test_web_tools_stay_away_from_tainted_turns_until_a_tap(house: House) -> None:
     room = Room(house, web=True)
     await room.say(ADA, "news?", "None.")
-    ours = ["search_history", "read_document"]
+    ours = ["search_memory", "open_memory", "read_document"]
     assert [tool["name"] for tool in room.model.requests[-1].tools] == [*ours, "web_search", "web_fetch"]
     done = await room.say(ADA, "forwarded", "ok", untrusted=True, topic=5)
     assert [tool["name"] for tool in room.model.requests[-1].tools] == ours

@@ -65,13 +65,10 @@ class Walk:
         self.count["prompts"] += 1
         shown = sorted(words_of(request.system, request.messages))
         some = self.random.sample(shown, min(len(shown), 2))
-        kinds = ["tell", "quiet", "learn", "learn", "copy", "keep", "forget"] + ["look"] * (2 * self._may_look(request))
+        kinds = ["tell", "quiet", "learn", "learn", "copy", "keep", "forget"] + ["look"] * (4 * self._may_look(request))
         kind = self.random.choice(kinds)
         if kind == "look":
-            query = " ".join(self.random.sample(COMMON, 3))
-            return [
-                {"type": "tool_use", "id": f"toolu_{self._next()}", "name": "search_history", "input": {"query": query}}
-            ]
+            return [self._looks()]
         learned = "\n".join(f"[LEARN: {self._phrase()} {word}]" for word in some)
         kept = f'[REMEMBER] {{"content": "{self._phrase()} {" ".join(some)}", "category": "knowledge", "tags": []}}'
         text = {
@@ -83,6 +80,21 @@ class Walk:
             "forget": "Gone.\n" + "\n".join(f"[FORGET: {word}]" for word in some),
         }[kind]
         return [{"type": "text", "text": text}]
+
+    def _looks(self) -> Json:
+        """A call of a tool: it looks for what everybody speaks of, or opens an id that it made up."""
+        used: Json = {"type": "tool_use", "id": f"toolu_{self._next()}"}
+        if self.random.random() < 0.5:
+            self.count["open_memory"] += 1
+            return used | {"name": "open_memory", "input": {"id": self._forged()}}
+        kinds = self.random.choice([None, ["message"], ["memory"], ["summary", "document"]])
+        query = " ".join(self.random.sample(COMMON, 3))
+        return used | {"name": "search_memory", "input": {"query": query, "kinds": kinds, "limit": 20}}
+
+    def _forged(self) -> str:
+        """The id of something that is, or may be, in somebody's memory."""
+        kind, number = self.random.choice("mmkkksd"), self.random.randrange(1, 30)
+        return {"m": f"m{number * 9}", "d": f"d{number}.1"}.get(kind, f"{kind}{number}")
 
     def _facts(self, request: ModelRequest) -> list[str]:
         """Some of the facts that it was shown, as they are."""
@@ -175,6 +187,10 @@ class Walk:
         if not pool:
             return
         chat, message, data = self.random.choice(pool)
+        if self.random.random() < 0.1:
+            data = f"qo:{self.random.randrange(1, 200)}:0:{self._forged()}"
+        elif data.startswith("qo:") and self.random.random() < 0.5:
+            data = f"{data.rpartition(':')[0]}:{self._forged()}"
         people = [self.tg.users[user_id] for user_id in self._people(chat)]
         if not people:
             return

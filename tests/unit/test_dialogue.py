@@ -27,7 +27,7 @@ from relay.testing import FakeSink
 from tests.standins.anthropic import AnthropicStandIn, text, tool, web_search
 from tests.standins.anthropic import Reply as Said
 
-SEARCH = {"name": "search_history", "description": "d", "input_schema": {"type": "object", "properties": {}}}
+SEARCH = {"name": "search_memory", "description": "d", "input_schema": {"type": "object", "properties": {}}}
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ async def talk(
         return ModelRequest("claude-sonnet-5-5", [], [*asked, *steps], 1000, [SEARCH])
 
     prompt = Prompt([], asked, False, {})
-    tools = Tools([SEARCH], {"search_history": found})
+    tools = Tools([SEARCH], {"search_memory": found})
     return await converse(
         model, request, prompt, tools, sink or FakeSink(), stop or asyncio.Event(), tally or Tally("m")
     )
@@ -83,7 +83,7 @@ async def test_an_answer_grows_and_is_whole(api: AnthropicStandIn, claude: Claud
 
 
 async def test_tools_run_and_everything_is_kept_in_order(api: AnthropicStandIn, claude: Claude) -> None:
-    api.script([[text("Let me look."), tool("search_history", {"query": "tea"})], "Here it is."])
+    api.script([[text("Let me look."), tool("search_memory", {"query": "tea"})], "Here it is."])
     sink = FakeSink()
     reply = await talk(claude, sink)
     assert reply.text == "Let me look.\n\nHere it is."
@@ -91,13 +91,13 @@ async def test_tools_run_and_everything_is_kept_in_order(api: AnthropicStandIn, 
         ["text", "tool_use"], ["tool_result"], ["text"],
     ]  # fmt: skip
     assert reply.steps[1]["content"][0]["content"] == "found tea"
-    assert reply.tools == ("search_history",)
+    assert reply.tools == ("search_memory",)
     assert reply.tainted is False
     assert sink.texts[-1] == "Let me look.\n\nHere it is."
 
 
 async def test_parallel_tools_and_a_failing_one(api: AnthropicStandIn, claude: Claude) -> None:
-    api.script([[tool("search_history", {"query": "dirty"}), tool("search_history", {})], "Done."])
+    api.script([[tool("search_memory", {"query": "dirty"}), tool("search_memory", {})], "Done."])
     reply = await talk(claude)
     results = reply.steps[1]["content"]
     assert [result.get("is_error", False) for result in results] == [False, True]
@@ -218,7 +218,7 @@ async def test_a_broken_stream_that_is_given_up(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_tools_have_an_end() -> None:
-    call = {"type": "tool_use", "id": "t", "name": "search_history", "input": {"query": "x"}}
+    call = {"type": "tool_use", "id": "t", "name": "search_memory", "input": {"query": "x"}}
     reply = await talk(Scripted(step(call, reason="tool_use")))
     assert reply.status == "cut"
     assert "too many steps" in reply.note
@@ -286,7 +286,7 @@ async def test_stopping_after_a_tool_ends_on_the_assistants_side() -> None:
         await asyncio.sleep(30)
         raise AssertionError
 
-    call = {"type": "tool_use", "id": "t", "name": "search_history", "input": {"query": "x"}}
+    call = {"type": "tool_use", "id": "t", "name": "search_memory", "input": {"query": "x"}}
     reply = await talk(Scripted(step("I look.", call, reason="tool_use"), second), stop=stop)
     assert [s["role"] for s in reply.steps] == ["assistant", "user", "assistant"]
     assert reply.text == "I look."

@@ -56,9 +56,9 @@ def test_a_notice_makes_no_sound() -> None:
 
 
 def test_tools_are_told_once_each() -> None:
-    (part,) = answer_parts(Answer("Here.", tools=("search_history", "search_history", "web_fetch", "new_tool")), DM, 9)
-    assert "🔎 searched earlier messages, read a web page, new_tool" in part["request"]["text"]
-    assert part["request"]["text"].count("searched earlier") == 1
+    (part,) = answer_parts(Answer("Here.", tools=("search_memory", "search_memory", "web_fetch", "new_tool")), DM, 9)
+    assert "🔎 searched memory, read a web page, new_tool" in part["request"]["text"]
+    assert part["request"]["text"].count("searched memory") == 1
 
 
 def test_a_note_and_what_memory_did_share_one_line() -> None:

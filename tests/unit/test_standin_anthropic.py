@@ -14,7 +14,7 @@ from tests.standins.anthropic import AnthropicStandIn, Fault, Reply, text, think
 
 MODEL = "claude-sonnet-5-5"
 SEARCH: dict[str, Any] = {
-    "name": "search_history",
+    "name": "search_memory",
     "description": "Search.",
     "input_schema": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
 }
@@ -86,7 +86,7 @@ async def test_every_kind_of_block_streams(model: AnthropicStandIn, client: anth
         thinking("Let me see. " * 9),
         *web_search("weather"),
         text("It rains.", [citation]),
-        tool("search_history", {"query": "rain" * 20}),
+        tool("search_memory", {"query": "rain" * 20}),
     ]
     model.script([blocks, blocks])
     _, message = await stream(client, "hi", tools=[SEARCH])
@@ -242,7 +242,7 @@ async def test_scripts_rules_and_small_models(model: AnthropicStandIn, client: a
 
 
 async def test_forced_shapes_and_limits(client: anthropic.AsyncAnthropic) -> None:
-    forced = await create(client, "hi", tools=[SEARCH], tool_choice={"type": "tool", "name": "search_history"})
+    forced = await create(client, "hi", tools=[SEARCH], tool_choice={"type": "tool", "name": "search_memory"})
     assert forced.content[0].input == {"query": "example"}
     schema = {"type": "object", "properties": {"facts": {"type": "array", "items": {}}}, "required": ["facts"]}
     shaped = await create(client, "hi", output_config={"format": {"type": "json_schema", "schema": schema}})
@@ -261,7 +261,7 @@ async def test_directives(model: AnthropicStandIn, client: anthropic.AsyncAnthro
     began = time.monotonic()
     await stream(client, "((slow 0.3)) ((say abc))")
     assert 0.25 < time.monotonic() - began < 1
-    question = 'find ((tool search_history {"query": "a ))"})) ((say Found.))'
+    question = 'find ((tool search_memory {"query": "a ))"})) ((say Found.))'
     first = await create(client, question, tools=[SEARCH])
     assert (first.stop_reason, first.content[0].input) == ("tool_use", {"query": "a ))"})
     result = {"type": "tool_result", "tool_use_id": first.content[0].id, "content": "x"}

@@ -27,7 +27,7 @@ def memory(number: int, content: str = "likes tea", **more: Any) -> Json:
 def found(**more: Any) -> Json:
     prompt = {
         "soul": 3, "recent_count": 14, "dropped_recent": 4, "left_out_memories": 28, "share": 1.0, "learning": "on",
-        "tools": ["search_history", "search_history"], "tainted_by": [],
+        "tools": ["search_memory", "search_memory"], "tainted_by": [],
         "tokens": {"soul": 900, "persona": 0, "memory": 1200, "message": 45},
     }  # fmt: skip
     base = {
@@ -57,7 +57,7 @@ def test_everything_that_went_in_is_told() -> None:
         "recent messages: 14, since 2026-11-21 09:12",
         "recalled messages: 1",
         "2026-10-01 08:00, Ada: “my tea is green”",
-        "tools: searched earlier messages\n",
+        "tools: searched memory\n",
         "left out, no room: 28 facts and 4 recent messages",
         "memory: changes at once",
         "#12 likes tea",

@@ -22,6 +22,11 @@ class FactCalls(Calls):
         )
         return result
 
+    async def change_directly(self, space: Space, user_id: int | None, actions: list[Json]) -> Json:
+        """The same for a script, in a turn of its own. Returns `{changes, failed}`."""
+        result: Json = await self._call("change_directly", space=space.as_json(), user_id=user_id, actions=actions)
+        return result
+
     async def memories(self, space: Space, offset: int, limit: int, chosen: Json | None = None) -> Json:
         """A page of what is known, newest first: `{space_id, memories, matching, offset}` and counts of everything.
 

@@ -1,4 +1,4 @@
-"""Finding what was said."""
+"""Finding what was said and is known."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from relay.models import Space
 
 
 class SearchCalls(Calls):
-    """Messages by words."""
+    """What a space holds, by words and by meaning."""
 
     async def search_history(
         self, space_id: int, query: str, limit: int, since: str | None, until: str | None
@@ -17,6 +17,35 @@ class SearchCalls(Calls):
         return list(
             await self._call("search_history", space_id=space_id, query=query, limit=limit, since=since, until=until)
         )
+
+    async def recall_for(self, space: Space, query: Json, limit: int) -> list[Json]:
+        """What of a space bears on a query (`{text, vector, model, …}`) well enough to be brought up, best first."""
+        result = await self._call("recall_for", space=space.as_json(), query=query, limit=limit)
+        return list(result["found"])
+
+    async def look_up(self, space: Space, asker: Json, query: Json, limit: int) -> list[Json] | None:
+        """What a space holds that bears on a query, best first, each with its place; None where memory is off.
+
+        `asker`: `{bot_id, chat_id, topic_id}` of the thread that asks, which may be one that ignores memory.
+        """
+        found: list[Json] | None = await self._call(
+            "look_up", space=space.as_json(), asker=asker, query=query, limit=limit
+        )
+        return found
+
+    async def look_at(self, space: Space, asker: Json, kind: str, number: int, part: int) -> Json | None:
+        """What the model opens in a space; see `relay_look_at`. None when there is no such thing, or memory is off."""
+        return await self._look(space, asker, True, kind, number, part)
+
+    async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Json | None:
+        """What somebody who sees a space opens in it; None when there is no such thing."""
+        return await self._look(space, {"bot_id": bot_id}, False, kind, number, part)
+
+    async def _look(self, space: Space, asker: Json, guarded: bool, kind: str, number: int, part: int) -> Json | None:
+        found: Json | None = await self._call(
+            "look_at", space=space.as_json(), asker=asker, guarded=guarded, kind=kind, id=number, part=part
+        )
+        return found
 
     async def find(self, space: Space, bot_id: int, query: Json, offset: int, limit: int) -> Json:
         """A page of what a person looks for, best first: `{total, more, every, nowhere, vague, found}`."""

@@ -177,7 +177,7 @@ def _distort(answer: Answer, fault: Fault, request: Recorded) -> None:
     elif kind in ("garbage_tool_input", "invalid_tool_input"):
         use = next((block for block in answer.blocks if block["type"] == "tool_use"), None)
         if use is None:
-            use = tool((request.tool_names or ["search_history"])[0], {"query": "something", "limit": 5})
+            use = tool((request.tool_names or ["search_memory"])[0], {"query": "something", "limit": 5})
             answer.blocks = [*answer.blocks, use]
         whole = dumps(use["input"])
         use["_json"] = whole[: len(whole) // 2] if kind == "garbage_tool_input" else whole[:-1] + ',"oops" "x"}'

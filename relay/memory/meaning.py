@@ -1,0 +1,29 @@
+"""What somebody looks for as a vector, where there is something that makes one in time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from relay.errors import EmbedderUnavailable
+from relay.memory.calls.base import Json
+from relay.ports import Embedder
+
+SECONDS = 1.0
+"""How long a search waits for it."""
+LONGEST = 2000
+"""Characters of a query that are looked at."""
+
+
+async def meant(embedder: Embedder | None, text: str, seconds: float = SECONDS) -> Json:
+    """`{text, vector, model}` of a query as `relay.find_entries` takes it; without a vector that is not there in time
+    words alone find."""
+    text = text.replace("\0", "")[:LONGEST]
+    words: Json = {"text": text, "vector": None, "model": ""}
+    if embedder is None or not text.strip():
+        return words
+    try:
+        async with asyncio.timeout(seconds):
+            (vector,) = await embedder.embed([text], query=True)
+    except (EmbedderUnavailable, TimeoutError):
+        return words
+    return {**words, "vector": f"[{','.join(map(repr, vector))}]", "model": embedder.model}

@@ -1,0 +1,157 @@
+"""Benchmarks of memory: recall at the size of the bounds; what meaning and background work cost a turn."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import time
+import uuid
+from pathlib import Path
+
+import psycopg
+
+from relay import migrate
+from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.postgres import Postgres
+from relay.memory.store import Store
+from relay.models import Space
+from tests.benchmarks.crowd import FIRST_USER
+from tests.benchmarks.lab import Child, Lab, Row, median, p95, polling
+from tests.benchmarks.scale import fill
+from tests.month import written
+
+LARGEST = Space("private", owner_id=FIRST_USER)
+MODEL = "benchmark"
+VECTORS = Path(__file__).with_name("vectors.sql")
+STEP = 20_000
+BACKLOG_OWNER = FIRST_USER + 900
+"""Whose month waits to be judged and indexed while others talk."""
+
+
+async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
+    """Questions to the largest space: 100,000 messages and 10,000 memories, in a database of the bounds' size."""
+    options.facts = 2 * options.memories  # half of them are the largest's
+    server = EmbeddedPostgres(options.data or lab.folder / "data")
+    database = Postgres(await server.start(), pooled=False)
+    await database.open()
+    try:
+        await migrate.migrate(database, database.run)
+        filled = fill(server.superuser_url, options)
+        store = Store(database, str(uuid.uuid4()))
+        indexed = await index(store)
+        asked = Questions(store, server.superuser_url, options)
+        rows = [
+            Row(f"recall: {options.messages:,} messages, {options.facts:,} memories in all", "", f"{filled}; {indexed}")
+        ]
+        for kind in ("words", "words and vector") if options.vectors else ("words",):
+            rows += await asked.measure(kind, options.turns)
+    finally:
+        await database.close()
+        await server.stop()
+    return rows
+
+
+async def index(store: Store) -> str:
+    """Enters what was filled in without triggers. Returns what is told about that."""
+    started, entered = time.monotonic(), 0
+    while made := await store.index_missing(STEP):
+        entered += made
+        print(f"\rindexed {entered:,} ", end="", flush=True)
+    return f"indexed in {time.monotonic() - started:.0f} s" if entered else "indexed before"
+
+
+class Questions:
+    """Questions made of words that were said, some of them with the vector of something near."""
+
+    def __init__(self, store: Store, url: str, options: argparse.Namespace) -> None:
+        self.store = store
+        self.random = random.Random(7)
+        with psycopg.connect(url, autocommit=True) as connection:
+            rows = connection.execute("select text from relay.message where space_id = 1 order by id limit 5000")
+            self.texts = [text for (text,) in rows.fetchall()]
+            self.vectors: list[str] = []
+            if options.vectors:
+                connection.execute(VECTORS.read_text("utf-8").encode())
+                near = connection.execute("select vector::text from relay.embedding where space_id = 1 limit 500")
+                self.vectors = [vector for (vector,) in near.fetchall()]
+            connection.execute("vacuum analyze")
+
+    async def measure(self, kind: str, turns: int) -> list[Row]:
+        """Asks as a turn does, as the model's tool does, and as /search does."""
+        times: dict[str, list[float]] = {"recall_for": [], "look_up": [], "find": []}
+        found = 0
+        for number in range(turns + 20):
+            words = " ".join(self.random.sample(self.random.choice(self.texts).split(), 6))
+            vector = self.random.choice(self.vectors) if kind != "words" else None
+            query = {"text": words, "vector": vector, "model": MODEL, "chat_id": FIRST_USER, "topic_id": 0}
+            looked_for = {"words": words, "phrases": [], "by": None, "here": None, "places": [], "since": None,
+                          "until": None, "vector": vector, "model": MODEL}  # fmt: skip
+            for name, call in (
+                ("recall_for", self.store.recall_for(LARGEST, query, 5)),
+                ("look_up", self.store.look_up(LARGEST, {"bot_id": 0}, {"kinds": None, "tags": None, **query}, 8)),
+                ("find", self.store.find(LARGEST, 0, looked_for, 0, 6)),
+            ):
+                started = time.perf_counter()
+                result = await call
+                if number >= 20:  # the first ones only warm up
+                    times[name].append(time.perf_counter() - started)
+                    found += bool(result)
+        told = {"recall_for": "a turn's recall", "look_up": "search_memory", "find": "/search"}
+        rows = []
+        for name, taken in times.items():
+            bound = 25 if name == "recall_for" else None
+            measured = f"{p95(taken):.1f} ms (median {median(taken):.1f})"
+            ok = p95(taken) <= bound if bound else None
+            rows.append(Row(f"{told[name]}, {kind}: p95", f"≤ {bound} ms" if bound else "", measured, ok))
+        return [*rows, Row(f"of these, {kind}: found something", "", f"{found / (3 * turns):.0%}")]
+
+
+async def meaning(lab: Lab, options: argparse.Namespace) -> list[Row]:
+    """One message end to end, without an embedder and with one."""
+    model, rows = await lab.model(), []
+    for embedder, bound in (("off", 10), (options.embedder, 35)):
+        tg = await lab.crowd()
+        bot = await lab.relay(tg, model, data=f"data-{embedder}", RELAY_EMBEDDER=embedder)
+        took = await talked(tg, bot, options.rounds)
+        measured = f"{median(took):.1f} ms (p95 {p95(took):.1f})"
+        rows.append(Row(f"latency, embedder {embedder}: median", f"≤ {bound} ms", measured, median(took) <= bound))
+        await bot.end()
+    return rows
+
+
+async def talked(tg: Child, bot: Child, rounds: int) -> list[float]:
+    """The seconds of each turn, after some to warm up; what a first turn of the embedder's needs is over by then."""
+    await polling(tg, bot)
+    await tg.post("/_bench/one_by_one", messages=30, pause=0.1)
+    took: list[float] = []
+    for _ in range(rounds):
+        took += await tg.post("/_bench/one_by_one", messages=50, pause=0.02)
+    return took
+
+
+async def backlog(lab: Lab, options: argparse.Namespace) -> list[Row]:
+    """Turns while nothing waits, and while a month that was imported waits to be judged and indexed."""
+    model = await lab.model()
+    settings = {"RELAY_EMBEDDER": options.embedder, "RELAY_CAPTURE": "auto"}
+    took: dict[str, list[float]] = {}
+    for name in ("quiet", "busy"):
+        tg = await lab.crowd()
+        bot = await lab.relay(tg, model, data=name, **settings)
+        if name == "busy":
+            await polling(tg, bot)
+            await bot.end()
+            path = await asyncio.to_thread(written, lab.folder / "month.jsonl", BACKLOG_OWNER, options.backlog)
+            taken = await lab.relay_once(name, "import", str(path), "--user", str(BACKLOG_OWNER), **settings)
+            bot = await lab.relay(tg, model, data=name, **settings)
+        took[name] = await talked(tg, bot, options.rounds)
+        left = await lab.relay_once(name, "memory", "index", "--status", **settings) if name == "busy" else "{}"
+        await bot.end()
+    quiet, busy = p95(took["quiet"]), p95(took["busy"])
+    due = json.loads(left)["due"]
+    measured = f"{busy:.1f} ms beside {quiet:.1f} ms, {busy / quiet - 1:+.0%}"
+    return [
+        Row(f"p95 of a turn under a backlog of {options.backlog:,}", "≤ +10 %", measured, busy <= 1.1 * quiet),
+        Row("of it still to be indexed at the end", "> 0", f"{due:,} ({taken.strip().splitlines()[-1][:80]})", due > 0),
+    ]
