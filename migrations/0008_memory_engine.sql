@@ -38,3 +38,5 @@ alter table relay.session add column private boolean not null default false;
 alter table relay.spend drop constraint spend_what_check;
 alter table relay.spend add constraint spend_what_check check (what in (
     'answer', 'summary', 'title', 'judge', 'proposal', 'digest', 'rederive'));
+
+drop function if exists relay.keep_memory(relay.turn, jsonb, bigint, boolean);
