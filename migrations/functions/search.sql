@@ -31,6 +31,7 @@ begin
             select one.id from thread t cross join lateral (
                 select m.id from message m
                 where m.thread_id = t.id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
+            and m.session_id <> all ((select relay.private_sessions(p_space_id))::bigint[])
                     and (anybody or case m.role when 'assistant' then assistant
                         else m.user_id = asker or m.name ilike any (names) end)
                 order by m.id desc limit 2001) one
@@ -46,13 +47,16 @@ begin
                 where relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
                     and (p_phrases is null or p.words @@ all (p_phrases)))
             and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
+            and m.session_id <> all ((select relay.private_sessions(p_space_id))::bigint[])
             and (p_threads is null or m.thread_id = any (p_threads))
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
         union
         select m.id from message m
         where relay.words_of_space(m.space_id, m.words) @@ p_index
-            and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
+            and m.space_id = p_space_id and m.status <> 'replaced'
+            and m.session_id <> all ((select relay.private_sessions(p_space_id))::bigint[])
+            and m.created_at >= since and m.created_at < until
             and (p_threads is null or m.thread_id = any (p_threads))
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
@@ -206,15 +210,17 @@ declare
     ids bigint[];
 begin
     select t.* into own from message m join thread t on t.id = m.thread_id
-    where m.id = p_message_id and m.space_id = relay.find_space(p_space);
+    where m.id = p_message_id and m.space_id = relay.find_space(p_space) and m.session_id <> all ((select relay.private_sessions(relay.find_space(p_space)))::bigint[]);
     if own.id is null then
         return null;
     end if;
     select array_agg(id order by id) into ids from (
-        (select id from message where thread_id = own.id and id < p_message_id and status <> 'replaced'
+        (select id from message m where thread_id = own.id and id < p_message_id and status <> 'replaced'
+            and m.session_id <> all ((select relay.private_sessions(relay.find_space(p_space)))::bigint[])
             and p_side in ('around', 'before') order by id desc limit p_count)
         union all
-        (select id from message where thread_id = own.id and id > p_message_id and status <> 'replaced'
+        (select id from message m where thread_id = own.id and id > p_message_id and status <> 'replaced'
+            and m.session_id <> all ((select relay.private_sessions(relay.find_space(p_space)))::bigint[])
             and p_side in ('around', 'after') order by id limit p_count)
         union all
         (select p_message_id where p_side = 'around')) near;
