@@ -113,6 +113,7 @@ create or replace function relay.sweep_messages(p_erasure relay.erasure, p_after
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     needles constant jsonb := p_erasure.work -> 'needles';
+    loose constant jsonb := p_erasure.work -> 'loose';
     admin constant boolean := coalesce((p_erasure.work ->> 'admin')::boolean, false);
     looked bigint;
     whole bigint[];
@@ -121,7 +122,7 @@ begin
     with page as (
         select * from message where id > p_after order by id limit 1000),
     own as (
-        select id, relay.says(text, needles) as is_said, relay.says(blocks::text, needles) as in_blocks
+        select id, relay.says(text, needles) as is_said, relay.says(blocks::text, loose) as in_blocks
         from page where space_id = p_erasure.space_id
             and relay.may_erase(space_id, user_id, p_erasure.user_id, admin))
     select (select max(id) from page), array_agg(id) filter (where is_said),
@@ -134,7 +135,7 @@ begin
     where id = any (blocks_only);
     delete from message_version v using message m
     where m.id = v.message_id and m.space_id = p_erasure.space_id and m.id > p_after and m.id <= looked
-        and (relay.says(v.text, needles) or relay.says(v.blocks::text, needles));
+        and relay.says(v.blocks::text || v.text, needles);
     return looked;
 end $$;
 
@@ -142,7 +143,7 @@ end $$;
 create or replace function relay.sweep_turns(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    needles constant jsonb := p_erasure.work -> 'needles';
+    loose constant jsonb := p_erasure.work -> 'loose';
     chats constant bigint[] := relay.chats_of(p_erasure.space_id);
     looked bigint;
     saying bigint[];
@@ -152,13 +153,13 @@ begin
     own as (
         select p.* from page p left join lane l on l.id = p.lane_id
         where p.space_id = p_erasure.space_id or p.space_id is null and l.chat_id = any (chats))
-    select (select max(id) from page), array_agg(o.id) filter (where relay.says(o.prompt::text, needles)
-        or relay.says(o.told::text, needles)
+    select (select max(id) from page), array_agg(o.id) filter (where relay.says(o.prompt::text, loose)
+        or relay.says(o.told::text, loose)
         or exists (select from delivery d where d.turn_id = o.id
-            and (relay.says(d.request::text, needles) or relay.says(d.sending_text, needles)))
-        or exists (select from inbox i where i.turn_id = o.id and relay.says(i.payload::text, needles))
-        or exists (select from posted p where p.turn_id = o.id and relay.says(p.part::text, needles))
-        or exists (select from event e where e.turn_id = o.id and relay.says(e.payload::text, needles)))
+            and (relay.says(d.request::text, loose) or relay.says(d.sending_text, loose)))
+        or exists (select from inbox i where i.turn_id = o.id and relay.says(i.payload::text, loose))
+        or exists (select from posted p where p.turn_id = o.id and relay.says(p.part::text, loose))
+        or exists (select from event e where e.turn_id = o.id and relay.says(e.payload::text, loose)))
     into looked, saying from own o;
     perform relay.erase_turns(saying) where saying is not null;
     return looked;
@@ -168,13 +169,13 @@ end $$;
 create or replace function relay.sweep_events(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    needles constant jsonb := p_erasure.work -> 'needles';
+    loose constant jsonb := p_erasure.work -> 'loose';
     chats constant bigint[] := relay.chats_of(p_erasure.space_id);
     looked bigint;
 begin
     select max(id) into looked from (select id from event where id > p_after order by id limit 2000) page;
     update event set payload = null
-    where id > p_after and id <= looked and payload is not null and relay.says(payload::text, needles)
+    where id > p_after and id <= looked and payload is not null and relay.says(payload::text, loose)
         and (space_id = p_erasure.space_id or space_id is null and (
             jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats)
             or user_id = any (chats)));
@@ -194,7 +195,7 @@ begin
             'turn', 'message', 'memory', 'memory_change', 'event', 'signal', 'document', 'document_part', 'spend', 'erasure')
     loop
         execute format('delete from relay.%I t where space_id = $1 and relay.says(to_jsonb(t)::text, $2)', one.relname)
-        using p_erasure.space_id, p_erasure.work -> 'needles';
+        using p_erasure.space_id, p_erasure.work -> 'loose';
     end loop;
 end $$;
 
@@ -240,7 +241,7 @@ begin
     perform relay.erase_summary_rows(array(select jsonb_array_elements_text(p_erasure.work -> 'summaries')::bigint));
     perform relay.erase_memory_rows(p_erasure.space_id,
         array(select jsonb_array_elements_text(p_erasure.work -> 'memories')::bigint), needles);
-    perform relay.erase_titles(p_erasure.space_id, needles);
+    perform relay.erase_titles(p_erasure.space_id, p_erasure.work -> 'loose');
     return true;
 end $$;
 

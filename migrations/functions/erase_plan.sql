@@ -11,11 +11,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by length(word) desc, word limit 12) telling
 $$;
 
--- By what it is known that a text says the same as another: three quarters of its telling words, two at least.
-create or replace function relay.needle_of(p_text text) returns jsonb
+-- By what it is known that a text says the same as another: such a share of its telling words, two at least.
+create or replace function relay.needle_of(p_text text, p_share real) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('words', to_jsonb(words),
-        'least', least(cardinality(words), greatest(2, ceil(cardinality(words) * 0.75)::integer)))
+        'least', least(cardinality(words), greatest(2, ceil(cardinality(words) * p_share)::integer)))
     from (select relay.telling_words(p_text) as words) own where cardinality(words) > 0
 $$;
 
@@ -36,11 +36,18 @@ begin
     return false;
 end $$;
 
+-- A word as the index of a space has it, in the text form of a tsquery; null when it has none such.
+create or replace function relay.word_of_space(p_space_id bigint, p_word text) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select '''' || p_space_id || ':' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+    from unnest(to_tsvector('simple', p_word)) order by length(lexeme) desc, lexeme limit 1
+$$;
+
 -- What every text has that a needle fits, as the index of a space has it: of words of which some may lack, so many more
 -- than may lack.
 create or replace function relay.needle_query(p_space_id bigint, p_needle jsonb) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select string_agg(quote_literal(p_space_id || ':' || word) || ':*', ' | ')::tsquery
+    select string_agg(relay.word_of_space(p_space_id, word) || ':*', ' | ')::tsquery
     from (
         select word from jsonb_array_elements_text(p_needle -> 'words') with ordinality as given (word, place)
         order by length(word) desc, place
@@ -130,14 +137,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id order by id), '{}') from made
 $$;
 
--- All that goes: {needles, memories, messages, summaries, documents} as ids, more: whether it is more than p_most
--- messages (then the newest of them).
+-- All that goes: {memories, messages, summaries, documents} as ids, needles: what messages are found by, loose: what all
+-- that only repeats messages is found by, more: whether it is more than p_most messages (then the newest of them).
 create or replace function relay.erase_plan(
     p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer)
 returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     needles jsonb := '[]';
+    loose jsonb := '[]';
     telling text[] := '{}';
     memories bigint[];
     evidence bigint[];
@@ -147,14 +155,17 @@ begin
         telling := array(select distinct word from regexp_split_to_table(lower(btrim(p_query ->> 'words')), '\s+') as word
             where word <> '' limit 12);
         needles := jsonb_build_array(jsonb_build_object('words', to_jsonb(telling), 'least', cardinality(telling)));
+        loose := needles;
     end if;
     memories := relay.erase_memories_meant(p_space_id, p_query, needles, p_user_id, p_admin);
     if not p_query ? 'words' then
         -- Lines and lists in the chat show its beginning.
-        select coalesce(jsonb_agg(distinct needle), '[]'), coalesce(array_agg(distinct word), '{}') into needles, telling
+        select coalesce(jsonb_agg(distinct relay.needle_of(text, 0.75)), '[]'),
+            coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5)), '[]'), coalesce(array_agg(distinct word), '{}')
+        into needles, loose, telling
         from memory m cross join unnest(array[m.content, left(m.content, 89)]) as text
-        cross join relay.needle_of(text) as needle cross join jsonb_array_elements_text(needle -> 'words') as word
-        where m.id = any (memories) and needle is not null;
+        cross join unnest(relay.telling_words(text)) as word
+        where m.id = any (memories);
     end if;
     evidence := relay.erase_evidence(memories);
     select array_agg(id order by id desc) into messages from (
@@ -170,9 +181,9 @@ begin
             and relay.may_erase(p_space_id, coalesce(m.user_id, t.user_id), p_user_id, p_admin)
         order by m.id desc limit p_most + 1) meant;
     messages := coalesce(messages, '{}');
-    return jsonb_build_object('needles', needles, 'memories', memories, 'messages', messages[:p_most],
+    return jsonb_build_object('needles', needles, 'loose', loose, 'memories', memories, 'messages', messages[:p_most],
         'more', cardinality(messages) > p_most,
-        'summaries', relay.erase_summaries(p_space_id, messages[:p_most], needles),
+        'summaries', relay.erase_summaries(p_space_id, messages[:p_most], loose),
         'documents', coalesce((select jsonb_agg(id) from document where message_id = any (messages[:p_most])), '[]'));
 end $$;
 
@@ -183,7 +194,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select word, (
             select count(*) from (
                 select from message m
-                where relay.words_of_space(m.space_id, m.words) @@ (quote_literal(p_space_id || ':' || word))::tsquery
+                where relay.words_of_space(m.space_id, m.words) @@ relay.word_of_space(p_space_id, word)::tsquery
                     and m.space_id = p_space_id
                     and not m.id = any (array(select jsonb_array_elements_text(p_plan -> 'messages')::bigint))
                 limit 21) few) as messages

@@ -276,7 +276,8 @@ begin
                     'unlearned_why', case when p_reply -> 'actions' <> '[]' then why end))
         where id = held.id;
         insert into event (kind, space_id, turn_id, user_id, payload)
-        select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id, e - 'kind'
+        select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id,
+            case when why is distinct from 'private' then e - 'kind' end
         from jsonb_array_elements(
             coalesce(p_reply -> 'events', '[]') || jsonb_build_object('kind', 'reply', 'message_id', answer)) as e;
     end if;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from relay.memory.store import Store
@@ -148,10 +149,7 @@ async def test_nobody_erases_what_is_anothers(house: House, store: Store, sql: S
 async def test_documents_and_older_wordings_go_too(house: House, store: Store, sql: Sql) -> None:
     turn = await house.turn(ADA, "read this")
     incoming = incoming_of(turn, "read this", private(ADA))
-    row = incoming.__class__(**{
-        **{name: getattr(incoming, name) for name in incoming.__slots__},
-        "documents": documents("the zanzibarix stands on page two"),
-    })
+    row = replace(incoming, documents=documents("the zanzibarix stands on page two"))
     await store.begin(row, "model-1")
     await store.finish(row, reply("It has two pages."))
     await house.close(turn)
@@ -173,3 +171,13 @@ async def test_what_is_left_of_a_memorys_words_is_told(house: House, store: Stor
     shown = await store.erase_preview(private(ADA), {"memory_id": change["memory_id"]}, ADA, False)
     assert shown is not None
     assert shown["left"] == [{"word": "zanzibarix", "messages": 1}]
+
+
+async def test_odd_words_are_looked_for_as_they_are(house: House, store: Store, sql: Sql) -> None:
+    for text in ("it's o'neill-x9 here", "a back\\slash and c:\\dir", "100%_sure"):
+        await house.exchange(ADA, text, "Yes.")
+        await erase(store, private(ADA), {"words": text.split()[-1] if "slash" in text else text})
+        assert await sql("select text from message where role = 'user'") in ([], [(text,)])
+    await house.exchange(ADA, "it's o'neill-x9 here", "Yes.")
+    await erase(store, private(ADA), {"words": "o'neill-x9"})
+    assert await holding(sql, "neill") == {}
