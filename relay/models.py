@@ -284,3 +284,5 @@ class Answer:
     """A sentence about the budget of the person who asked."""
     aloud: bool = False
     """It is also to be said, as a voice note."""
+    signs: tuple[str, ...] = ()
+    """What is to be said about memory and this conversation, as `relay.signs_of` names it."""

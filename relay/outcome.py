@@ -74,4 +74,5 @@ def answer_from(told: dict[str, Any]) -> Answer:
         model=told.get("model") or "",
         warning=told.get("warning") or "",
         aloud=bool(told.get("aloud")),
+        signs=tuple(told.get("signs") or ()),
     )

@@ -53,17 +53,33 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         when exists (select from thread where id = p_thread_id and not teaches) then 'here' end
 $$;
 
--- That a rest of a space's memory has begun or ended since its last answer, to be said once: begun, ended or null.
-create or replace function relay.rest_turned(p_turn relay.turn) returns text
+-- What an answer is to say about memory: {resting: whether memory rests, signs: private; rests and woke, once when a rest
+-- has begun or ended since the thread's last answer; unlearned and why, where the model wanted to learn (p_wanted)}.
+create or replace function relay.signs_of(p_turn relay.turn, p_why text, p_wanted boolean) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with before as (
-        select told ->> 'resting' as resting, created_at from turn
-        where thread_id = p_turn.thread_id and id < p_turn.id and assistant_message_id is not null
-        order by id desc limit 1)
-    select case
-        when not relay.remembers(p_turn.space_id) then
-            case when (select resting from before) is null then 'begun' end
-        when (select resting from before) is not null then 'ended' end
+    with known as (
+        select not relay.remembers(p_turn.space_id) as rests, coalesce((
+            select (told ->> 'resting')::boolean from turn
+            where thread_id = p_turn.thread_id and id < p_turn.id and assistant_message_id is not null
+            order by id desc limit 1), false) as rested)
+    select jsonb_build_object('resting', rests, 'signs', to_jsonb(array_remove(array[
+        case when p_why = 'private' then 'private' end,
+        case when rests and not rested then 'rests' when rested and not rests then 'woke' end,
+        case when p_wanted and p_why <> 'private' then 'unlearned ' || p_why end], null)))
+    from known
+$$;
+
+-- Of what a person asked of memory by their own word, what cannot be now: nothing is kept while memory is off or rests,
+-- or off the record. Returns each with why, as relay.apply_actions does.
+create or replace function relay.refused_actions(p_turn relay.turn, p_actions jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('failed', why, 'tag', 'learn', 'text', action ->> 'content')), '[]')
+    from jsonb_array_elements(p_actions) as action, (
+        select case
+            when exists (select from lane l where l.id = p_turn.lane_id and relay.off_record(l.chat_id, l.topic_id))
+                then 'this conversation is off the record'
+            when not relay.remembers(p_turn.space_id) then 'memory is off or rests, /memory on' end as why) own
+    where action ->> 'action' = 'learn' and why is not null
 $$;
 
 -- Decides all changes of a space that wait for a tap, as far as they are this person's: 200 at most. Returns how many

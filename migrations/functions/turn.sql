@@ -239,7 +239,7 @@ declare
     answer bigint := held.assistant_message_id;
     applied jsonb := '[]';
     why text := relay.unlearned_why(held.space_id, held.thread_id, held.session_id);
-    turned text := relay.rest_turned(held);
+    signs jsonb := relay.signs_of(held, why, p_reply -> 'actions' <> '[]');
 begin
     if held.status = 'working' then
         if p_reply -> 'blocks' <> '[]' then
@@ -271,9 +271,7 @@ begin
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
             told = (p_reply -> 'told') || jsonb_build_object('withdrawn', relay.withdrawn_for(held), 'failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
-                || jsonb_strip_nulls(jsonb_build_object('turned', turned,
-                    'resting', case when not relay.remembers(held.space_id) then 'yes' end,
-                    'unlearned_why', case when p_reply -> 'actions' <> '[]' then why end))
+                || signs
         where id = held.id;
         insert into event (kind, space_id, turn_id, user_id, payload)
         select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id,

@@ -153,16 +153,26 @@ async def test_documents_and_older_wordings_go_too(house: House, store: Store, s
     await store.begin(row, "model-1")
     await store.finish(row, reply("It has two pages."))
     await house.close(turn)
-    await sql("insert into message_version (message_id, text, blocks, untrusted)"
-        " select id, 'zanzibarix once', '[]', false from message where role = 'assistant'")
+    await sql(
+        "insert into message_version (message_id, text, blocks, untrusted)"
+        " select id, 'zanzibarix once', '[]', false from message where role = 'assistant'"
+    )
     shown = await erase(store, private(ADA), {"words": "zanzibarix"})
     assert shown["documents"] == ["birds.pdf"]
     assert await holding(sql, WORDS[0]) == {}
 
 
 def documents(*parts: str) -> Sequence[Json]:
-    return [{"unique_id": "u1", "name": "birds.pdf", "mime": "application/pdf", "kind": "PDF", "pages": 2,
-        "parts": list(parts)}]
+    return [
+        {
+            "unique_id": "u1",
+            "name": "birds.pdf",
+            "mime": "application/pdf",
+            "kind": "PDF",
+            "pages": 2,
+            "parts": list(parts),
+        }
+    ]
 
 
 async def test_what_is_left_of_a_memorys_words_is_told(house: House, store: Store) -> None:

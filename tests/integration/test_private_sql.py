@@ -23,13 +23,21 @@ async def secret(house: House, sql: Sql, times: int = 6) -> None:
     for number in range(times):
         turn = await house.turn(ADA, f"Zanzibarix {number} is hidden")
         incoming = incoming_of(turn, f"Zanzibarix {number} is hidden", private(ADA))
-        papers = [{"unique_id": f"u{number}", "name": "q.pdf", "mime": "", "kind": "PDF", "pages": 1,
-                   "parts": ["quetzalcoatlus"]}]
+        papers = [
+            {
+                "unique_id": f"u{number}",
+                "name": "q.pdf",
+                "mime": "",
+                "kind": "PDF",
+                "pages": 1,
+                "parts": ["quetzalcoatlus"],
+            }
+        ]
         context = await house.store.begin(replace(incoming, documents=papers), "model-1")
         assert "Before it." not in str(context.recent)
         finished = reply("I keep it: quetzalcoatlus.", [fact(ADA, "hides zanzibarix")])
         told = await house.store.finish(incoming, finished | {"events": [{"kind": "tool", "input": "zanzibarix"}]})
-        assert (told["changes"], told["unlearned_why"]) == ([], "private")
+        assert (told["changes"], told["signs"]) == ([], ["private"])
         request = {"chat_id": ADA, "text": "I keep it: quetzalcoatlus."}
         await house.store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": request}])
         sent = [{"seq": 1, "status": "sent", "telegram_message_id": 500 + number, "error": None}]
@@ -39,8 +47,10 @@ async def secret(house: House, sql: Sql, times: int = 6) -> None:
 async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, sql: Sql) -> None:
     await secret(house, sql)
     held = await holding(sql, *WORDS)
-    assert held.keys() == {"message", "delivery", "turn"} | (held.keys() & {"posted"}), "no events, no memory, no titles"
-    assert await sql("select count(*) from summary_due") == [(0,)]
+    assert held.keys() == {"message", "delivery", "turn"} | (held.keys() & {"posted"}), (
+        "no events, no memory, no titles"
+    )
+    assert await sql("select count(*) from summary_due") == [(1,)], "of what was said before"
     assert await sql("select count(*) from title_due") == [(0,)]
     done = await store.private(private(ADA), ADA, 0, False)
     assert done == {"private": False, "was": True}
@@ -104,7 +114,9 @@ async def test_nobody_finds_it_while_it_lasts(house: House, store: Store, sql: S
     assert (await store.sessions(private(ADA), ADA, 0, 0, 10))["total"] == 1
 
 
-async def test_backups_and_moves_leave_it_out(house: House, store: Store, sql: Sql, database: Any, tmp_path: Path) -> None:
+async def test_backups_and_moves_leave_it_out(
+    house: House, store: Store, sql: Sql, database: Any, tmp_path: Path
+) -> None:
     await secret(house, sql, 2)
     turn = await house.turn(ADA, "Zanzibarix under way")
     await store.begin(incoming_of(turn, "Zanzibarix under way", private(ADA)), "model-1")
