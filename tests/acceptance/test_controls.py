@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import World
 from tests.acceptance.harness import OWNER
 from tests.acceptance.test_terminal import relay
 from tests.acceptance.town import SESSION, Town
@@ -78,11 +78,9 @@ async def test_a_chat_ignores_memory_and_teaches_nothing(town: Town) -> None:
 
 async def test_a_pattern_shows_what_would_go_and_how_many(town: Town) -> None:
     ada, dm = town.person()
-    await town.ask(
-        dm, ada, "work", "Ok [LEARN: Job offer from Acme] [LEARN: Jobs fair in May] [LEARN: Has a jobless cat]"
-    )
+    await town.ask(dm, ada, "work", "Ok [LEARN: Trip to Rome] [LEARN: Trips in May] [LEARN: Has a tripod]")
     await town.ask(dm, ada, "tea", "Ok [LEARN: Drinks tea]")
-    shown = await town.ask(dm, ada, "/forget job*")
+    shown = await town.ask(dm, ada, "/forget trip*")
     assert shown.text.startswith("🧠 Forget 3 memories?")
     assert "Drinks tea" not in shown.text
     assert await town.press(dm, ada, shown, "Forget all 3") == "🧠 Forgot 3 memories."
@@ -91,7 +89,7 @@ async def test_a_pattern_shows_what_would_go_and_how_many(town: Town) -> None:
     assert "3 memories brought back" in shown.text
     assert "(4)" in (await town.ask(dm, ada, "/memory")).text
     assert "Nothing that I know fits" in (await town.ask(dm, ada, "/forget zebra*")).text
-    several = await town.ask(dm, ada, "/forget job")
+    several = await town.ask(dm, ada, "/forget trip")
     await town.press(dm, ada, several, "All 3")
     assert "(1)" in (await town.ask(dm, ada, "/memory")).text
 
@@ -185,20 +183,6 @@ async def test_erase_shows_then_takes_it_all(town: Town) -> None:
     assert "find nothing like that" in (await town.ask(dm, ada, "/forget --erase Quinceberry")).text
 
 
-async def test_an_erasure_goes_on_after_a_kill(world: World) -> None:
-    await world.tg.say(world.dm, world.owner, "the safe is behind Vermeerfax")
-    await world.tg.wait_for(lambda: [m for m in world.tg.messages(world.dm) if m.from_bot])
-    said = await world.tg.say(world.dm, world.owner, "/forget --erase Vermeerfax")
-    shown = await world.tg.wait_reply(world.dm, said)
-    data = next(data for label, data in shown.buttons.items() if "Erase" in label)
-    world.tg.press(world.dm, world.owner, shown, data)
-    await world.relay.kill()
-    await world.relay.start()
-    await world.tg.wait_for(lambda: "Erased for good" in shown.text or "being erased" in shown.text, timeout=60)
-    said = await world.tg.say(world.dm, world.owner, "/search Vermeerfax")
-    assert "behind Vermeerfax" not in (await world.tg.wait_reply(world.dm, said)).text
-
-
 async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> None:
     olga = town.tg.user(OWNER)
     dm = town.tg.dm(olga)
@@ -225,7 +209,8 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     done = await asked("erase", "Tramontana", "--yes", "--purge-backups")
     assert done["erased"]["done"] is True  # type: ignore[index]
     assert done["cleared"] is True
-    backups = list(Path(settings["RELAY_DATA_DIR"]).rglob("*.relaybackup"))
+    folder = Path(settings["RELAY_DATA_DIR"])
+    backups = await asyncio.to_thread(lambda: list(folder.rglob("*.relaybackup")))
     assert len(backups) == 1
     assert f"{datetime.now(UTC):%Y%m}" in backups[0].name
     assert "Tramontana" not in (await town.ask(dm, olga, "/memory")).text
