@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.acceptance.house import House
 from tests.standins.telegram import Chat, StoredMessage
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WORD = "vermeerfax"
 
