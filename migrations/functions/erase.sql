@@ -47,20 +47,17 @@ begin
     return gone;
 end $$;
 
--- Takes summaries away and owes new ones for the same stretches, the last ten of each thread; until they are written the
--- thread has the one before, or none.
+-- Takes summaries away and owes each session whose they were a new one, of the hundred messages before its end; until it
+-- is written the thread has the summary before them, or none.
 create or replace function relay.erase_summary_rows(p_summaries bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     with gone as (
         delete from summary where id = any (p_summaries)
-        returning thread_id, session_id, from_message_id, through_message_id),
-    stretch as (
-        select distinct on (thread_id, through_message_id) *,
-            dense_rank() over (partition by thread_id order by through_message_id desc) as place
-        from gone order by thread_id, through_message_id)
+        returning thread_id, session_id, from_message_id, through_message_id)
     insert into summary_due (thread_id, session_id, context_from, through_message_id)
-    select thread_id, session_id, from_message_id, through_message_id from stretch where place <= 10
+    select thread_id, session_id, min(from_message_id), max(through_message_id) from gone
+    group by thread_id, session_id
     on conflict (thread_id, through_message_id) do update
         set status = 'due', failures = 0, error = null, not_before = now(), lease_owner = null, lease_until = null;
     update thread t set summary_id = (

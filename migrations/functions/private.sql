@@ -55,7 +55,7 @@ begin
 end $$;
 
 -- Ends the running session of a thread without a trace in what comes after: no summary, no title. Another begins.
-create or replace function relay.turn_page(p_thread relay.thread, p_private boolean) returns bigint
+create or replace function relay.next_session(p_thread relay.thread, p_private boolean) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     begun bigint;
@@ -77,7 +77,7 @@ begin
     if not exists (select from session where id = p_thread.session_id and private) then
         return false;
     end if;
-    perform relay.turn_page(p_thread, false);
+    perform relay.next_session(p_thread, false);
     update turn set stop_asked = true where session_id = p_thread.session_id and status in ('working', 'answered');
     perform relay.erase_private(p_thread.session_id);
     return true;
@@ -99,7 +99,7 @@ begin
     if p_on and not was then
         perform public.relay_new_session(p_space, p_chat_id, p_topic_id, '');
         select * into own from thread where id = own.id;
-        perform relay.turn_page(own, true);
+        perform relay.next_session(own, true);
     elsif not p_on then
         perform relay.end_private(own);
     end if;

@@ -40,9 +40,6 @@ begin
             where status = 'due'
                 and (not_before <= now() or not_before > now() + interval '2 hours')
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes')
-                -- each is made of the one before
-                and not exists (select from summary_due e where e.thread_id = summary_due.thread_id and e.status = 'due'
-                    and e.through_message_id < summary_due.through_message_id)
             order by id limit p_limit for update skip locked)
         returning *
     loop
