@@ -1,1 +1,39 @@
--- What owners of memories do with them.
+-- What owners of memories do with them: private sessions, and what was erased.
+
+-- When the words of a private session were erased.
+alter table relay.session add column erased_at timestamptz;
+create index session_private on relay.session (space_id) where private and erased_at is null;
+
+-- What was erased in a space: when, by whom, how much, and nothing of what it was. work: until it is done, what is still
+-- to be erased and the words by which the rest is found; it goes with the end. posted: our messages in the chat that
+-- told it, [[chat id, message id]], for as long as Telegram lets us delete them.
+create table relay.erasure (
+    id bigint generated always as identity primary key,
+    space_id bigint not null references relay.space,
+    user_id bigint not null,
+    status text not null default 'preview' check (status in ('preview', 'working', 'done')),
+    work jsonb,
+    counts jsonb not null default '{}',
+    posted jsonb,
+    created_at timestamptz not null default now(),
+    done_at timestamptz
+);
+create index erasure_open on relay.erasure (id) where status <> 'done';
+
+-- What is erased is found by what refers to it.
+create index turn_user_message on relay.turn (user_message_id) where user_message_id is not null;
+create index memory_source on relay.memory (source_message_id) where source_message_id is not null;
+create index memory_replaced on relay.memory (replaced_by) where replaced_by is not null;
+create index summary_previous on relay.summary (previous_id) where previous_id is not null;
+
+-- The turns of sessions off the record of which something is still there, with the controls that passed them by.
+create view relay.private_turn as
+    select t.id from relay.turn t join relay.session s on s.id = t.session_id
+    where s.private and s.erased_at is null
+    union
+    select t.id from relay.session s
+    join relay.thread h on h.id = s.thread_id
+    join relay.lane l on l.chat_id = h.chat_id and l.topic_id = h.topic_id
+    join relay.turn t on t.lane_id = l.id and t.kind = 'control' and t.created_at >= s.started_at
+        and t.created_at <= coalesce(s.ended_at, now())
+    where s.private and s.erased_at is null;

@@ -28,6 +28,7 @@ from relay.settings import load as load_settings
 from relay.storage import made_ready, storage
 
 if TYPE_CHECKING:
+    from relay.archive.leftovers import Leftovers
     from relay.bot.updates import Bot
     from relay.bot.worker import Worker
     from relay.clients.ears import WhisperEars
@@ -168,6 +169,7 @@ def make_worker(
         web_search=settings.web_search,
         hears=chosen(settings.speech_to_text) or "",
         speaks=next(iter(speakers(settings)), ""),
+        leftovers=make_leftovers(relay),
     )
     reader, shelf = make_reader(settings, messenger, ears, opener)
     engine = Engine(
@@ -178,6 +180,16 @@ def make_worker(
         engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo,
         voice,
     )  # fmt: skip
+
+
+def make_leftovers(relay: Relay) -> Leftovers:
+    """What stays of erased texts outside of the tables."""
+    from relay.archive.backup import Backup
+    from relay.archive.leftovers import Leftovers
+    from relay.archive.nightly import Quiet
+
+    backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
+    return Leftovers(backup, relay.settings.backups, relay.settings.backup_days)
 
 
 def make_opener() -> Opener:

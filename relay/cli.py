@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +11,12 @@ import typer
 
 from relay import migrate
 from relay.errors import SettingsError
-from relay.logs import configure
-from relay.settings import Settings, lacking, load, require, tolerant
+from relay.memory_commands import memory
+from relay.settings import lacking, load, require, tolerant
+from relay.shell import choose_loop as _choose_loop
+from relay.shell import log_as as _logging
+from relay.shell import ready as _ready
+from relay.shell import run_work as _run
 
 cli = typer.Typer(
     help="A self-hosted Telegram assistant on Claude that remembers.",
@@ -25,29 +27,9 @@ cli = typer.Typer(
 )
 database = typer.Typer(help="The database: migrations and their SQL.", no_args_is_help=True)
 cli.add_typer(database, name="db")
+cli.add_typer(memory, name="memory")
 
 Offline = Annotated[bool, typer.Option("--offline", help="A stand-in model: look around with no key at all.")]
-
-
-def _ready(quiet: bool = False) -> Settings:
-    return _logging(load(), quiet)
-
-
-def _logging(settings: Settings, quiet: bool) -> Settings:
-    level = "ERROR" if quiet and settings.log_level == "INFO" else settings.log_level
-    configure(level, settings.log_format, settings.secrets)
-    return settings
-
-
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    _choose_loop()
-    asyncio.run(work)
-
-
-def _choose_loop() -> None:
-    """psycopg cannot use the loop that Windows prefers."""
-    if sys.platform == "win32":
-        asyncio.set_event_loop_policy(asyncio.WindowsSelectorEventLoopPolicy())
 
 
 @cli.command()
@@ -279,7 +261,7 @@ def _add_verbs() -> None:
     from relay.verbs import VERBS
 
     for verb in VERBS.values():
-        if "cli" in verb.doors:
+        if "cli" in verb.doors and verb.name != "memory":  # a group of commands of its own
             cli.command(verb.name, help=f"{verb.help[0].upper()}{verb.help[1:]}.")(_door(verb.name))
 
 

@@ -292,3 +292,5 @@ class Answer:
     """It is also to be said, as a voice note."""
     diagnostic: str = ""
     """What of memory went into it, for a reader who wants to see that."""
+    signs: tuple[str, ...] = ()
+    """What is to be said about memory and this conversation, as `relay.signs_of` names it."""

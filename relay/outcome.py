@@ -82,4 +82,5 @@ def answer_from(told: dict[str, Any]) -> Answer:
         warning=told.get("warning") or "",
         aloud=bool(told.get("aloud")),
         diagnostic=told.get("diagnostic") or "",
+        signs=tuple(told.get("signs") or ()),
     )

@@ -30,6 +30,15 @@ class Snapshots(Protocol):
         ...
 
 
+@runtime_checkable
+class Vacuums(Protocol):
+    """A database that can be told to clear up what deleted rows have left in its files."""
+
+    async def vacuum(self) -> None:
+        """Frees the room of deleted rows, so that it is written over. Raises the `DatabaseError` tree."""
+        ...
+
+
 class Model(Protocol):
     """A language model."""
 

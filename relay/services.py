@@ -72,6 +72,7 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     """What is done beside answering."""
     from relay.archive.backup import Backup
     from relay.archive.nightly import Quiet, nightly
+    from relay.erasing import finish_erasing
     from relay.jobs import Summariser, alone, summarise_due, tidy
     from relay.scheduler import Job
     from relay.titles import Titler, title_due
@@ -89,6 +90,7 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
+        Job("erasing", lambda: finish_erasing(relay.store), minutes=3),
         Job("tidy", once("tidy", lambda: tidy(relay.store)), at=(3, 10)),
         *([Job("backup", back_up, at=(3, 30))] if settings.backup_days else []),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -198,6 +199,15 @@ async def once(settings: Settings, text: str) -> None:
             if not line:
                 return
             await desk.say(line if desk.asks else f"/press {line}")
+
+
+async def heard(settings: Settings, text: str) -> list[str]:
+    """One command; the lines that are told to it, printed nowhere."""
+    printed = io.StringIO()
+    async with _desk(settings) as desk:
+        with contextlib.redirect_stdout(printed):
+            await desk.say(text)
+    return [line for line in printed.getvalue().splitlines() if line]
 
 
 async def chat(settings: Settings, offline: bool) -> None:

@@ -77,7 +77,7 @@ returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select * from session
-        where thread_id = p_thread_id and space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
+        where thread_id = p_thread_id and not private and space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
         order by id limit p_most)
     select relay.export_page(array_agg(jsonb_build_object('type', 'session', 'id', s.id, 'thread', s.thread_id,
             'title', s.title, 'titled_by', s.titled_by, 'started_at', s.started_at, 'ended_at', s.ended_at)
@@ -93,7 +93,8 @@ returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select * from message
-        where thread_id = p_thread_id and space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
+        where thread_id = p_thread_id and session_id not in (select id from session where thread_id = p_thread_id and private)
+            and space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
         order by id limit p_most)
     select relay.export_page(array_agg(jsonb_build_object('type', 'message', 'id', m.id, 'thread', m.thread_id,
             'session', m.session_id, 'role', m.role, 'user_id', m.user_id, 'name', m.name, 'text', m.text,

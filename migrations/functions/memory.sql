@@ -194,7 +194,10 @@ begin
     if held.status = 'working' and not exists (select from memory_change where turn_id = held.id) then
         held.space_id := relay.ensure_space(p_space);
         update turn set space_id = held.space_id where id = held.id;
-        results := relay.apply_actions(held, null, p_actions, false);
+        results := relay.refused_actions(held, p_actions);
+        if results = '[]' then
+            results := relay.apply_actions(held, null, p_actions, false);
+        end if;
     end if;
     return jsonb_build_object('changes', relay.changes_of(held.id),
         'failed', (select coalesce(jsonb_agg(r), '[]') from jsonb_array_elements(results) as r where r ? 'failed'));

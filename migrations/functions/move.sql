@@ -34,6 +34,32 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where t.name = p_table and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
 $$;
 
+-- What stands in a column's place in a move and in a backup where its row belongs to a session off the record: nothing of
+-- what was said. A turn under way there has failed in the copy. Null: the column goes as it is.
+create or replace function relay.move_hides(p_table text, p_column text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select format('case when %s then %s else t.%I::text end', case p_table
+            when 'message' then 't.session_id in (select id from relay.session where private and erased_at is null)'
+            when 'session' then 't.private'
+            when 'message_version' then 't.message_id in (select m.id from relay.message m
+                join relay.session s on s.id = m.session_id where s.private and s.erased_at is null)'
+            when 'turn' then 't.id in (select id from relay.private_turn)'
+            when 'lane' then 't.open_turn_id in (select id from relay.private_turn)'
+            when 'event' then 't.turn_id in (select id from relay.private_turn) or (t.bot_id, t.update_id) in (
+                select i.bot_id, i.update_id from relay.inbox i where i.turn_id in (select id from relay.private_turn))'
+            else 't.turn_id in (select id from relay.private_turn)' end, hidden.instead, p_column)
+    from (values
+        ('message', 'text', ''''''), ('message', 'blocks', '''[]'''), ('message', 'name', 'null'),
+        ('message_version', 'text', ''''''), ('message_version', 'blocks', '''[]'''),
+        ('session', 'title', 'null'), ('turn', 'prompt', 'null'), ('turn', 'told', 'null'), ('turn', 'error', 'null'),
+        ('turn', 'status', 'case when t.status in (''working'', ''answered'') then ''failed'' else t.status end'),
+        ('lane', 'open_turn_id', 'null'),
+        ('inbox', 'payload', 'null'), ('delivery', 'request', '''{}'''), ('delivery', 'sending_text', 'null'),
+        ('posted', 'part', 'null'), ('event', 'payload', 'null')
+    ) as hidden (name, col, instead)
+    where hidden.name = p_table and hidden.col = p_column
+$$;
+
 -- The query for a table's rows in the order of its key, $2 of them after the key $1: line (the row) and key. Only
 -- names from the catalogue come into it.
 create or replace function relay.move_query(p_table text, p_from_start boolean) returns text
@@ -44,7 +70,7 @@ declare
     key_line text;
     after text;
 begin
-    select string_agg(format('t.%I::text', name), ', ' order by place),
+    select string_agg(coalesce(relay.move_hides(p_table, name), format('t.%I::text', name)), ', ' order by place),
         string_agg(format('t.%I', name), ', ' order by key_place) filter (where key_place is not null),
         string_agg(format('t.%I::text', name), ', ' order by key_place) filter (where key_place is not null),
         string_agg(format('($1 ->> %s)::%s', key_place, type), ', ' order by key_place)

@@ -187,7 +187,8 @@ begin
         -- What a stranger sends is no event: nobody could stop it from growing.
         insert into event (kind, bot_id, update_id, user_id, payload)
         select coalesce(one.event, 'update'), p_bot_id, one.update_id, one.user_id,
-            coalesce(one.redacted, case when one.kind <> 'ignored' then one.payload end)
+            case when not relay.off_record(one.chat_id, coalesce(one.topic_id, 0)) then
+                coalesce(one.redacted, case when one.kind <> 'ignored' then one.payload end) end
         where one.kind <> 'ignored' or one.event is not null;
         if one.telegram_message_id is not null then
             insert into posted (bot_id, chat_id, telegram_message_id, from_bot)
@@ -228,6 +229,9 @@ begin
     where turn_id = p_turn_id;
     update delivery set status = 'failed', error = coalesce(p_error, 'the turn ended first')
     where turn_id = p_turn_id and status not in ('sent', 'failed');
+    -- It was off the record, which has ended meanwhile.
+    perform relay.erase_private(s.id) from turn t join session s on s.id = t.session_id
+    where t.id = p_turn_id and s.private and s.ended_at is not null;
     -- What a file held is not kept: an export lying here would outlive what it was made of.
     update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
     -- What was said aloud is in its message.

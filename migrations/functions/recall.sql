@@ -11,6 +11,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select * from message m
         where relay.words_of_space(m.space_id, m.words) @@ relay.query_of_space(p_space_id, p_query)
             and m.space_id = p_space_id and m.status <> 'replaced'
+            and m.session_id <> all ((select relay.private_sessions(p_space_id))::bigint[])
             and (p_since is null or m.created_at >= p_since) and (p_until is null or m.created_at < p_until)
             and (p_not_thread is null or m.thread_id <> p_not_thread or m.id < p_not_from)
         limit 2000),
@@ -49,7 +50,7 @@ create or replace function public.relay_search_history(
     p_space_id bigint, p_query text, p_limit integer, p_since timestamptz, p_until timestamptz)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select case when relay.words_query(p_query) is null then '[]'::jsonb
+    select case when relay.words_query(p_query) is null or not relay.remembers(p_space_id) then '[]'::jsonb
         else relay.find_words(p_space_id, relay.words_query(p_query), 1, p_limit, p_since, p_until, null, null) end
 $$;
 
@@ -64,10 +65,13 @@ declare
     wanted tsquery := relay.words_query(p_query);
     own thread;
 begin
-    if own_space is null or wanted is null or numnode(wanted) < 3 then
+    if own_space is null or wanted is null or numnode(wanted) < 3 or not relay.remembers(own_space) then
         return jsonb_build_object('messages', '[]'::jsonb);
     end if;
     select * into own from thread where chat_id = p_chat_id and topic_id = p_topic_id and space_id = own_space;
+    if not own.recalls then
+        return jsonb_build_object('messages', '[]'::jsonb);
+    end if;
     return jsonb_build_object('messages', relay.find_words(own_space, wanted,
         greatest(2, (numnode(wanted) + 1) / 5), p_limit, null, null, own.id,
         greatest(own.context_from, own.window_from)));

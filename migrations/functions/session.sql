@@ -18,6 +18,12 @@ declare
     said integer;
 begin
     own := relay.ensure_thread(relay.ensure_space(p_space), p_chat_id, p_topic_id, 1000000);
+    if relay.end_private(own) then
+        select * into own from thread where id = own.id;
+        update session set title = nullif(p_title, ''), titled_by = case when p_title <> '' then 'person' end
+        where id = own.session_id;
+        return jsonb_build_object('session_id', own.session_id, 'messages', 0, 'private', true);
+    end if;
     select max(id), count(*) into last_message, said from message
     where thread_id = own.id and id >= own.context_from;
     if said > 0 then
@@ -46,7 +52,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select * from relay.find_thread(p_space, p_chat_id, p_topic_id)),
     held as (
         select s.id from session s join own on own.id = s.thread_id
-        where exists (select from message m where m.session_id = s.id))
+        where not s.private and exists (select from message m where m.session_id = s.id))
     select jsonb_build_object('total', (select count(*) from held), 'sessions', coalesce((
         select jsonb_agg(relay.session_json(page.id) order by page.id desc) from (
             select id from held order by id desc offset p_offset limit p_limit) page), '[]'))
@@ -64,7 +70,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select role, user_id, name, left(text, 1000) as text, created_at as at from message
             where session_id = s.id and status <> 'replaced' order by id desc limit 1) m))
     from session s join relay.find_thread(p_space, p_chat_id, p_topic_id) own on own.id = s.thread_id
-    where s.id = p_session_id
+    where s.id = p_session_id and not s.private
 $$;
 
 -- A session in numbers: its title, from when to when, messages that stand, tokens of all its answers, and who began how.

@@ -134,6 +134,9 @@ declare
     fresh integer;
     owed bigint;
 begin
+    if exists (select from session where id = own.session_id and private) then
+        return null;
+    end if;
     select id into through from message
     where thread_id = own.id and role = 'assistant' and status <> 'replaced' and id >= own.context_from
     order by id desc limit 1;

@@ -38,6 +38,10 @@ begin
     select * into found from thread
     where chat_id = p_chat_id and topic_id = p_topic_id and space_id = p_space_id for update;
     if found.session_id is null or found.last_at < now() - make_interval(hours => p_idle_hours) then
+        if relay.end_private(found) then
+            select * into found from thread where id = found.id;
+            return found;
+        end if;
         update session set ended_at = found.last_at where id = found.session_id and ended_at is null;
         insert into session (thread_id, space_id) values (found.id, p_space_id) returning id into found.session_id;
     end if;
@@ -80,7 +84,9 @@ begin
             untrusted = (p_input ->> 'untrusted')::boolean
         where id = saved;
     end if;
-    perform relay.keep_documents(saved, p_thread.space_id, coalesce(p_input -> 'documents', '[]'));
+    -- Of a session off the record no document is kept: what the prompt shows of it is all.
+    perform relay.keep_documents(saved, p_thread.space_id, coalesce(p_input -> 'documents', '[]'))
+    where not exists (select from session where id = p_thread.session_id and private);
     insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, part)
     select (p_input ->> 'bot_id')::bigint, p_thread.chat_id, one.id::bigint, saved, p_turn.id, false,
         p_input -> 'parts' -> (one.place - 1)::integer
@@ -127,6 +133,9 @@ begin
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     budget := case when own.recalls then (p_input ->> 'memory_budget')::integer else 0 end;
+    -- What began off the record stays so when it runs again.
+    own.session_id := coalesce(
+        (select id from session where id = held.session_id and private and ended_at is not null), own.session_id);
     if (p_input ->> 'retry')::boolean then
         said := coalesce(held.user_message_id, relay.reopen_message(own,
             (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));
@@ -186,6 +195,9 @@ declare
 begin
     update thread set exchange_count = exchange_count + 1, last_at = now() where id = p_turn.thread_id
     returning * into counted;
+    if exists (select from session where id = p_turn.session_id and private) then
+        return counted.exchange_count;
+    end if;
     if counted.exchange_count % 5 = 0 then
         insert into summary_due (thread_id, session_id, through_message_id, context_from)
         values (counted.id, p_turn.session_id, p_through, counted.context_from)
@@ -209,6 +221,8 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
     answer bigint := held.assistant_message_id;
     applied jsonb := '[]';
+    why text := relay.unlearned_why(held.space_id, held.thread_id, held.session_id);
+    signs jsonb := relay.signs_of(held, why, p_reply -> 'actions' <> '[]');
 begin
     if held.status = 'working' then
         if p_reply -> 'blocks' <> '[]' then
@@ -218,7 +232,8 @@ begin
             returning id into answer;
             perform relay.withdraw_taught(held);
             held.tainted := (p_reply ->> 'tainted')::boolean;
-            applied := relay.apply_actions(held, answer, relay.taught(held, p_reply -> 'actions'),
+            applied := relay.apply_actions(held, answer,
+                case when why = 'private' then '[]' else relay.taught(held, p_reply -> 'actions') end,
                 held.tainted or coalesce((p_reply ->> 'ask')::boolean, false));
             update message m set status = 'replaced' from turn t
             where t.id = m.turn_id and m.thread_id = held.thread_id and m.id > held.user_message_id
@@ -244,9 +259,11 @@ begin
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
             told = (p_reply -> 'told') || jsonb_build_object('withdrawn', relay.withdrawn_for(held), 'failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
+                || signs
         where id = held.id;
         insert into event (kind, space_id, turn_id, user_id, payload)
-        select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id, e - 'kind'
+        select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id,
+            case when why is distinct from 'private' then e - 'kind' end
         from jsonb_array_elements(
             coalesce(p_reply -> 'events', '[]') || jsonb_build_object('kind', 'reply', 'message_id', answer)) as e;
         perform relay.count_uses(coalesce(p_reply -> 'prompt', '{}'));

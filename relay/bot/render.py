@@ -17,13 +17,24 @@ from relay.verbs.tools import tools_told
 
 Json = dict[str, Any]
 
+SIGNS = {
+    "private": "🕶 Off the record",
+    "rests": "💤 Memory rests: I recall nothing and learn nothing (/memory on)",
+    "woke": "🧠 Memory is on again",
+    "unlearned off": "Not learned: memory is off",
+    "unlearned paused": "Not learned: memory rests",
+    "unlearned here": "Not learned: this chat teaches me nothing (/memory here)",
+}
+"""What stands in the line under an answer."""
+
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
     by = f"Written by {answer.model}" if answer.model else ""
     memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
-    footer = " · ".join(part for part in (answer.note, by, memory, off, answer.warning) if part)
+    signs = [SIGNS[sign] for sign in answer.signs if sign in SIGNS]
+    footer = " · ".join(part for part in (answer.note, by, memory, off, *signs, answer.warning) if part)
     choices = answer.choices
     tools = tools_told(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))

@@ -95,6 +95,16 @@ class Postgres:
         except psycopg.Error as error:
             raise _translate(error) from None
 
+    async def vacuum(self) -> None:
+        """See `ports.Vacuums`; of the tables that are its role's own."""
+        try:
+            async with await psycopg.AsyncConnection.connect(
+                self._url, connect_timeout=5, autocommit=True
+            ) as connection:
+                await connection.execute(b"vacuum")
+        except psycopg.Error as error:
+            raise _translate(error) from None
+
 
 class Snapshot:
     """The `Database` port of one moment, for reading. A call that fails ends it."""

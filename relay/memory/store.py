@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from relay.memory.calls.choice import ChoiceCalls
+from relay.memory.calls.controls import ControlCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.document import DocumentCalls
 from relay.memory.calls.duty import DutyCalls
 from relay.memory.calls.edit import EditCalls
+from relay.memory.calls.erase import EraseCalls
 from relay.memory.calls.examine import ExamineCalls
 from relay.memory.calls.export import ExportCalls
 from relay.memory.calls.facts import FactCalls
@@ -31,9 +33,11 @@ class Store(
     TurnCalls,
     DeliveryCalls,
     ChoiceCalls,
+    ControlCalls,
     DocumentCalls,
     DutyCalls,
     EditCalls,
+    EraseCalls,
     ExamineCalls,
     ExportCalls,
     FactCalls,

@@ -7,16 +7,20 @@ import re
 from relay.models import Space
 from relay.verbs.cards import card, origin, past_page
 from relay.verbs.changes import change_line
+from relay.verbs.controls import WORDS
 from relay.verbs.decisions import decided, history
 from relay.verbs.pages import LAST_PAGE, PAGE, Page, View, list_page, people_page
 from relay.verbs.registry import Call, Json, Pressed, Told, number_in, pressed, short, verb
 from relay.verbs.sight import GONE, may_forget, place_of, seen, shown, space_of, title_of
 
 
-@verb("memory", usage="[words, number or changes]", help="what I know about you")
+@verb("memory", usage="[words, number, changes, waiting, on, off, pause, here or reset]", help="what I know about you")
 async def memory(call: Call) -> Told:
     """Lists what is known in this space, finds words in it, opens one memory, or lists what changed."""
     text = " ".join(call.text.split())
+    word, _, rest = text.partition(" ")
+    if (control := WORDS.get(word.lower())) and (not rest or word.lower() in ("pause", "here")):
+        return await control(call, rest)
     if text.lower() == "changes":
         page = await history(call, call.space, "a.1")
     elif (number := re.fullmatch(r"#?([0-9]{1,18})", text)) is not None:

@@ -7,8 +7,10 @@ import re
 from relay.memory.direct import FACT_LENGTH, LEARNING_LENGTH
 from relay.models import Space
 from relay.verbs.changes import candidates, choice_text, first_rows
+from relay.verbs.erase import ASKED, preview
+from relay.verbs.forgetting import by_pattern
 from relay.verbs.promote import promoted, replied
-from relay.verbs.registry import Call, Json, Pressed, Told, answers, number_in, pressed, question, verb
+from relay.verbs.registry import Call, Json, Pressed, Told, answers, button, number_in, pressed, question, verb
 from relay.verbs.sight import at_home, may_edit, may_see
 
 FORGET_LETTERS = 4
@@ -37,10 +39,14 @@ async def remember(call: Call) -> Told:
     return Told("", done["changes"], done["failed"])
 
 
-@verb("forget", usage="<number or words>", help="forget a fact")
+@verb("forget", usage="[--erase] <number, words or job*>", help="forget a fact; --erase: for good")
 async def forget(call: Call) -> Told:
-    """Retires the one fact that is meant; asks when there are several."""
+    """Retires the one fact that is meant; asks when there are several, or for all that fit a pattern."""
+    if erasing := ASKED.match(call.text.strip()):
+        return await preview(call, call.text.strip()[erasing.end() :])
     words = " ".join(call.text.split())
+    if "*" in words:
+        return await by_pattern(call, words)
     number = words.lstrip("#").isdecimal()
     if not words or (not number and sum(c.isalnum() for c in words) < FORGET_LETTERS):
         return Told(
@@ -53,7 +59,10 @@ async def forget(call: Call) -> Told:
     if not candidates(changes):
         return Told("", changes, failed)
     text = choice_text(changes, more=bool(failed), named=call.space.kind == "group")
-    return Told(text, rows=first_rows(changes, call.turn.turn_id))
+    rows = first_rows(changes, call.turn.turn_id)
+    if failed:
+        return Told(f"{text}\n\nFor all of them: {copied(f'/forget *{words}*')}", rows=rows)
+    return Told(text, rows=[*rows, [button(f"🗑 All {len(candidates(changes))}", f"fa:{call.turn.turn_id}")]])
 
 
 @pressed("e")

@@ -174,7 +174,7 @@ def choice(kind: str, count: int | None, view: View, space: int) -> Json:
 
 def below(known: Json, space: int) -> list[Json]:
     """The ways to the changes."""
-    row = [button("🕘 Changes", f"mc:{space}:a.1")] if known["space_id"] else []
+    row = [button("🕘 Changes", f"mc:{space}:a.1"), button("⚙️", f"mk:{space}")] if known["space_id"] else []
     return [*row, button(f"⏳ {known['pending']} waiting", f"mc:{space}:w.1")] if known["pending"] else row
 
 
@@ -202,6 +202,8 @@ def history_page(found: Json, waiting: bool, place: str, zone: tzinfo) -> Page:
     ]
     view = f"{'w' if waiting else 'a'}.{page}"
     rows = decisions(found["changes"], view)
+    if waiting and total > 1:
+        rows.append([button(f"✅ Keep all {total}", f"ma:{space}:k"), button("✖ Discard all", f"ma:{space}:x")])
     rows.append(turning(page, pages, lambda page: f"mc:{space}:{view[0]}.{page}"))
     ways = [button("‹ What I know", f"ml:{space}:a.1")]
     if waiting:

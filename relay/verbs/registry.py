@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relay.budget import UNLIMITED, Budget
 from relay.claims import Claimed
@@ -16,6 +16,9 @@ from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import File, Space
 from relay.ports import Embedder, Messenger
+
+if TYPE_CHECKING:
+    from relay.archive.leftovers import Leftovers
 
 Json = dict[str, Any]
 Rows = Sequence[Sequence[Json]]
@@ -43,6 +46,8 @@ class House:
     """What says answers aloud."""
     embedder: Embedder | None = None
     """What finds by meaning; None: words alone do."""
+    leftovers: Leftovers | None = None
+    """What stays of erased texts outside of the tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,7 @@ class Verb:
 VERBS: dict[str, Verb] = {}
 SECTIONS = {
     "Talking": ("new", "stop", "retry", "say", "search", "summary", "sessions"),
-    "What I remember": ("memory", "remember", "forget", "why", "export"),
+    "What I remember": ("memory", "remember", "forget", "private", "why", "export"),
     "You and me": ("settings", "voice", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),
     "Who I am": ("soul", "persona"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from relay.verbs.registry import Call, House, Told, counted, literal, offered, verb
+from datetime import tzinfo
+
+from relay.verbs.registry import Call, House, Json, Told, counted, literal, offered, verb
 from relay.verbs.times import moment
 from relay.verbs.usage import summed
 
@@ -38,6 +40,8 @@ async def new(call: Call) -> Told:
     title = " ".join(call.text.split())[:80]
     done = await call.store.new_session(call.space, call.chat_id, call.topic_id, title)
     named = f": **{literal(title)}**" if title else "."
+    if done.get("private"):
+        return Told(f"What was off the record is erased. A new conversation, on the record{named}")
     if not done["messages"]:
         return Told(f"This is a new conversation already{named}")
     return Told(f"A new conversation{named} I keep what I know about you; what was said before can still be searched.")
@@ -53,6 +57,7 @@ async def stop(call: Call) -> Told:
 async def status(call: Call) -> Told:
     """Numbers about this space and the installation."""
     now = await call.store.status(call.space)
+    memory = await call.store.controls(call.space, call.chat_id, call.topic_id)
     today = now["today"]
     asked = today["input"] + today["cached"] + today["written"]
     cached = f", {100 * today['cached'] // asked} % from the cache" if asked else ""
@@ -60,6 +65,7 @@ async def status(call: Call) -> Told:
         f"**Relay {call.house.version}** on {literal(call.house.model)} (summaries: {literal(call.house.small_model)})",
         f"- {counted(now['memories'], 'memory', 'memories')}, {now['pending']:,} waiting for a tap; "
         f"soul version {now['soul']}",
+        *resting_lines(memory, call.zone),
         f"- {counted(now['threads'], 'conversation')}, {counted(now['exchanges'], 'answer')}",
         f"- last 24 hours: {counted(today['turns'], 'turn')}, {counted(asked, 'token')} in{cached}, "
         f"{today['output']:,} out, "
@@ -78,6 +84,22 @@ async def status(call: Call) -> Told:
             for incident in now["incidents"]
         ]
     return Told("\n".join(lines))
+
+
+def resting_lines(memory: Json, zone: tzinfo) -> list[str]:
+    """What is unusual about memory now; nothing when it is simply on."""
+    lines = []
+    if memory["memory"] == "off":
+        lines.append("- ⛔ memory is off (/memory on)")
+    elif memory["paused_until"]:
+        lines.append(f"- 💤 memory rests until {moment(memory['paused_until'], zone)} (/memory resume)")
+    if not memory["recalls"]:
+        lines.append("- this chat ignores what I know (/memory here)")
+    if not memory["teaches"]:
+        lines.append("- this chat teaches me nothing (/memory here)")
+    if memory["private"]:
+        lines.append("- 🕶 this conversation is off the record (/private off)")
+    return lines
 
 
 def heard_by(house: House) -> str:

@@ -24,7 +24,7 @@ async def test_an_ambiguous_forget_shows_what_it_may_mean_and_a_tap_decides(town
     assert reply.text.startswith("🧠 Which one should I forget?")
     for name in ("cat *Tom*", "cat Minka", "cat Felix"):
         assert name in reply.text
-    assert list(reply.buttons) == ["🗑 1", "🗑 2", "🗑 3", "✖ None of these"]
+    assert list(reply.buttons) == ["🗑 1", "🗑 2", "🗑 3", "✖ None of these", "🗑 All 3"]
     line = next(line for line in reply.text.splitlines() if "Minka" in line)
     number = line[line.index(" · ") - 1]
     late = reply.buttons["🗑 1" if number != "1" else "🗑 2"]

@@ -75,8 +75,10 @@ def one(page: Page) -> Formatted:
             assert len(button["text"]) <= 64
             assert 0 < len(button["callback_data"].encode()) <= 64
             kind, *parts = button["callback_data"].split(":")
-            assert kind in {"ml", "mo", "mw", "mp", "mq", "mf", "mc", "mb", "mu", "md", "mh", "mr", "mv", "e"}
-            assert len(parts) == {"e": 1, "mb": 1, "md": 3, "mv": 3}.get(kind, 2)
+            assert kind in {
+                *("ml", "mo", "mw", "mp", "mq", "mf", "mc", "mb", "mu", "md", "mh", "mr", "mv", "e", "ma", "mk")
+            }
+            assert len(parts) == {"e": 1, "mb": 1, "mk": 1, "md": 3, "mv": 3}.get(kind, 2)
     return message
 
 
@@ -189,7 +191,7 @@ def test_the_list_says_number_mark_text_and_date_in_the_houses_zone() -> None:
     assert "#12 📌 likes *tea* · 2026-05-04" in text
     assert "#11 ◆ tabs" in text
     assert "Ada" not in text
-    assert labels(page) == ["#12", "#11", "🕘 Changes"]
+    assert labels(page) == ["#12", "#11", "🕘 Changes", "⚙️"]
     assert data(page, "#12") == "mo:12:a.1"
 
 
@@ -220,7 +222,7 @@ def test_pages_are_turned_as_far_as_there_are_any() -> None:
 def test_filters_show_where_there_is_something_to_choose() -> None:
     mixed = known(memory(), total=9, facts=6, learnings=3, pinned=1, categories={"identity": 1, "operational": 2})
     assert labels(list_page(mixed, View(), "", UTC))[1:] == [
-        "• All", "Facts 6", "Learnings 3", "📌 Pinned 1", "🕘 Changes"
+        "• All", "Facts 6", "Learnings 3", "📌 Pinned 1", "🕘 Changes", "⚙️"
     ]  # fmt: skip
     page = list_page(mixed, View("o"), "", UTC)
     assert {"Identity 1", "• Operational 2"} <= set(labels(page))

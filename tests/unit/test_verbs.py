@@ -30,6 +30,10 @@ STATUS = {
     "used": [],
     "liked": 12, "disliked": 13, "incidents": [],
 }  # fmt: skip
+CONTROLS = {
+    "space_id": 7, "memory": "on", "paused_until": None, "remembers": True, "recalls": True, "teaches": True,
+    "private": False, "memories": 6, "pending": 7,
+}  # fmt: skip
 
 
 class Canned:
@@ -164,21 +168,21 @@ async def test_stop_says_something_only_when_there_was_nothing() -> None:
 
 
 async def test_status_shows_the_installation_to_admins_only() -> None:
-    mine = (await told("status", call(Canned(status=STATUS)))).text
+    mine = (await told("status", call(Canned(status=STATUS, controls=CONTROLS)))).text
     assert "75 % from the cache" in mine
     assert "6 memories" in mine
     assert "queue" not in mine
     assert "here" not in mine
-    admins = (await told("status", call(Canned(status=STATUS), admin=True))).text
+    admins = (await told("status", call(Canned(status=STATUS, controls=CONTROLS), admin=True))).text
     assert "1 waiting, 2 running, 3 set aside" in admins
     assert "storage: here" in admins
     fresh = STATUS | {"today": dict.fromkeys(("turns", "input", "cached", "written", "output"), 0)}
-    assert "cache" not in (await told("status", call(Canned(status=fresh)))).text
+    assert "cache" not in (await told("status", call(Canned(status=fresh, controls=CONTROLS)))).text
 
 
 async def test_status_counts_in_words_and_shows_names_as_they_are() -> None:
     one = STATUS | {"memories": 1, "threads": 1, "exchanges": 1, "summaries_due": 1}
-    asked = call(Canned(status=one), admin=True)
+    asked = call(Canned(status=one, controls=CONTROLS), admin=True)
     house = replace(asked.house, model="big_*model*", storage="postgres://db_one/my_db")
     (shown,) = format_reply((await told("status", replace(asked, house=house))).text)
     assert "on big_*model* (summaries: small)" in shown.text

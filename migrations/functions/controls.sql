@@ -1,0 +1,194 @@
+-- The switches of a memory: on, off, at rest; what a thread reads of it and teaches it; what waits; beginning anew.
+
+-- How it stands with a space's memory, and with it in a thread: {memory, paused_until, remembers, recalls, teaches,
+-- private, memories, pending}.
+create or replace function public.relay_controls(p_space jsonb, p_chat_id bigint, p_topic_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with own as (select relay.find_space(p_space) as id),
+    here as (select * from relay.find_thread(p_space, p_chat_id, p_topic_id))
+    select jsonb_build_object(
+        'space_id', own.id,
+        'memory', coalesce((select memory from space s where s.id = own.id), 'on'),
+        'paused_until', (select paused_until from space s where s.id = own.id and paused_until > now()),
+        'remembers', coalesce(not exists (select from space s where s.id = own.id) or relay.remembers(own.id), true),
+        'recalls', coalesce((select recalls from here), true),
+        'teaches', coalesce((select teaches from here), true),
+        'private', relay.off_record(p_chat_id, p_topic_id),
+        'memories', (select count(*) from memory where space_id = own.id and status = 'active'),
+        'pending', (select count(*) from relay.waiting_changes(own.id)))
+    from own
+$$;
+
+-- Switches a space's memory (p_change {memory, paused_until}) or what a thread does with it ({recalls, teaches}), those
+-- of them that are named. Returns how it stands then.
+create or replace function public.relay_control(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_change jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.ensure_space(p_space);
+    here bigint;
+begin
+    update space set memory = coalesce(p_change ->> 'memory', memory),
+        paused_until = case when p_change ? 'paused_until' then (p_change ->> 'paused_until')::timestamptz
+            else paused_until end
+    where id = own;
+    if p_change ?| array['recalls', 'teaches'] then
+        here := (relay.ensure_thread(own, p_chat_id, p_topic_id, 1000000)).id;
+        update thread set recalls = coalesce((p_change ->> 'recalls')::boolean, recalls),
+            teaches = coalesce((p_change ->> 'teaches')::boolean, teaches)
+        where id = here;
+    end if;
+    insert into event (kind, space_id, user_id, payload) values ('control', own, p_user_id, p_change);
+    return public.relay_controls(p_space, p_chat_id, p_topic_id);
+end $$;
+
+-- Why nothing is learned in a thread now: private, off, paused, or here (it teaches nothing). Null: something may be.
+create or replace function relay.unlearned_why(p_space_id bigint, p_thread_id bigint, p_session_id bigint) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case
+        when exists (select from session where id = p_session_id and private) then 'private'
+        when (select memory from space where id = p_space_id) = 'off' then 'off'
+        when not relay.remembers(p_space_id) then 'paused'
+        when exists (select from thread where id = p_thread_id and not teaches) then 'here' end
+$$;
+
+-- What an answer is to say about memory: {resting: whether memory rests, signs: private; rests and woke, once when a rest
+-- has begun or ended since the thread's last answer; unlearned and why, where the model wanted to learn (p_wanted)}.
+create or replace function relay.signs_of(p_turn relay.turn, p_why text, p_wanted boolean) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with known as (
+        select not relay.remembers(p_turn.space_id) as rests, coalesce((
+            select (told ->> 'resting')::boolean from turn
+            where thread_id = p_turn.thread_id and id < p_turn.id and assistant_message_id is not null
+            order by id desc limit 1), false) as rested)
+    select jsonb_build_object('resting', rests, 'signs', to_jsonb(array_remove(array[
+        case when p_why = 'private' then 'private' end,
+        case when rests and not rested then 'rests' when rested and not rests then 'woke' end,
+        case when p_wanted and p_why <> 'private' then 'unlearned ' || p_why end], null)))
+    from known
+$$;
+
+-- Of what a person asked of memory by their own word, what cannot be now: nothing is kept while memory is off or rests,
+-- or off the record. Returns each with why, as relay.apply_actions does.
+create or replace function relay.refused_actions(p_turn relay.turn, p_actions jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('failed', why, 'tag', 'learn', 'text', action ->> 'content')), '[]')
+    from jsonb_array_elements(p_actions) as action, (
+        select case
+            when exists (select from lane l where l.id = p_turn.lane_id and relay.off_record(l.chat_id, l.topic_id))
+                then 'this conversation is off the record'
+            when not relay.remembers(p_turn.space_id) then 'memory is off or rests, /memory on' end as why) own
+    where action ->> 'action' = 'learn' and why is not null
+$$;
+
+-- Decides all changes of a space that wait for a tap, as far as they are this person's: 200 at most. Returns how many
+-- were decided, and how many wait still.
+create or replace function public.relay_decide_waiting(
+    p_space jsonb, p_user_id bigint, p_admin boolean, p_decision text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.find_space(p_space);
+    one bigint;
+    decided integer := 0;
+begin
+    for one in
+        select c.id from relay.waiting_changes(own) c join memory m on m.id = c.memory_id
+        where relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin)
+            -- which of several is meant, only a person's choice says
+            and (c.action <> 'forget' or p_decision = 'discard' or 1 = (
+                select count(*) from memory_change o where o.turn_id = c.turn_id and o.action = 'forget'))
+        order by c.id limit 200
+    loop
+        perform public.relay_decide_change(one, p_user_id, p_admin, p_decision);
+        decided := decided + 1;
+    end loop;
+    return jsonb_build_object('decided', decided, 'pending', (select count(*) from relay.waiting_changes(own)));
+end $$;
+
+-- The active memories that a pattern means (* stands for anything; without one, all that have the words) and that a
+-- person may have forgotten.
+create or replace function relay.meant_by(p_space_id bigint, p_pattern text, p_user_id bigint, p_admin boolean)
+returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(array_agg(m.id order by m.id desc), '{}') from memory m join space s on s.id = m.space_id
+    where m.space_id = p_space_id and m.status = 'active'
+        and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)
+        and (p_pattern = '*' or m.content ~* (case when p_pattern like '*%' then '' else '\m' end
+            || replace(regexp_replace(btrim(p_pattern, '*'), '([][\\^$.|?+(){}])', '\\\1', 'g'), '*', '.*')
+            || case when p_pattern like '%*' then '' else '\M' end))
+$$;
+
+-- What a pattern would have forgotten: {total, memories: the newest ten}; kept with the control that asked for it, whose
+-- button forgets them.
+create or replace function public.relay_forget_preview(
+    p_turn_id bigint, p_fence bigint, p_space jsonb, p_pattern text, p_user_id bigint, p_admin boolean)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+    own constant bigint := relay.find_space(p_space);
+    meant constant bigint[] := relay.meant_by(own, p_pattern, p_user_id, p_admin);
+begin
+    update turn set prompt = jsonb_build_object('forget', to_jsonb(meant), 'space_id', own) where id = held.id;
+    return jsonb_build_object('total', cardinality(meant), 'memories', (
+        select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content, 'subject', subject) order by id desc),
+            '[]')
+        from memory where id = any (meant[:10])));
+end $$;
+
+-- A tap: forgets what a control has shown, or (p_undo) takes that back. Returns how many; null when this person may not,
+-- or it was never shown. Running it again changes nothing more.
+create or replace function public.relay_forget_shown(
+    p_turn_id bigint, p_user_id bigint, p_admin boolean, p_undo boolean)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    asked turn;
+    own bigint;
+    one bigint;
+    done integer := 0;
+begin
+    select * into asked from turn where id = p_turn_id and prompt ? 'forget' for update;
+    own := (asked.prompt ->> 'space_id')::bigint;
+    if asked.id is null or asked.user_id <> p_user_id then
+        return null;
+    elsif p_undo then
+        for one in select id from memory_change where turn_id = asked.id and action = 'forget' and status = 'applied' loop
+            perform public.relay_decide_change(one, p_user_id, p_admin, 'undo');
+            done := done + 1;
+        end loop;
+        return to_jsonb(done);
+    end if;
+    with gone as (
+        update memory m set status = 'forgotten', updated_at = now() from memory was, space s
+        where m.id = any (array(select jsonb_array_elements_text(asked.prompt -> 'forget')::bigint))
+            and m.space_id = own and m.status = 'active' and was.id = m.id and s.id = m.space_id
+            and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)
+        returning m.id, to_jsonb(was) as before)
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+    select own, id, asked.id, p_user_id, 'forget', before from gone;
+    get diagnostics done = row_count;
+    return to_jsonb(done);
+end $$;
+
+-- Begins a memory anew: everything that is known in a space is forgotten, two thousand at a time, each as a change that
+-- can be undone. Returns how many are left.
+create or replace function public.relay_reset_memory(p_space jsonb, p_user_id bigint) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.find_space(p_space);
+begin
+    with gone as (
+        update memory m set status = 'forgotten', updated_at = now() from memory was
+        where m.id in (select id from memory where space_id = own and status in ('active', 'pending') order by id limit 2000)
+            and was.id = m.id
+        returning m.id, to_jsonb(was) as before),
+    settled as (
+        update memory_change set status = 'discarded', decided_at = now()
+        where status = 'pending' and memory_id in (select id from gone))
+    insert into memory_change (space_id, memory_id, user_id, action, before)
+    select own, id, p_user_id, 'forget', before from gone;
+    return to_jsonb((select count(*) from memory where space_id = own and status in ('active', 'pending')));
+end $$;

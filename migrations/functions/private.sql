@@ -1,0 +1,131 @@
+-- Sessions off the record: what is said in one stays in its own rows, and goes with its end.
+
+-- Whether a chat's topic has a session off the record, whoever's memory is used there.
+create or replace function relay.off_record(p_chat_id bigint, p_topic_id bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+        select from thread t join session s on s.id = t.session_id
+        where t.chat_id = p_chat_id and t.topic_id = p_topic_id and s.private and s.ended_at is null)
+$$;
+
+-- The sessions off the record of a space of which something is still there.
+create or replace function relay.private_sessions(p_space_id bigint) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(select id from session where space_id = p_space_id and private and erased_at is null)
+$$;
+
+-- The turns of a session off the record, with the controls that passed it by.
+create or replace function relay.private_turns(p_session_id bigint) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select t.id from turn t where t.thread_id = s.thread_id and t.session_id = s.id
+        union
+        select t.id from turn t
+        where t.kind = 'control' and t.created_at >= s.started_at and t.created_at <= coalesce(s.ended_at, now())
+            and t.lane_id in (select l.id from lane l join thread h on h.chat_id = l.chat_id and h.topic_id = l.topic_id
+                where h.id = s.thread_id))
+    from session s where s.id = p_session_id
+$$;
+
+-- Erases what was said in a session off the record that has ended, five hundred messages at most; what is still being
+-- answered goes when its turn ends. Whether nothing is left.
+create or replace function relay.erase_private(p_session_id bigint) returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own session;
+    turns bigint[] := relay.private_turns(p_session_id);
+    busy bigint[];
+    ids bigint[];
+begin
+    select * into own from session where id = p_session_id and private and ended_at is not null;
+    if own.id is null then
+        return false;
+    end if;
+    busy := array(select id from turn where id = any (turns) and kind = 'message' and status in ('working', 'answered'));
+    select array_agg(id) into ids from (
+        select id from message where session_id = own.id and not coalesce(turn_id = any (busy), false)
+        order by id limit 500) few;
+    perform relay.erase_turns(turns);
+    perform relay.erase_messages(own.space_id, ids) where ids is not null;
+    if cardinality(busy) > 0 or exists (select from message where session_id = own.id) then
+        return false;
+    end if;
+    update session set title = null, erased_at = now() where id = own.id;
+    return true;
+end $$;
+
+-- Ends the running session of a thread without a trace in what comes after: no summary, no title. Another begins.
+create or replace function relay.next_session(p_thread relay.thread, p_private boolean) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    begun bigint;
+    past constant bigint := coalesce((select max(id) from message where thread_id = p_thread.id), 0);
+begin
+    update session set ended_at = now() where id = p_thread.session_id and ended_at is null;
+    insert into session (thread_id, space_id, private) values (p_thread.id, p_thread.space_id, p_private)
+    returning id into begun;
+    update thread set session_id = begun, context_from = past + 1, window_from = past + 1, summary_id = null,
+        last_at = now()
+    where id = p_thread.id;
+    return begun;
+end $$;
+
+-- Ends a session off the record, if the thread's is one: what is being answered in it stops, and it is erased.
+create or replace function relay.end_private(p_thread relay.thread) returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    if not exists (select from session where id = p_thread.session_id and private) then
+        return false;
+    end if;
+    perform relay.next_session(p_thread, false);
+    update turn set stop_asked = true where session_id = p_thread.session_id and status in ('working', 'answered');
+    perform relay.erase_private(p_thread.session_id);
+    return true;
+end $$;
+
+-- Begins a session off the record in a thread (p_on), or ends it. Returns {private, was}: how it is, and how it was.
+create or replace function public.relay_private(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread;
+    was boolean;
+begin
+    if p_on is null then
+        return jsonb_build_object('private', relay.off_record(p_chat_id, p_topic_id));
+    end if;
+    own := relay.ensure_thread(relay.ensure_space(p_space), p_chat_id, p_topic_id, 1000000);
+    was := (select private from session where id = own.session_id);
+    if p_on and not was then
+        perform public.relay_new_session(p_space, p_chat_id, p_topic_id, '');
+        select * into own from thread where id = own.id;
+        perform relay.next_session(own, true);
+    elsif not p_on then
+        perform relay.end_private(own);
+    end if;
+    return jsonb_build_object('private', p_on, 'was', was);
+end $$;
+
+-- Ends the sessions off the record in which nothing was said for so many hours, and erases what is left of those that
+-- have ended, twenty at a time. Returns how many are still to be erased.
+create or replace function public.relay_sweep_private(p_idle_hours integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread;
+    ended bigint;
+begin
+    for own in
+        select t.* from thread t join session s on s.id = t.session_id
+        where s.private and s.ended_at is null and t.last_at < now() - make_interval(hours => p_idle_hours)
+        order by t.id limit 20 for update of t skip locked
+    loop
+        perform relay.end_private(own);
+    end loop;
+    for ended in
+        select id from session where private and ended_at is not null and erased_at is null order by id limit 20
+    loop
+        perform relay.erase_private(ended);
+        exit when clock_timestamp() > statement_timestamp() + interval '1 second';
+    end loop;
+    return to_jsonb((select count(*) from session where private and ended_at is not null and erased_at is null));
+end $$;

@@ -1,0 +1,74 @@
+"""What stays of erased texts outside of the tables: in backups, and for a while in the database's files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import structlog
+
+from relay.archive.backup import Backup, Made
+from relay.archive.nightly import NAME, fresh
+from relay.archive.private import FileRefused, in_thread
+from relay.errors import DatabaseError
+from relay.ports import Vacuums
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """The backups of one installation, and its database's files. `days`: for how long nightly backups are kept."""
+
+    backup: Backup
+    folder: Path
+    days: int
+
+    def files(self) -> list[Path]:
+        """The backups that are there, oldest first."""
+        if not self.folder.is_dir():
+            return []
+        return sorted(path for path in self.folder.iterdir() if NAME.fullmatch(path.name))
+
+    def told(self) -> str:
+        """Until when backups hold what is erased now, in a sentence."""
+        files = self.files()
+        if not files:
+            return "No backup of mine holds it."
+        many = f"{len(files)} backup{'s' if len(files) > 1 else ''} of before may still hold it"
+        if not self.days:
+            return f"{many}; nightly backups are off, so they stay until somebody removes them."
+        last = datetime.strptime(files[-1].name, "relay-%Y%m%d-%H%M%S.relaybackup").replace(tzinfo=UTC)
+        gone = max(last + timedelta(days=self.days), datetime.now(UTC)) + timedelta(days=1)
+        return f"{many}; the last of them goes by {gone:%Y-%m-%d}."
+
+    async def purge(self) -> tuple[Made, int]:
+        """Makes a fresh backup and removes all that were there before: it, and how many went.
+
+        Raises `FileRefused` and what `Backup.make` raises; then nothing is removed.
+        """
+        before = self.files()
+        made = await self.backup.make(fresh(self.folder))
+        await in_thread(_remove, before)
+        log.info("backups purged", removed=len(before), file=str(made.path))
+        return made, len(before)
+
+    async def vacuum(self) -> bool:
+        """Clears what deleted rows have left in the database's files. Whether that could be: not over REST."""
+        if not isinstance(self.backup.database, Vacuums):
+            return False
+        try:
+            await self.backup.database.vacuum()
+        except DatabaseError as error:
+            log.warning("the database could not be cleared up", error=str(error))
+            return False
+        return True
+
+
+def _remove(files: list[Path]) -> None:
+    try:
+        for path in files:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileRefused(f"A backup cannot be removed: {error.strerror or error}.") from None

@@ -1,0 +1,53 @@
+"""`relay memory erase`: shows what would go, and takes it away."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from relay.app import make_leftovers, opened
+from relay.erasing import erased
+from relay.errors import SettingsError
+from relay.keyboard import typed
+from relay.memory.people import People
+from relay.models import Space
+from relay.settings import Settings
+from relay.verbs.erase import LETTERS, OVER_REST, counts, query_of
+
+
+async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: bool) -> None:
+    """Erases what of the owner's memory has some words, or a memory by its #number.
+
+    Without `yes` it is shown, and at a terminal asked. Raises `SettingsError` for words that are too few.
+    """
+    query = query_of(text)
+    if query is None:
+        raise SettingsError(f"Write at least {LETTERS} letters, or a memory's number: relay memory erase '#12'")
+    async with opened(settings) as relay:
+        people = People(settings.admins)
+        await people.refresh(relay.store)
+        owner = min(people.admins, default=1)
+        leftovers = make_leftovers(relay)
+        found = await relay.store.erase_preview(Space("private", owner_id=owner), query, owner, True)
+        if found is not None and not as_json:
+            print(f"{counts(found['counts'])}:")
+            for row in (*found["memories"], *found["messages"]):
+                print(f"- {row.get('content') or row.get('text')}")
+        if found is not None and not yes and not as_json and sys.stdin.isatty():
+            yes = await typed("Type erase to erase it for good: ") == "erase"
+        done = None
+        if found is not None and yes and await relay.store.erase_begin(found["erasure_id"], owner, True):
+            done = await erased(relay.store, found["erasure_id"])
+        cleared = await leftovers.vacuum() if done else False
+        removed = (await leftovers.purge())[1] if done and purge else 0
+        if as_json:
+            print(
+                json.dumps({"found": found, "erased": done, "cleared": cleared, "backups_removed": removed}, indent=2)
+            )
+        elif found is None:
+            print("There is nothing like that.")
+        elif done is None:
+            print("Nothing was erased. With --yes it is.")
+        else:
+            print(f"Erased for good. {f'{removed} backups removed.' if purge else leftovers.told()}")
+            print("" if cleared else OVER_REST)

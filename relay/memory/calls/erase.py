@@ -1,0 +1,37 @@
+"""Erasing for good."""
+
+from __future__ import annotations
+
+from relay.memory.calls.base import Calls, Json
+from relay.models import Space
+
+
+class EraseCalls(Calls):
+    """What an erasure would take, and taking it, step by step."""
+
+    async def erase_preview(self, space: Space, query: Json, user_id: int, admin: bool) -> Json | None:
+        """What an erasure by `{words}` or `{memory_id}` would take; None when there is nothing.
+
+        `{erasure_id, counts: {memories, messages, summaries, documents}, memories, messages, documents, left, more}`;
+        it can be begun for a quarter of an hour.
+        """
+        found: Json | None = await self._call(
+            "erase_preview", space=space.as_json(), query=query, user_id=user_id, admin=admin
+        )
+        return found
+
+    async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:
+        """Lets an erasure that was shown happen: whether it does. From then on it is finished, whatever dies."""
+        return bool(await self._call("erase_begin", erasure_id=erasure_id, user_id=user_id, admin=admin))
+
+    async def erase_step(self, erasure_id: int | None = None) -> Json | None:
+        """Goes on with an erasure (None: the oldest) for a second: `{erasure_id, done, counts, posted}`.
+
+        None: there is none, or another process is at it.
+        """
+        found: Json | None = await self._call("erase_step", erasure_id=erasure_id)
+        return found
+
+    async def erase_posted(self, erasure_id: int, user_id: int) -> list[list[int]]:
+        """The messages of ours in the chat that an erasure took, once: `[[chat id, message id]]`."""
+        return list(await self._call("erase_posted", erasure_id=erasure_id, user_id=user_id) or [])

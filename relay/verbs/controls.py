@@ -1,0 +1,246 @@
+"""Memory as a whole: on, off, at rest; what this chat reads of it and teaches it; what waits; beginning anew."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any
+
+from relay.models import Space
+from relay.verbs.decisions import history
+from relay.verbs.pages import Page
+from relay.verbs.registry import (
+    ADMINS_ONLY,
+    NOT_YOURS,
+    Call,
+    Json,
+    Pressed,
+    Told,
+    answers,
+    button,
+    counted,
+    number_in,
+    pressed,
+    question,
+)
+from relay.verbs.sight import GONE, place_of, shown, space_of
+from relay.verbs.spans import HOW, until
+from relay.verbs.times import moment
+
+QUESTION_SECONDS = 600
+"""How long the question about a reset can be answered."""
+RECALLS = ("this chat uses what I know", "this chat ignores what I know")
+TEACHES = ("this chat teaches me", "this chat teaches me nothing")
+HERE: dict[str, Json] = {
+    "ignore": {"recalls": False},
+    "use": {"recalls": True},
+    "quiet": {"teaches": False},
+    "teach": {"teaches": True},
+}
+HOW_HERE = (
+    "/memory here ignore: in this chat I use nothing that I know; /memory here use: I do again. "
+    "/memory here quiet: this chat teaches me nothing; /memory here teach: it does again."
+)
+
+
+async def switch(call: Call, rest: str, on: bool) -> Told:
+    """`/memory on|off`."""
+    return await changed(call, {"memory": "on" if on else "off", "paused_until": None})
+
+
+async def pause(call: Call, rest: str) -> Told:
+    """`/memory pause 2h|until <date>`: nothing is recalled and nothing learned until then."""
+    if rest.lower() in ("off", "end"):
+        return await changed(call, {"paused_until": None})
+    end = until(rest, datetime.now(call.zone))
+    return Told(HOW) if end is None else await changed(call, {"paused_until": end.isoformat()})
+
+
+async def here(call: Call, rest: str) -> Told:
+    """`/memory here …`: what this chat or topic reads of the memory, and whether it teaches it."""
+    change = HERE.get(rest.lower())
+    if change is not None:
+        return await changed(call, change)
+    now = await call.store.controls(call.space, call.chat_id, call.topic_id)
+    if not call.private:
+        return Told(f"{in_words(call, now)}\n\n{HOW_HERE}")
+    return Told(in_words(call, now), rows=rows(now, here=True))
+
+
+async def waiting(call: Call, rest: str) -> Told:
+    """`/memory waiting`: what waits for a tap, with Keep and Discard for each and for all."""
+    page = await history(call, call.space, "w.1")
+    return Told(page.text, rows=page.rows, private=True)
+
+
+async def controls(call: Call, rest: str) -> Told:
+    """`/memory controls`: all the switches."""
+    page = await board(call, call.space)
+    return Told(page.text, rows=page.rows, private=True)
+
+
+async def reset(call: Call, rest: str) -> Told:
+    """`/memory reset`: asks for the number of memories before it forgets them all."""
+    if not may_switch(call, call.space):
+        return Told(ADMINS_ONLY)
+    known = int((await call.store.controls(call.space, call.chat_id, call.topic_id))["memories"])
+    if not known:
+        return Told("There is nothing to forget: I know nothing.")
+    return Told(
+        f"{question('reset', known)} – forget **everything** that I know here, {counted(known, 'memory', 'memories')}? "
+        f"Reply to this message with their number, {known}, within ten minutes. What was said stays; "
+        "/forget --erase takes that away for good.",
+        asks=str(known),
+    )
+
+
+WORDS: dict[str, Callable[[Call, str], Awaitable[Told]]] = {
+    "on": lambda call, rest: switch(call, rest, True),
+    "off": lambda call, rest: switch(call, rest, False),
+    "pause": pause,
+    "resume": lambda call, rest: changed(call, {"paused_until": None}),
+    "here": here,
+    "waiting": waiting,
+    "pending": waiting,
+    "controls": controls,
+    "reset": reset,
+}
+"""What may stand after /memory and is no search."""
+
+
+@answers("reset")
+async def confirm_reset(call: Call, known: int) -> Told:
+    """Forgets everything, when the number is typed, still right, and in time."""
+    asked = (call.message.get("reply_to_message") or {}).get("date")
+    if asked and int(call.message.get("date") or 0) - int(asked) > QUESTION_SECONDS:
+        return Told("That was too long ago. Ask again: /memory reset")
+    if not may_switch(call, call.space):
+        return Told(ADMINS_ONLY)
+    now = await call.store.controls(call.space, call.chat_id, call.topic_id)
+    if number_in(call.text.strip()) != known or now["memories"] != known:
+        return Told("That is not their number. Nothing was forgotten.")
+    while await call.store.reset_memory(call.space, call.user_id):
+        pass
+    return Told(
+        f"🧠 Forgot all {counted(known, 'memory', 'memories')}. /memory changes shows them, and brings back each that "
+        "you undo there."
+    )
+
+
+@pressed("mk")
+async def show_controls(call: Call, space_id: str) -> Pressed:
+    """The switches of a space's memory, from its list."""
+    space = await space_of(call, space_id)
+    return GONE if space is None else shown(await board(call, space))
+
+
+@pressed("ms")
+async def press_switch(call: Call, space_id: str, chosen: str) -> Pressed:
+    """Switches a space's memory."""
+    space = await space_of(call, space_id)
+    if space is None or chosen not in SWITCHES:
+        return GONE
+    if not may_switch(call, space):
+        return NOT_YOURS
+    change = SWITCHES[chosen](call)
+    await call.store.control(space, call.chat_id, call.topic_id, call.user_id, change)
+    page = await board(call, space)
+    return Pressed("Done.", page.text, page.rows)
+
+
+@pressed("mh")
+async def press_here(call: Call, chosen: str) -> Pressed:
+    """Switches what a private chat's topic reads and teaches."""
+    if not call.private or chosen not in HERE:
+        return GONE
+    now = await call.store.control(call.space, call.chat_id, call.topic_id, call.user_id, HERE[chosen])
+    return Pressed("Done.", in_words(call, now), rows(now, here=True))
+
+
+@pressed("ma")
+async def decide_all(call: Call, space_id: str, decision: str) -> Pressed:
+    """Keeps or discards all that waits, as far as this person decides it."""
+    space = await space_of(call, space_id)
+    if space is None or decision not in ("k", "x"):
+        return GONE
+    word = "keep" if decision == "k" else "discard"
+    done = await call.store.decide_waiting(space, call.user_id, call.admin, word)
+    page = await history(call, space, "w.1")
+    left = f" {done['pending']} still wait." if done["pending"] else ""
+    said = f"{'Kept' if decision == 'k' else 'Discarded'}: {done['decided']}.{left}"
+    return Pressed(said, page.text, page.rows)
+
+
+SWITCHES: dict[str, Callable[[Call], Json]] = {
+    "on": lambda call: {"memory": "on", "paused_until": None},
+    "off": lambda call: {"memory": "off", "paused_until": None},
+    "2h": lambda call: {"paused_until": _later(call, "2h")},
+    "1d": lambda call: {"paused_until": _later(call, "1d")},
+    "end": lambda call: {"paused_until": None},
+}
+
+
+def _later(call: Call, span: str) -> str | None:
+    end = until(span, datetime.now(call.zone))
+    return end.isoformat() if end else None
+
+
+def may_switch(call: Call, space: Space) -> bool:
+    """A person switches their own memory; a group's is switched by the people who run the bot."""
+    return space.owner_id == call.user_id if space.kind == "private" else call.admin
+
+
+async def changed(call: Call, change: Json) -> Told:
+    """Switches something in the space and chat where it was asked, and says how it stands then."""
+    if not may_switch(call, call.space):
+        return Told(ADMINS_ONLY)
+    now = await call.store.control(call.space, call.chat_id, call.topic_id, call.user_id, change)
+    return Told(in_words(call, now))
+
+
+async def board(call: Call, space: Space) -> Page:
+    """The switches of a space's memory as a page."""
+    own = space == call.space
+    now = await call.store.controls(space, call.chat_id if own else 0, call.topic_id if own else 0)
+    return Page(in_words(call, now, await place_of(call, space), own), rows(now, own and call.private))
+
+
+def in_words(call: Call, now: Json, place: str = "", here: bool = True) -> str:
+    """How it stands with a memory, one thing a line."""
+    if now["memory"] == "off":
+        state = "⛔ Memory is off: I recall nothing and learn nothing. /memory on"
+    elif now["paused_until"]:
+        end = moment(now["paused_until"], call.zone)
+        state = f"💤 Memory rests until {end}: I recall nothing and learn nothing. /memory resume"
+    else:
+        state = "🧠 Memory is on."
+    lines = [f"**Memory{place}**", f"- {state}"]
+    if here:
+        lines += [f"- {RECALLS[not now['recalls']]}; {TEACHES[not now['teaches']]}"]
+        if now["private"]:
+            lines.append("- 🕶 this conversation is off the record. /private off")
+    lines.append(f"- {counted(now['memories'], 'memory', 'memories')}, {now['pending']:,} waiting for a tap")
+    return "\n".join(lines)
+
+
+def rows(now: Json, here: bool) -> list[list[Json]]:
+    """What can be switched; what would change nothing is not there."""
+    space: Any = now["space_id"] or 0
+    if now["memory"] == "off":
+        first = [button("🧠 On", f"ms:{space}:on")]
+    elif now["paused_until"]:
+        first = [button("🧠 End the rest", f"ms:{space}:end"), button("⛔ Off", f"ms:{space}:off")]
+    else:
+        first = [
+            button("💤 2 hours", f"ms:{space}:2h"),
+            button("💤 1 day", f"ms:{space}:1d"),
+            button("⛔ Off", f"ms:{space}:off"),
+        ]
+    chat = [
+        button("Ignore memory here", "mh:ignore") if now["recalls"] else button("Use memory here", "mh:use"),
+        button("Learn nothing here", "mh:quiet") if now["teaches"] else button("Learn here", "mh:teach"),
+    ]
+    ways = [button("‹ What I know", f"ml:{space}:a.1")]
+    if now["pending"]:
+        ways.append(button(f"⏳ {now['pending']} waiting", f"mc:{space}:w.1"))
+    return [first, *([chat] if here else []), ways]

@@ -1,0 +1,175 @@
+"""Erase means erase: shown first, then taken away for good."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from relay.erasing import erased
+from relay.errors import MessengerError, RelayError
+from relay.verbs.registry import (
+    ADMINS_ONLY,
+    NOT_YOURS,
+    Call,
+    Json,
+    Pressed,
+    Told,
+    button,
+    counted,
+    literal,
+    number_in,
+    pressed,
+    short,
+)
+from relay.verbs.times import moment
+
+ASKED = re.compile(r"(?:--|[—–])erase\b\s*", re.IGNORECASE)
+"""How a forgetting is asked for that erases; phones make a dash of two hyphens."""
+LETTERS = 4
+NUMBER = re.compile(r"#([0-9]{1,18})")
+IN_A_CALL = 100
+OVER_REST = (
+    "The rows are gone; the database clears their room in its files by itself, within a day or so (autovacuum). Its "
+    "host's own backups are its host's."
+)
+
+
+def query_of(text: str) -> Json | None:
+    """What is to be erased: `{memory_id}` or `{words}`; None when the text is too short to tell."""
+    number = NUMBER.fullmatch(text.strip())
+    if number is not None:
+        return {"memory_id": int(number[1])}
+    words = " ".join(text.split())[:200]
+    return {"words": words} if sum(c.isalnum() for c in words) >= LETTERS else None
+
+
+async def preview(call: Call, text: str) -> Told:
+    """Shows what an erasure would take."""
+    query = query_of(text)
+    if query is None:
+        return Told(
+            "What shall I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
+            f"has, at least {LETTERS} letters.",
+            private=True,
+        )
+    found = await call.store.erase_preview(call.space, query, call.user_id, call.admin)
+    if found is None:
+        return Told("I find nothing like that which is yours to erase.", private=True)
+    number = found["erasure_id"]
+    buttons = [button("🔥 Erase for good", f"xe:{number}"), button("✖ Keep", f"xk:{number}")]
+    return Told(preview_text(call, found), rows=[buttons], private=True)
+
+
+def preview_text(call: Call, found: Json) -> str:
+    """What would go, in words (Markdown)."""
+    lines = [f"🔥 **Erase for good?** {counts(found['counts'])}"]
+    memories = [f"- `#{row['id']}` {literal(short(row['content'], 160))}" for row in found["memories"]]
+    said = [
+        f"- {moment(row['at'], call.zone)} · {who(row)}: {literal(short(row['text'], 120))}"
+        for row in found["messages"]
+    ]
+    for title, rows, count in (("Memories", memories, "memories"), ("Messages and answers", said, "messages")):
+        if rows:
+            lines += ["", f"**{title}**", *rows]
+            more = found["counts"][count] - len(rows)
+            lines += [f"- … and {more:,} more"] if more > 0 else []
+    if found["documents"]:
+        lines += ["", f"Documents: {literal(short(', '.join(found['documents']), 300))}"]
+    if found["counts"]["summaries"]:
+        lines += ["", "Summaries made from them go too, and are written anew without them."]
+    lines += [
+        f"Besides, {counted(row['messages'], 'message names', 'messages name')} “{literal(row['word'])}”: "
+        f"/forget --erase {literal(row['word'])} takes those."
+        for row in found["left"][:2]
+    ]
+    if found["more"]:
+        lines += ["That is more than I take at once: the newest 2,000. Ask again for the rest."]
+    return "\n".join([*lines, "", "It cannot be undone. Your own copies in Telegram stay yours to delete."])
+
+
+def who(row: Json) -> str:
+    """Who said a message."""
+    return "I" if row["role"] == "assistant" else literal(short(row["name"] or "you", 30))
+
+
+def counts(number: Json) -> str:
+    """How much goes, in words."""
+    told = [
+        counted(number["memories"], "memory", "memories"),
+        counted(number["messages"], "message"),
+        counted(number["summaries"], "summary", "summaries"),
+        counted(number["documents"], "document"),
+    ]
+    return ", ".join(one for one in told if not one.startswith("0 ")) or "nothing"
+
+
+@pressed("xk")
+async def keep(call: Call, erasure_id: str) -> Pressed:
+    """Leaves it all as it is."""
+    return Pressed("Kept.", "Nothing was erased.", [])
+
+
+@pressed("xe")
+async def erase(call: Call, erasure_id: str) -> Pressed:
+    """Erases what was shown."""
+    number = number_in(erasure_id) or 0
+    if not await call.store.erase_begin(number, call.user_id, call.admin):
+        return Pressed("That was too long ago, or it is not yours. Ask again: /forget --erase")
+    done = await erased(call.store, number)
+    if done is None:
+        return Pressed("It is being erased, and goes on by itself.", "🔥 It is being erased.", [])
+    buttons = []
+    if done["posted"]:
+        buttons.append([button(f"🗑 Delete {counted(done['posted'], 'answer')} of mine here", f"xd:{number}")])
+    leftovers = call.house.leftovers
+    if call.admin and leftovers is not None and leftovers.files():
+        buttons.append([button("🗄 Purge the backups", f"xp:{number}")])
+    return Pressed("Erased.", await told(call, done), buttons)
+
+
+async def told(call: Call, done: Json) -> str:
+    """What was erased, and where it may still be."""
+    lines = [f"🔥 Erased for good: {counts(done['counts'])}."]
+    leftovers = call.house.leftovers
+    if leftovers is not None:
+        lines.append(leftovers.told())
+        lines.append("" if await leftovers.vacuum() else OVER_REST)
+    if done["posted"]:
+        lines.append("My answers of the last two days can be deleted in the chat, too.")
+    lines.append("What you wrote yourself stays in Telegram until you delete it there.")
+    return "\n\n".join(line for line in lines if line)
+
+
+@pressed("xd")
+async def delete_answers(call: Call, erasure_id: str) -> Pressed:
+    """Deletes the bot's own messages that told it, where Telegram lets it."""
+    posted = await call.store.erase_posted(number_in(erasure_id) or 0, call.user_id)
+    if not posted:
+        return Pressed("There is nothing to delete any more.", rows=others(call, "xd:"))
+    gone = 0
+    for chat_id, message_id in posted[:IN_A_CALL]:
+        with suppress(MessengerError):
+            await call.house.messenger.call("deleteMessage", chat_id=chat_id, message_id=message_id)
+            gone += 1
+    left = f" {len(posted) - gone} could not be." if gone < len(posted) else ""
+    return Pressed(f"Deleted {counted(gone, 'message')} of mine.{left}", rows=others(call, "xd:"))
+
+
+@pressed("xp")
+async def purge(call: Call, erasure_id: str) -> Pressed:
+    """Replaces all backups by a fresh one."""
+    leftovers = call.house.leftovers
+    if not call.admin or leftovers is None:
+        return Pressed(ADMINS_ONLY) if not call.admin else NOT_YOURS
+    try:
+        _, removed = await leftovers.purge()
+    except RelayError as error:
+        return Pressed(short(str(error), 190))
+    said = f"{counted(removed, 'backup')} removed; a fresh one is there."
+    return Pressed(said, rows=others(call, "xp:"), says=Told(f"🗄 {said}"))
+
+
+def others(call: Call, kind: str) -> list[list[Json]]:
+    """The message's other buttons."""
+    present = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
+    return [row for row in present if not any(str(one.get("callback_data")).startswith(kind) for one in row)]

@@ -1,0 +1,224 @@
+"""The owner's controls in the chat: switches, patterns, what waits, beginning anew, off the record, erasing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.harness import OWNER
+from tests.acceptance.test_terminal import relay
+from tests.acceptance.town import SESSION, Town
+from tests.standins.telegram import Chat, StoredMessage
+
+pytestmark = SESSION
+
+
+async def question(town: Town, chat: Chat, begins: str) -> StoredMessage:
+    return await town.tg.wait_for(
+        lambda: next((m for m in reversed(town.tg.messages(chat)) if m.from_bot and m.text.startswith(begins)), None)
+    )
+
+
+async def test_memory_off_recalls_nothing_and_learns_nothing(town: Town) -> None:
+    ada, dm = town.person()
+    await town.ask(dm, ada, "my yacht is Albatross", "Noted [LEARN: Ada's yacht is Albatross]")
+    assert "Memory is off" in (await town.ask(dm, ada, "/memory off")).text
+    said = await town.ask(dm, ada, "which boat", "I do not know [LEARN: Ada asks about boats]")
+    assert "Memory rests" in said.text
+    assert "Not learned: memory is off" in said.text
+    assert "Albatross" not in town.prompt("which boat").system_text
+    again = await town.ask(dm, ada, "and now", "Still not.")
+    assert "Memory rests" not in again.text, "it is said once"
+    assert "memory is off" in (await town.ask(dm, ada, "/status")).text
+    refused = await town.ask(dm, ada, "/remember I sail at dawn")
+    assert "memory is off or rests" in refused.text
+    assert "Memory is on." in (await town.ask(dm, ada, "/memory on")).text
+    back = await town.ask(dm, ada, "which boat now", "The Albatross.")
+    assert "Memory is on again" in back.text
+    assert "Albatross" in town.prompt("which boat now").system_text
+    assert "boats" not in (await town.ask(dm, ada, "/memory")).text
+
+
+async def test_a_pause_says_until_when_and_ends(town: Town) -> None:
+    ada, dm = town.person()
+    assert "Write /memory pause 2h" in (await town.ask(dm, ada, "/memory pause someday")).text
+    said = await town.ask(dm, ada, "/memory pause 2h")
+    assert "Memory rests until" in said.text
+    assert "memory rests until" in (await town.ask(dm, ada, "/status")).text
+    board = await town.ask(dm, ada, "/memory controls")
+    assert await town.press(dm, ada, board, "End the rest") == "Done."
+    assert "Memory is on." in board.text
+    await town.press(dm, ada, board, "1 day")
+    assert "Memory rests until" in board.text
+    assert "Memory is on." in (await town.ask(dm, ada, "/memory resume")).text
+
+
+async def test_a_chat_ignores_memory_and_teaches_nothing(town: Town) -> None:
+    ada, dm = town.person()
+    await town.ask(dm, ada, "my cat is Minka", "Noted [LEARN: Ada's cat is Minka]")
+    topic = town.tg.topic(dm, "Work", ada)
+    here = await town.ask(dm, ada, "/memory here", topic=topic)
+    assert "this chat uses what I know; this chat teaches me" in here.text
+    await town.press(dm, ada, here, "Ignore memory here")
+    await town.press(dm, ada, here, "Learn nothing here")
+    assert "this chat ignores what I know; this chat teaches me nothing" in here.text
+    said = await town.ask(dm, ada, "a pet?", "No idea [LEARN: Ada asks about pets]", topic=topic)
+    assert "Not learned: this chat teaches me nothing" in said.text
+    assert "Minka" not in town.prompt("a pet?").system_text
+    await town.ask(dm, ada, "a pet elsewhere?", "Minka.")
+    assert "Minka" in town.prompt("a pet elsewhere?").system_text
+    await town.ask(dm, ada, "/memory here use", topic=topic)
+    await town.ask(dm, ada, "a pet again?", "Minka.", topic=topic)
+    assert "Minka" in town.prompt("a pet again?").system_text
+
+
+async def test_a_pattern_shows_what_would_go_and_how_many(town: Town) -> None:
+    ada, dm = town.person()
+    await town.ask(dm, ada, "work", "Ok [LEARN: Trip to Rome] [LEARN: Trips in May] [LEARN: Has a tripod]")
+    await town.ask(dm, ada, "tea", "Ok [LEARN: Drinks tea]")
+    shown = await town.ask(dm, ada, "/forget trip*")
+    assert shown.text.startswith("🧠 Forget 3 memories?")
+    assert "Drinks tea" not in shown.text
+    assert await town.press(dm, ada, shown, "Forget all 3") == "🧠 Forgot 3 memories."
+    assert "(1)" in (await town.ask(dm, ada, "/memory")).text
+    await town.press(dm, ada, shown, "Undo all")
+    assert "3 memories brought back" in shown.text
+    assert "(4)" in (await town.ask(dm, ada, "/memory")).text
+    assert "Nothing that I know fits" in (await town.ask(dm, ada, "/forget zebra*")).text
+    several = await town.ask(dm, ada, "/forget trip")
+    await town.press(dm, ada, several, "All 3")
+    assert "(1)" in (await town.ask(dm, ada, "/memory")).text
+
+
+async def test_nobody_else_confirms_a_pattern(town: Town) -> None:
+    (ada, dm), (ben, ben_dm) = town.person("Ada"), town.person("Ben")
+    await town.ask(dm, ada, "tea", "Ok [LEARN: Drinks green tea]")
+    shown = await town.ask(dm, ada, "/forget green*")
+    theirs = await town.ask(ben_dm, ben, "hello")
+    for data in shown.buttons.values():
+        query = town.tg.press(ben_dm, ben, theirs, data)
+        await town.tg.wait_for(lambda query=query: town.tg.answers.get(query))
+    assert "green tea" in (await town.ask(dm, ada, "/memory")).text
+
+
+async def test_all_that_waits_is_kept_or_discarded_at_once(town: Town) -> None:
+    ada, dm = town.person()
+    settings = await town.ask(dm, ada, "/settings")
+    await town.press(dm, ada, settings, "Ask")
+    await town.ask(dm, ada, "three", "Ok [LEARN: Likes plums] [LEARN: Plays chess] [LEARN: Swims on Mondays]")
+    shown = await town.ask(dm, ada, "/memory waiting")
+    assert shown.text.startswith("What waits for your tap (3)")
+    await town.press(dm, ada, shown, "Discard 3")
+    assert await town.press(dm, ada, shown, "Keep all 2") == "Kept: 2."
+    assert "(2)" in (await town.ask(dm, ada, "/memory")).text
+    await town.ask(dm, ada, "two", "Ok [LEARN: Reads maps] [LEARN: Bakes bread]")
+    shown = await town.ask(dm, ada, "/memory waiting")
+    assert await town.press(dm, ada, shown, "Discard all") == "Discarded: 2."
+    assert "(2)" in (await town.ask(dm, ada, "/memory")).text
+
+
+async def test_a_reset_needs_the_number_typed(town: Town) -> None:
+    ada, dm = town.person()
+    assert "I know nothing" in (await town.ask(dm, ada, "/memory reset")).text
+    await town.ask(dm, ada, "two", "Ok [LEARN: Reads old maps] [LEARN: Bakes rye bread]")
+    await town.ask(dm, ada, "/memory reset")
+    asked = await question(town, dm, "✎ reset #2")
+    assert "Nothing was forgotten" in (await town.ask(dm, ada, "yes", reply_to=asked)).text
+    assert "(2)" in (await town.ask(dm, ada, "/memory")).text
+    assert "Forgot all 2 memories" in (await town.ask(dm, ada, "2", reply_to=asked)).text
+    assert "I know nothing" in (await town.ask(dm, ada, "/memory")).text
+    changes = await town.ask(dm, ada, "/memory changes")
+    await town.press(dm, ada, changes, "Undo 1")
+    assert "(1)" in (await town.ask(dm, ada, "/memory")).text
+
+
+async def test_off_the_record_leaves_nothing(town: Town) -> None:
+    ada, dm = town.person()
+    await town.ask(dm, ada, "my dog is Rex", "Noted [LEARN: Ada's dog is Rex]")
+    begun = await town.ask(dm, ada, "/private")
+    assert begun.text.startswith("🕶 Off the record.")
+    for number in range(3):
+        said = await town.ask(dm, ada, f"xylocarp {number}", "A fruit [LEARN: Ada hides xylocarps]")
+        assert "Off the record" in said.text
+    assert "Rex" in town.prompt("xylocarp 2").system_text
+    assert "my dog is Rex" not in str(town.prompt("xylocarp 2").messages), "a page of its own"
+    assert "xylocarp 1" in str(town.prompt("xylocarp 2").messages)
+    assert "off the record" in (await town.ask(dm, ada, "/status")).text
+    assert "xylocarp 0" not in (await town.ask(dm, ada, "/search xylocarp")).text
+    assert "is over, and erased" in (await town.ask(dm, ada, "/private off")).text
+    after = await town.ask(dm, ada, "hello again", "Hello.")
+    assert "Off the record" not in after.text
+    assert "xylocarp" not in str(town.prompt("hello again").messages)
+    assert "xylocarp" not in (await town.ask(dm, ada, "/memory")).text.lower()
+    assert not [one for one in town.model.asides if "xylocarp" in str(one.body)], "no title, no summary"
+    assert "on the record" in (await town.ask(dm, ada, "/private off")).text
+
+
+async def test_erase_shows_then_takes_it_all(town: Town) -> None:
+    ada, dm = town.person()
+    await town.ask(
+        dm, ada, "my parrot is called Quinceberry", "Quinceberry! [LEARN: Ada's parrot is called Quinceberry]"
+    )
+    await town.ask(dm, ada, "tea please", "Here. [LEARN: Ada likes tea]")
+    for text in ("/forget --erase Quinceberry", "/forget —erase Quinceberry"):
+        shown = await town.ask(dm, ada, text)
+        assert shown.text.startswith("🔥 Erase for good? 1 memory, 2 messages")
+        assert "my parrot is called Quinceberry" in shown.text
+    await town.press(dm, ada, shown, "Erase for good")
+    assert "Erased for good: 1 memory, 2 messages" in shown.text
+    assert "backup" in shown.text
+    assert "Quinceberry" not in (await town.ask(dm, ada, "/memory")).text
+    assert "Quinceberry" not in (await town.ask(dm, ada, "/search parrot")).text
+    await town.ask(dm, ada, "what is my bird called", "I do not know.")
+    assert "Quinceberry" not in str(town.prompt("what is my bird called").body)
+    answers = [m for m in town.tg.messages(dm) if m.from_bot and m.text.startswith("Quinceberry!")]
+    assert answers
+    assert await town.press(dm, ada, shown, "Delete 1 answer") == "Deleted 1 message of mine."
+    assert not [m for m in town.tg.messages(dm) if m.from_bot and m.text.startswith("Quinceberry!")]
+    assert "at least 4 letters" in (await town.ask(dm, ada, "/forget --erase x")).text
+    assert "find nothing like that" in (await town.ask(dm, ada, "/forget --erase Quinceberry")).text
+
+
+async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> None:
+    olga = town.tg.user(OWNER)
+    dm = town.tg.dm(olga)
+    await town.ask(dm, olga, "my kite is Tramontana", "Ok [LEARN: Olga's kite is Tramontana]")
+    settings = town.relay.environment
+
+    async def asked(*words: str) -> dict[str, object]:
+        code, shown = await relay(settings, tmp_path, "memory", *words, "--json")
+        assert code == 0, shown
+        found: dict[str, object] = json.loads(shown)
+        return found
+
+    listed = await asked("show", "Tramontana")
+    (row,) = listed["memories"]  # type: ignore[misc]
+    assert row["content"] == "Olga's kite is Tramontana"
+    opened = await asked("show", str(row["id"]))
+    assert opened["source"]["said"]["text"] == "my kite is Tramontana"  # type: ignore[index]
+    assert (await asked("pause", "2h"))["paused_until"]
+    assert (await asked("resume"))["remembers"] is True
+    assert (await asked("changes"))["changes"]
+    assert (await asked("status"))["memory"] == "on"
+    found = await asked("erase", "Tramontana")
+    assert found["erased"] is None
+    done = await asked("erase", "Tramontana", "--yes", "--purge-backups")
+    assert done["erased"]["done"] is True  # type: ignore[index]
+    assert done["cleared"] is True
+    folder = Path(settings["RELAY_DATA_DIR"])
+    backups = await asyncio.to_thread(lambda: list(folder.rglob("*.relaybackup")))
+    assert len(backups) == 1
+    assert f"{datetime.now(UTC):%Y%m}" in backups[0].name
+    assert "Tramontana" not in (await town.ask(dm, olga, "/memory")).text
+
+
+@pytest.mark.parametrize("word", ["/memory off", "/memory reset", "/memory pause 1h"])
+async def test_a_groups_memory_is_switched_by_those_who_run_the_bot(town: Town, word: str) -> None:
+    (ada, _), (ben, _) = town.person("Ada"), town.person("Ben")
+    group, name = town.group(ada, ben), f"@{town.tg.bot.username}"
+    command, _, rest = word.partition(" ")
+    assert "for the people who run me" in (await town.ask(group, ada, f"{command}{name} {rest}")).text

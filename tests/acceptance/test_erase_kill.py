@@ -1,0 +1,60 @@
+"""Erasing when the process dies: what was confirmed is finished, and nothing is left of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.acceptance.house import House
+from tests.standins.telegram import Chat, StoredMessage
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WORD = "vermeerfax"
+
+
+def holding(house: House) -> list[str]:
+    """The tables that hold the word."""
+    tables = house.sql("select relname from pg_class where relnamespace = 'relay'::regnamespace and relkind = 'r'")
+    query = "select exists (select from relay.\"{}\" t where t::text ilike '%{}%')"
+    return [table for (table,) in tables if house.sql(query.format(table, WORD))[0][0]]
+
+
+async def shown(house: House, chat: Chat) -> StoredMessage:
+    return await house.tg.wait_for(
+        lambda: next((m for m in house.replies(chat) if m.text.startswith("🔥 Erase for good?")), None), timeout=30
+    )
+
+
+async def test_a_kill_in_the_middle_of_erasing_leaves_nothing(house: House) -> None:
+    chat = house.guest()
+    word = await house.asked(chat, f"the key is behind the {WORD}")
+    await house.answered(chat, word)
+    await house.tg.say(chat, None, f"/forget --erase {WORD}")
+    asked = await shown(house, chat)
+    assert {"message", "event", "delivery", "erasure"} <= set(holding(house))
+    with house.locked("message", "share"):
+        house.tg.press(chat, None, asked, next(data for name, data in asked.buttons.items() if "Erase" in name))
+        await house.until("select count(*) > 0 from relay.erasure where status = 'working'", timeout=30)
+        await house.relay.kill()
+    await house.again()
+    await house.polled()
+    await house.until("select count(*) > 0 from relay.erasure where status = 'done'", timeout=60)
+    await house.tg.wait_for(lambda: "Erased" in asked.text or "too long ago" in asked.text, timeout=60)
+    await house.tg.wait_for(lambda: holding(house) == [], timeout=60)
+
+
+async def test_a_private_session_that_a_kill_cut_off_leaves_nothing(house: House) -> None:
+    chat = house.guest()
+    await house.tg.say(chat, None, "/private")
+    await house.until_said(chat, "Off the record.")
+    for _ in range(2):
+        word = await house.asked(chat, f"about the {WORD}")
+        await house.answered(chat, word)
+    assert set(holding(house)) >= {"message"}
+    assert "event" not in holding(house)
+    with house.locked("message", "share"):
+        await house.tg.say(chat, None, "/private off")
+        await house.relay.kill()
+    await house.again()
+    await house.until_said(chat, "is over, and erased", timeout=60)
+    await house.tg.wait_for(lambda: holding(house) == [], timeout=60)

@@ -1,0 +1,129 @@
+"""Off the record: a session that leaves nothing but its counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from relay.archive.export import pages
+from relay.memory.store import Store
+from tests.integration.conftest import Sql
+from tests.integration.dump import holding
+from tests.integration.house import ADA, BOT, House, fact, incoming_of, private, reply
+
+WORDS = ("zanzibarix", "quetzalcoatlus")
+SEARCH = {"words": "zanzibarix", "phrases": [], "by": None, "here": None, "places": [], "since": None, "until": None}
+
+
+async def secret(house: House, sql: Sql, times: int = 6) -> None:
+    """A session off the record in which a lot happens."""
+    await house.exchange(ADA, "Before it.", "Yes.")
+    assert await house.store.private(private(ADA), ADA, 0, True) == {"private": True, "was": False}
+    for number in range(times):
+        turn = await house.turn(ADA, f"Zanzibarix {number} is hidden")
+        incoming = incoming_of(turn, f"Zanzibarix {number} is hidden", private(ADA))
+        papers = [
+            {
+                "unique_id": f"u{number}",
+                "name": "q.pdf",
+                "mime": "",
+                "kind": "PDF",
+                "pages": 1,
+                "parts": ["quetzalcoatlus"],
+            }
+        ]
+        context = await house.store.begin(replace(incoming, documents=papers), "model-1")
+        assert "Before it." not in str(context.recent)
+        finished = reply("I keep it: quetzalcoatlus.", [fact(ADA, "hides zanzibarix")])
+        told = await house.store.finish(incoming, finished | {"events": [{"kind": "tool", "input": "zanzibarix"}]})
+        assert (told["changes"], told["signs"]) == ([], ["private"])
+        request = {"chat_id": ADA, "text": "I keep it: quetzalcoatlus."}
+        await house.store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": request}])
+        sent = [{"seq": 1, "status": "sent", "telegram_message_id": 500 + number, "error": None}]
+        await house.store.sent(turn, sent, True)
+
+
+async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql)
+    held = await holding(sql, *WORDS)
+    assert held.keys() == {"message", "delivery", "turn"} | (held.keys() & {"posted"}), (
+        "no events, no memory, no titles"
+    )
+    assert await sql("select count(*) from summary_due") == [(1,)], "of what was said before"
+    assert await sql("select count(*) from title_due d join session s on s.id = d.session_id where private") == [(0,)]
+    done = await store.private(private(ADA), ADA, 0, False)
+    assert done == {"private": False, "was": True}
+    assert await holding(sql, *WORDS) == {}
+    assert await sql("select exchange_count from thread") == [(7,)]
+    assert await sql("select count(*) from spend") == [(7,)]
+    assert await sql("select count(*) from message") == [(2,)]
+    after = await house.exchange(ADA, "After it.")
+    assert after.context.recent == []
+
+
+async def test_new_ends_it_too(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql, 2)
+    assert (await store.new_session(private(ADA), ADA, 0, "Next"))["private"]
+    assert await holding(sql, *WORDS) == {}
+    assert await sql("select title from session order by id desc limit 1") == [("Next",)]
+
+
+async def test_twelve_silent_hours_end_it(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql, 2)
+    assert await store.sweep_private(12) == 0
+    assert await holding(sql, *WORDS)
+    await sql("update thread set last_at = now() - interval '13 hours'")
+    assert await store.sweep_private(12) == 0
+    assert await holding(sql, *WORDS) == {}
+
+
+async def test_a_message_after_the_idle_gap_begins_on_the_record(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql, 2)
+    await sql("update thread set last_at = now() - interval '30 hours'")
+    said = await house.exchange(ADA, "On the record.")
+    assert said.context.recent == []
+    assert await holding(sql, *WORDS) == {}
+    assert await sql("select private from session order by id desc limit 1") == [(False,)]
+
+
+async def test_what_is_being_answered_at_its_end_goes_with_its_turn(
+    house: House, store: Store, sql: Sql, another: Any
+) -> None:
+    await secret(house, sql, 1)
+    turn = await house.turn(ADA, "Zanzibarix once more")
+    incoming = incoming_of(turn, "Zanzibarix once more", private(ADA))
+    await store.begin(incoming, "model-1")
+    await store.private(private(ADA), ADA, 0, False)
+    assert await store.sweep_private(12) == 1
+    await store.begin(incoming, "model-1")  # it runs again after a crash
+    await store.finish(incoming, reply("Zanzibarix indeed", [fact(ADA, "zanzibarix")]))
+    await house.close(turn)
+    assert await holding(sql, *WORDS) == {}
+    assert await another().sweep_private(12) == 0
+    assert await sql("select count(*) from session where private and erased_at is null") == [(0,)]
+
+
+async def test_nobody_finds_it_while_it_lasts(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql, 2)
+    assert (await store.find(private(ADA), BOT.id, SEARCH, 0, 5))["total"] == 0
+    lines = [row async for page in pages(store, private(ADA), "1") for row in page]
+    assert "anzibarix" not in str(lines)
+    assert "Before it." in str(lines)
+    assert "q.pdf" not in str(lines)
+    assert (await store.sessions(private(ADA), ADA, 0, 0, 10))["total"] == 1
+
+
+async def test_backups_and_moves_leave_it_out(
+    house: House, store: Store, sql: Sql, database: Any, tmp_path: Path
+) -> None:
+    await secret(house, sql, 2)
+    turn = await house.turn(ADA, "Zanzibarix under way")
+    await store.begin(incoming_of(turn, "Zanzibarix under way", private(ADA)), "model-1")
+    state = await database.call("move_state")
+    copied = ""
+    for table in state["tables"]:
+        page = await database.call("move_page", table=table["name"], after=None, most_rows=1000, most_bytes=10**7)
+        copied += str(page["rows"])
+    assert "Before it." in copied
+    assert not [word for word in WORDS if word in copied.lower()]

@@ -1,0 +1,46 @@
+"""Until when something lasts, as people write it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.verbs.spans import until
+
+NOW = datetime(2026, 11, 22, 17, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2h", "2026-11-22 19:30"),
+        ("30m", "2026-11-22 18:00"),
+        ("for 3 days", "2026-11-25 17:30"),
+        ("1w", "2026-11-29 17:30"),
+        ("until 2026-12-24", "2026-12-24 00:00"),
+        ("2026-12-24 18:15", "2026-12-24 18:15"),
+        ("until tomorrow", "2026-11-23 00:00"),
+        ("tomorrow 9:05", "2026-11-23 09:05"),
+        ("until 18:00", "2026-11-22 18:00"),
+        ("until 9:00", "2026-11-23 09:00"),
+    ],
+)
+def test_spans_and_dates(text: str, at: str) -> None:
+    assert until(text, NOW) == datetime.fromisoformat(at).replace(tzinfo=NOW.tzinfo)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0h", "until", "soon", "2026-13-01", "2020-01-01", "today", "25:00", "2h 3h", "-1h"]
+)
+def test_what_names_no_time_to_come_is_none(text: str) -> None:
+    assert until(text, NOW) is None
+
+
+@given(st.text(max_size=30))
+def test_whatever_is_written_it_is_none_or_later(text: str) -> None:
+    found = until(text, NOW)
+    assert found is None or NOW < found < NOW + timedelta(days=4_000_000)
