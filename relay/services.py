@@ -12,6 +12,7 @@ import structlog
 
 from relay import migrate
 from relay.app import Relay, version
+from relay.indexing import Asked, Indexer, keep_fresh
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Model
@@ -130,6 +131,13 @@ async def settling(model: Model, telegram: Telegram, scheduler: Scheduler, peopl
         await warm()
     scheduler.start()
     await register(telegram, people.admins, people.allowed - people.admins)
+
+
+async def indexing(relay: Relay, embedder: Asked) -> None:
+    """Keeps the index that finds by meaning fresh, until cancelled."""
+    await asyncio.sleep(FIRST_POLL_SECONDS)
+    await embedder.preload()
+    await keep_fresh(Indexer(relay.memory, embedder))
 
 
 async def showing(relay: Relay, bot: Bot, silence: Callable[[], float], worker: Worker, stands: asyncio.Event) -> None:

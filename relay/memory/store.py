@@ -7,6 +7,7 @@ from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.document import DocumentCalls
 from relay.memory.calls.duty import DutyCalls
 from relay.memory.calls.edit import EditCalls
+from relay.memory.calls.embedding import EmbeddingCalls
 from relay.memory.calls.examine import ExamineCalls
 from relay.memory.calls.export import ExportCalls
 from relay.memory.calls.facts import FactCalls
@@ -34,6 +35,7 @@ class Store(
     DocumentCalls,
     DutyCalls,
     EditCalls,
+    EmbeddingCalls,
     ExamineCalls,
     ExportCalls,
     FactCalls,

@@ -15,7 +15,7 @@ from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import File, Space
-from relay.ports import Messenger
+from relay.ports import Embedder, Messenger
 
 Json = dict[str, Any]
 Rows = Sequence[Sequence[Json]]
@@ -41,6 +41,8 @@ class House:
     """What hears voice notes; empty: nothing does."""
     speaks: str = ""
     """What says answers aloud."""
+    embedder: Embedder | None = None
+    """What finds by meaning; None: things are found by words."""
 
 
 @dataclass(frozen=True, slots=True)
