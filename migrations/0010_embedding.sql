@@ -18,6 +18,6 @@ create index embed_due_newest on relay.embed_due (since desc, entry_id desc);
 
 -- How far everything was put down to be embedded anew; no row: that is done.
 create table relay.embedding_rebuild (
-    only boolean primary key default true check (only),
+    single boolean primary key default true check (single),
     through bigint not null default 0
 );

@@ -138,29 +138,27 @@ class Indexer:
         try:
             return await self._made_of(rest) if rest else 0
         except EmbedderUnavailable:
-            if len(rest) == 1:
-                await self._check(rest)
-                return 0
+            await self._check(rest)
         except BaseException:
             await asyncio.shield(self._give_back(rest))
             raise
-        made = 0
-        for number, row in enumerate(rest):
-            try:
-                made += await self._made_of([row])
-            except EmbedderUnavailable:
-                await self._check(rest[number + 1 :])
-        return made
+        return sum([await self._alone(row) for row in rest]) if len(rest) > 1 else 0
 
-    async def _check(self, others: Sequence[Json]) -> None:
-        """Whether it was the text: an embedder that makes no vector of a simple word is broken. Then what is taken is
+    async def _check(self, rows: Sequence[Json]) -> None:
+        """Whether it was a text: an embedder that makes no vector of a simple word is broken. Then all that was taken is
         given back. Raises `EmbedderUnavailable`."""
         try:
             await self._embedder.own.embed(["text"])
         except EmbedderUnavailable:
-            await self._give_back(others)
+            await self._give_back(rows)
             raise
-        log.warning("a text could not be embedded")
+        log.warning("texts could not be embedded", many=len(rows))
+
+    async def _alone(self, row: Json) -> int:
+        try:
+            return await self._made_of([row])
+        except EmbedderUnavailable:
+            return 0
 
     async def _give_back(self, rows: Sequence[Json]) -> None:
         await self._store.return_embed_due([row["entry_id"] for row in rows])
