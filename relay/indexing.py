@@ -145,8 +145,8 @@ class Indexer:
         return sum([await self._alone(row) for row in rest]) if len(rest) > 1 else 0
 
     async def _check(self, rows: Sequence[Json]) -> None:
-        """Whether it was a text: an embedder that makes no vector of a simple word is broken. Then all that was taken is
-        given back. Raises `EmbedderUnavailable`."""
+        """Whether it was a text: an embedder that makes no vector of a simple word is broken. Then all that was taken
+        is given back. Raises `EmbedderUnavailable`."""
         try:
             await self._embedder.own.embed(["text"])
         except EmbedderUnavailable:

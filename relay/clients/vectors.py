@@ -90,7 +90,8 @@ class Vectors:
 
     async def ask(self, texts: Sequence[str], query: bool) -> list[Vector]:
         """A vector for each text, or None for one that cannot be embedded. Raises `Ended`."""
-        number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
+        number = next(self._numbers)
+        answer: asyncio.Future[list[Vector]] = asyncio.get_running_loop().create_future()
         if self._hearing is None or self._hearing.done():
             raise Ended
         self._asked[number] = answer
