@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 from relay.app import Relay, make_embedder, opened
 from relay.embedding.installed import named
 from relay.errors import EmbedderUnavailable
-from relay.indexing import STEP, Asked, Indexer
+from relay.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, Asked, Indexer
 from relay.progress import plain, watching
 from relay.settings import Settings
 
@@ -55,7 +57,13 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
             def at(made: int) -> None:
                 watcher.at("Embedding", "entries", made, max(made, due))
 
-            made = await Indexer(store, embedder, at).run()
+            indexer = Indexer(store, embedder, at)
+            made = await indexer.run()
+            until = time.monotonic() + LEASE_SECONDS + LOOK_SECONDS
+            # What another process has taken, which may be dead, is waited for.
+            while (await store.embedding_status(model))["due"] and time.monotonic() < until:
+                await asyncio.sleep(LOOK_SECONDS)
+                made += await indexer.run()
         now = await store.embedding_status(model)
         left = f", {now['due']:,} still due" if now["due"] else ""
         console.print(f"{made:,} made: {now['embedded']:,} of {now['entries']:,} are found by meaning{left}.")

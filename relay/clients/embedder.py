@@ -26,7 +26,7 @@ LOADING_SECONDS = {NANO: 60.0}
 DOWNLOADING_SECONDS = 900.0
 """How long a model may take to load that is downloaded the first time."""
 QUERY_SECONDS = 10.0
-SECONDS_A_TEXT = 10.0
+SECONDS_A_TEXT = 5.0
 """How long the slowest machine may take for one text of `PASSAGE` characters."""
 WAITING = 16
 """How many requests may wait: those beyond are refused at once."""
