@@ -30,7 +30,7 @@ SECONDS_A_TEXT = 5.0
 """How long the slowest machine may take for one text of `PASSAGE` characters."""
 WAITING = 16
 """How many requests may wait: those beyond are refused at once."""
-QUERY = 240
+QUERY = 120
 """Characters of what somebody looks for that are embedded: a long one would come too late."""
 PASSAGE = 1000
 """Characters of a text that are embedded: what it costs grows with them, and a model of this size reads no more than a
