@@ -38,9 +38,7 @@ class Slow:
         return [[0.5, *[0.0] * 383] for _ in texts]
 
 
-async def recalled_with(
-    house: House, monkeypatch: pytest.MonkeyPatch, embedder: Slow | None
-) -> tuple[Any, float]:
+async def recalled_with(house: House, monkeypatch: pytest.MonkeyPatch, embedder: Slow | None) -> tuple[Any, float]:
     """What recall was given for a message, and how long it took to begin with it."""
     given: list[tuple[Any, str]] = []
     own = Store.recall
