@@ -4,14 +4,13 @@
 -- SQL NULL, numbers of any length, microseconds), and both sides make the same checksum of it.
 
 -- The tables that move, each after those it refers to: whatever there is, except what says which database this is
--- and what it has been through, and except what is made again from the rest.
+-- and what it has been through.
 create or replace function relay.move_tables() returns table (name text, place bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive movable as (
         select oid, relname from pg_class
         where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p') and not relispartition
-            and relname not in ('migration', 'function_file', 'identity', 'move',
-                'entry', 'embed_due', 'embedding', 'embedding_rebuild')),
+            and relname not in ('migration', 'function_file', 'identity', 'move')),
     reference as (
         select conrelid as child, confrelid as parent from pg_constraint
         where contype = 'f' and conrelid <> confrelid and conrelid in (select oid from movable)),
@@ -196,8 +195,7 @@ $$;
 create or replace function relay.move_empty() returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') || ' cascade'
-        from relay.move_tables());
+    execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') from relay.move_tables());
 end $$;
 
 -- Begins a move from a source into this database, or takes up the one that was begun: its row, or null when the
