@@ -95,9 +95,7 @@ class Indexer:
         self._changing = True
 
     async def begin(self) -> None:
-        """Enters what is not entered yet, and looks which model questions are embedded with."""
-        while await self._store.index_missing(STEP):
-            pass
+        """Looks which model questions are embedded with."""
         await self._choose()
 
     async def run(self) -> int:
@@ -182,6 +180,16 @@ class Indexer:
     async def _choose(self) -> None:
         status = await self._store.embedding_status(self._model)
         await self._embedder.serve(status["serves"])
+
+
+async def enter(store: Store, at: Callable[[int], object] = lambda entered: None) -> int:
+    """Enters what can be found and is not entered yet: after an upgrade, a move, a restored backup. `at` hears now and
+    then how much was; returns that. Without an embedder, too: words are found by it."""
+    entered = 0
+    while put := await store.index_missing(STEP):
+        entered += put
+        at(entered)
+    return entered
 
 
 async def keep_fresh(indexer: Indexer) -> None:

@@ -12,7 +12,7 @@ import structlog
 
 from relay import migrate
 from relay.app import Relay, version
-from relay.indexing import Asked, Indexer, keep_fresh
+from relay.indexing import Asked, Indexer, enter, keep_fresh
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Model
@@ -89,6 +89,7 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     back_up = once("backup", lambda: nightly(backup, settings.backups, settings.backup_days))
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
+        Job("index", lambda: enter(relay.memory), minutes=1),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
         Job("tidy", once("tidy", lambda: tidy(relay.memory)), at=(3, 10)),
         *([Job("backup", back_up, at=(3, 30))] if settings.backup_days else []),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from relay.errors import EmbedderUnavailable
-from relay.indexing import BATCH, Asked, Indexer, keep_fresh
+from relay.indexing import BATCH, Asked, Indexer, enter, keep_fresh
 from relay.memory.calls.embedding import vector_text
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -125,12 +125,12 @@ async def test_everything_due_gets_its_vector(house: House, store: Store, sql: S
     assert await indexer.run() == 0
 
 
-async def test_what_was_never_entered_is_found_at_the_start(house: House, store: Store, sql: Sql) -> None:
+async def test_what_was_never_entered_is_found(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, "question", "answer")
     await sql("delete from entry")
     indexer = Indexer(store, asked(Embedding()))
     assert await indexer.run() == 0
-    await indexer.begin()
+    assert await enter(store) == 2
     assert await indexer.run() == 2
 
 
