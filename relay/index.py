@@ -32,7 +32,7 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Relay, Asked | None
 
 
 async def status(settings: Settings) -> dict[str, Any]:
-    """How the index stands: `{model, entries, embedded, due, of_other_models, serves, rebuilding}`; model empty: there is
+    """How the index stands: `{model, entries, embedded, due, of_other_models, serves, rebuilding}`; no model: there is
     no embedder."""
     async with _opened(settings) as (relay, embedder):
         model = embedder.own.model if embedder else ""
@@ -40,7 +40,7 @@ async def status(settings: Settings) -> dict[str, Any]:
 
 
 async def index(settings: Settings, rebuild: bool = False) -> None:
-    """Makes what is missing; with `rebuild` all vectors anew, or those that an earlier one which was broken off left."""
+    """Makes what is missing; with `rebuild` all vectors anew, or those that one which was broken off left."""
     console, what = plain(), named(settings.embedder)
     async with _opened(settings) as (relay, embedder):
         store = relay.memory
