@@ -15,13 +15,15 @@ import structlog
 from relay import migrate
 from relay.budget import Budget
 from relay.clients.speakers import speakers
+from relay.embedding.installed import named
 from relay.errors import SchemaError
 from relay.hearing.installed import chosen
+from relay.indexing import Asked
 from relay.memory.direct import Memory
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Database, Ears, Keeper, Messenger, Model, Opener, Voice
+from relay.ports import Database, Ears, Embedder, Keeper, Messenger, Model, Opener, Voice
 from relay.prices import load as load_prices
 from relay.settings import Settings
 from relay.settings import load as load_settings
@@ -134,6 +136,24 @@ def make_ears(settings: Settings) -> WhisperEars:
     )
 
 
+def make_embedder(settings: Settings) -> Asked | None:
+    """What finds by meaning, in a process of its own that starts at first use. None: it is off, or not installed, which
+    is logged."""
+    what = named(settings.embedder)
+    if what is None:
+        return None
+    if not what.is_installed:
+        log.warning("found by words alone: the embedder is not installed", embedder=what.engine, fix=what.how)
+        return None
+    from relay.clients.embedder import ChildEmbedder
+
+    def make(model: str) -> ChildEmbedder | None:
+        other = named(model)
+        return ChildEmbedder(other, settings.data_dir / "models") if other and other.is_installed else None
+
+    return Asked(ChildEmbedder(what, settings.data_dir / "models"), make)
+
+
 def make_worker(
     relay: Relay,
     model: Model,
@@ -144,9 +164,10 @@ def make_worker(
     ears: Ears | None = None,
     voice: Voice | None = None,
     opener: Opener | None = None,
+    embedder: Embedder | None = None,
 ) -> Worker:
-    """A worker on an open Relay. `ears` hear recordings, `voice` says answers aloud; None: nothing does. `opener`:
-    see `make_reader`."""
+    """A worker on an open Relay. `ears` hear recordings, `voice` says answers aloud, `embedder` finds by meaning; None:
+    nothing does. `opener`: see `make_reader`."""
     from relay.bot.groups import Groups
     from relay.bot.worker import Worker
     from relay.jobs import Summariser
@@ -170,11 +191,12 @@ def make_worker(
         hears=chosen(settings.speech_to_text) or "",
         speaks=next(iter(speakers(settings)), ""),
         leftovers=make_leftovers(relay),
+        embedder=embedder,
     )
     reader, shelf = make_reader(settings, messenger, ears, opener)
     engine = Engine(
         relay.store, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf,
-        settings.memory_tokens, settings.capture,
+        settings.memory_tokens, settings.capture, embedder,
     )  # fmt: skip
     return Worker(
         engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo,

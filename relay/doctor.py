@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from relay.app import budget_of, version
-from relay.checks import backups, machine, model, network, settings, speech, storage, telegram, voice
+from relay.checks import backups, machine, meaning, model, network, settings, speech, storage, telegram, voice
 from relay.checks.finding import Finding, in_vain, within
 from relay.clients.instance import in_use
 from relay.errors import SettingsError
@@ -45,11 +45,20 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
         asyncio.gather(
             _asked(network, lambda: network.network(given, bool(here)), wrong),
             _asked(voice, lambda: voice.voice(given), wrong),
+            _asked(meaning, lambda: meaning.meaning(given), wrong),
         ),
         looking,
     )
     people = settings.people(given, look.work)
-    found = [*first, people, *asked, *models, *look.findings, *files, *others[0], *others[1]]
+    found = [
+        *first,
+        people,
+        *asked,
+        *models,
+        *look.findings,
+        *files,
+        *(line for findings in others for line in findings),
+    ]
     return [*found, machine.python(), speech.hearing(given)]
 
 

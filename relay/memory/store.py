@@ -8,6 +8,7 @@ from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.document import DocumentCalls
 from relay.memory.calls.duty import DutyCalls
 from relay.memory.calls.edit import EditCalls
+from relay.memory.calls.embedding import EmbeddingCalls
 from relay.memory.calls.erase import EraseCalls
 from relay.memory.calls.examine import ExamineCalls
 from relay.memory.calls.export import ExportCalls
@@ -37,6 +38,7 @@ class Store(
     DocumentCalls,
     DutyCalls,
     EditCalls,
+    EmbeddingCalls,
     EraseCalls,
     ExamineCalls,
     ExportCalls,

@@ -71,6 +71,7 @@ async def status(call: Call) -> Told:
         f"{today['output']:,} out, "
         f"{summed(now['used'], call.house.budget.prices).price} with summaries and titles",
         f"- voice: {heard_by(call.house)}",
+        f"- found by {found_by(call.house)}",
     ]
     if call.admin and call.private:
         lines.append(
@@ -107,6 +108,11 @@ def heard_by(house: House) -> str:
     heard = f"heard by {literal(house.hears)}" if house.hears else "not heard (no engine is installed and on)"
     said = f"answers said by {literal(house.speaks)}" if house.speaks else "answers are not said aloud"
     return f"{heard}; {said}"
+
+
+def found_by(house: House) -> str:
+    """How things are found, in words (Markdown)."""
+    return f"words and meaning ({literal(house.embedder.model)})" if house.embedder else "words"
 
 
 @verb("retry", usage="[big|small|model]", help="answer my last message again", doors=("chat",))

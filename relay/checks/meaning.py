@@ -1,0 +1,33 @@
+"""What finds by meaning: whether it is installed, and works."""
+
+from __future__ import annotations
+
+from relay.checks.finding import Finding, ok, skipped, warning
+from relay.clients.embedder import ChildEmbedder
+from relay.embedding.installed import NANO, named
+from relay.errors import EmbedderUnavailable
+from relay.settings import Settings
+
+NAMES = ("meaning",)
+NEEDS = ("RELAY_EMBEDDER",)
+SECONDS = 90.0
+BY_WORDS = "things are found by words alone"
+OTHERWISE = "Another embedder may work: `pip install 'relay[meaning-fastembed]'` and RELAY_EMBEDDER=fastembed."
+
+
+async def meaning(settings: Settings) -> list[Finding]:
+    """Embeds one word with what the settings name."""
+    what = named(settings.embedder)
+    if what is None:
+        return [skipped("meaning", f"off (RELAY_EMBEDDER); {BY_WORDS}")]
+    if not what.is_installed:
+        return [warning("meaning", f"{what.engine} is not installed; {BY_WORDS}", f"{what.how}, then a restart.")]
+    embedder = ChildEmbedder(what, settings.data_dir / "models")
+    try:
+        await embedder.embed(["word"], query=True)
+    except EmbedderUnavailable:
+        fix = OTHERWISE if what.engine == NANO else "RELAY_LOG_LEVEL=DEBUG tells more; RELAY_EMBEDDER names the model."
+        return [warning("meaning", f"{what.vectors} does not work here; {BY_WORDS}", fix)]
+    finally:
+        await embedder.close()
+    return [ok("meaning", f"{what.engine} {what.version}, {what.model}")]

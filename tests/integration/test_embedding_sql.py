@@ -1,0 +1,218 @@
+"""Vectors of what was stored: each once, of the text as it is now, by the model of the settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from relay.errors import EmbedderUnavailable
+from relay.indexing import BATCH, Asked, Indexer, enter, keep_fresh
+from relay.memory.calls.embedding import vector_text
+from relay.memory.store import Store
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, House
+
+Json = dict[str, Any]
+ONE = vector_text([1.0, *[0.0] * 383])
+
+
+class Embedding:
+    """An embedder of vectors of ones; `died_of`: a text that it cannot stand."""
+
+    dimensions = 384
+
+    def __init__(self, model: str = "mine", died_of: str = "") -> None:
+        self.model = model
+        self.died_of = died_of
+        self.texts: list[str] = []
+        self.away = self.closed = False
+
+    async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
+        if self.away or (self.died_of and any(self.died_of in text for text in texts)):
+            raise EmbedderUnavailable
+        self.texts += texts
+        return [[1.0, *[0.0] * 383] for _ in texts]
+
+    async def preload(self) -> None:
+        """It is there."""
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def asked(embedder: Embedding, *others: Embedding) -> Asked:
+    return Asked(embedder, lambda model: next((one for one in others if one.model == model), None))
+
+
+def stored(rows: list[Json], vector: str | None = ONE) -> list[Json]:
+    """What was taken, with its vectors."""
+    return [{key: row[key] for key in ("entry_id", "since", "hash")} | {"vector": vector} for row in rows]
+
+
+async def texts_of(sql: Sql, model: str) -> set[str]:
+    """The texts that have a vector of a model."""
+    rows = await sql(
+        "select relay.entry_text(e) from embedding m join entry e on e.id = m.entry_id where model = %s", model
+    )
+    return {text for (text,) in rows}
+
+
+async def test_the_newest_come_first_and_go_to_one_process(
+    house: House, store: Store, another: Callable[[], Store]
+) -> None:
+    for number in range(3):
+        await house.exchange(ADA, f"question {number}", f"answer {number}")
+    first = await store.take_embed_due(2, 60)
+    second = await another().take_embed_due(100, 60)
+    assert [row["text"] for row in [*first, *second]] == [
+        f"{word} {number}" for number in (2, 1, 0) for word in ("answer", "question")
+    ]
+    assert await store.take_embed_due(100, 60) == []
+    assert await store.store_embeddings("mine", stored(first)) == 2
+    assert (await store.embedding_status("mine")).items() >= {"entries": 6, "embedded": 2, "due": 4}.items()
+    await store.return_embed_due([row["entry_id"] for row in second])
+    assert len(await store.take_embed_due(100, 60)) == 4
+
+
+async def test_what_a_dead_process_had_comes_again_later_each_time(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "question", "answer")
+    for times in range(3):
+        assert len(await store.take_embed_due(10, 60)) == 2
+        await sql("update embed_due set leased_until = leased_until - %s * interval '1 second'", 60 * 2**times - 5)
+        assert await store.take_embed_due(10, 60) == []
+        await sql("update embed_due set leased_until = leased_until - interval '6 seconds'")
+
+
+async def test_no_vector_is_stored_of_a_text_that_was(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "old words", "answer")
+    taken = await store.take_embed_due(10, 60)
+    await sql("update message set text = 'new words' where text = 'old words'")
+    assert await store.store_embeddings("mine", stored(taken)) == 1
+    assert await texts_of(sql, "mine") == {"answer"}
+    [again] = await store.take_embed_due(10, 60)
+    assert again["text"] == "new words"
+
+
+async def test_a_text_put_down_again_meanwhile_stays_due(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "question", "answer")
+    taken = await store.take_embed_due(10, 60)
+    await sql("update embed_due set since = since + interval '1 second'")
+    assert await store.store_embeddings("mine", stored(taken)) == 2
+    assert (await store.embedding_status("mine"))["due"] == 2
+
+
+async def test_what_is_gone_takes_its_vector_along(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "question", "answer")
+    taken = await store.take_embed_due(10, 60)
+    await sql("delete from entry where id = %s", taken[0]["entry_id"])
+    assert await store.store_embeddings("mine", stored(taken)) == 1
+    await sql("delete from entry")
+    assert (await store.embedding_status("mine"))["embedded"] == 0
+
+
+async def test_everything_due_gets_its_vector(house: House, store: Store, sql: Sql) -> None:
+    for number in range(BATCH):
+        await house.exchange(ADA, f"question {number}", f"answer {number}")
+    await sql("update message set text = '  ' where text = 'answer 3'")
+    embedder = Embedding()
+    indexer = Indexer(store, asked(embedder))
+    assert await indexer.run() == 2 * BATCH - 1
+    assert "answer 3" not in embedder.texts
+    assert (await store.embedding_status("mine")).items() >= {"embedded": 2 * BATCH - 1, "due": 0}.items()
+    assert await indexer.run() == 0
+
+
+async def test_what_was_never_entered_is_found(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "question", "answer")
+    await sql("delete from entry")
+    indexer = Indexer(store, asked(Embedding()))
+    assert await indexer.run() == 0
+    assert await enter(store) == 2
+    assert await indexer.run() == 2
+
+
+async def test_a_text_that_the_embedder_dies_of_keeps_no_others_from_theirs(
+    house: House, store: Store, sql: Sql
+) -> None:
+    for text in ("one", "poison", "two"):
+        await house.exchange(ADA, text, f"re {text}")
+    await Indexer(store, asked(Embedding(died_of="poison"))).run()
+    assert await texts_of(sql, "mine") == {"one", "two", "re one", "re two"}
+    assert (await store.embedding_status("mine"))["due"] == 2
+    assert await store.take_embed_due(10, 60) == []
+
+
+async def test_an_embedder_that_is_away_takes_nothing_along(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "question", "answer")
+    embedder = Embedding()
+    embedder.away = True
+    with pytest.raises(EmbedderUnavailable):
+        await Indexer(store, asked(embedder)).run()
+    embedder.away = False
+    assert await Indexer(store, asked(embedder)).run() == 2
+
+
+async def test_a_new_model_makes_everything_again_while_the_old_serves(house: House, store: Store, sql: Sql) -> None:
+    for number in range(10):
+        await house.exchange(ADA, f"question {number}", f"answer {number}")
+    old, new = Embedding("old"), Embedding("new")
+    await Indexer(store, asked(old)).run()
+    both = asked(new, old)
+    indexer = Indexer(store, both)
+    await indexer.begin()
+    assert both.model == "old", "most vectors are its"
+    await both.embed(["a question"], query=True)
+    assert old.texts[-1] == "a question"
+    assert await store.embed_again("new", 4) == 4
+    await house.exchange(ADA, "something new", "answer new")
+    assert (await store.take_embed_due(1, 0))[0]["text"] == "answer new", "what is new comes first"
+    await sql("update embed_due set leased_until = null")
+    assert await indexer.run() == 22
+    assert both.model == "new"
+    assert old.closed
+    assert not new.closed
+    assert (await store.embedding_status("new")).items() >= {"embedded": 22, "of_other_models": 0, "due": 0}.items()
+
+
+async def test_questions_go_to_the_new_model_where_the_old_is_gone(house: House, store: Store) -> None:
+    await house.exchange(ADA, "question", "answer")
+    await Indexer(store, asked(Embedding("old"))).run()
+    new = asked(Embedding("new"))
+    await Indexer(store, new).begin()
+    assert (await store.embedding_status("new"))["serves"] == "old"
+    assert new.model == "new"
+
+
+async def test_making_everything_anew_goes_on_where_it_was_broken_off(house: House, store: Store, sql: Sql) -> None:
+    for number in range(3):
+        await house.exchange(ADA, f"question {number}", f"answer {number}")
+    await Indexer(store, asked(Embedding())).run()
+    assert await store.embed_everything(100) == 0, "nobody asked for it"
+    assert await store.embed_everything(4, start=True) == 4
+    assert (await store.embedding_status("mine"))["rebuilding"]
+    assert await store.embed_everything(4, start=True) == 2, "it is under way"
+    assert await store.embed_everything(4) == 0
+    assert await store.store_embeddings("mine", stored(await store.take_embed_due(4, 60))) == 4
+    assert await store.embed_everything(4, start=True) == 0, "what is due still belongs to it"
+    assert (await store.embedding_status("mine")).items() >= {"due": 2, "embedded": 6, "rebuilding": False}.items()
+
+
+async def test_what_is_stored_meanwhile_is_embedded_soon_whatever_went_wrong(
+    house: House, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.indexing.TROUBLE_SECONDS", 0.01)
+    monkeypatch.setattr("relay.indexing.LOOK_SECONDS", 0.01)
+    embedder = Embedding()
+    embedder.away = True
+    await house.exchange(ADA, "question", "answer")
+    working = asyncio.create_task(keep_fresh(Indexer(store, asked(embedder))))
+    await asyncio.sleep(0.1)
+    embedder.away = False
+    async with asyncio.timeout(30):
+        while await texts_of(sql, "mine") != {"question", "answer"}:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)

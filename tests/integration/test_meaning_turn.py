@@ -1,0 +1,96 @@
+"""A message's vector beside its turn: waited for a moment, and no longer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC
+from typing import Any
+
+import pytest
+
+from relay import metrics
+from relay.errors import EmbedderUnavailable
+from relay.memory.store import Store
+from relay.models import Incoming
+from relay.testing import FakeSink, OfflineModel
+from relay.turn import VECTOR_SECONDS, Engine, answer, begun, vector_of
+from tests.integration.house import ADA, House, incoming_of, private
+
+
+class Slow:
+    """An embedder that takes some time, or cannot."""
+
+    model, dimensions = "slow", 384
+
+    def __init__(self, seconds: float = 0.0, error: Exception | None = None) -> None:
+        self.seconds = seconds
+        self.error = error
+        self.asked: list[tuple[str, bool]] = []
+
+    async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
+        self.asked += [(text, query) for text in texts]
+        await asyncio.sleep(self.seconds)
+        if self.error:
+            raise self.error
+        return [[0.5, *[0.0] * 383] for _ in texts]
+
+
+async def recalled_with(house: House, monkeypatch: pytest.MonkeyPatch, embedder: Slow | None) -> tuple[Any, float]:
+    """What recall was given for a message, and how long it took to begin with it."""
+    given: list[tuple[Any, str]] = []
+    own = Store.recall
+
+    async def recall(self: Store, incoming: Incoming, space: Any = None, vector: Any = None, model: str = "") -> Any:
+        given.append((vector, model))
+        return await own(self, incoming, space, vector, model)
+
+    monkeypatch.setattr(Store, "recall", recall)
+    text = "Where is my bicycle?"
+    turn = await house.turn(ADA, text)
+    engine = Engine(house.store, OfflineModel(), "m", 100, UTC, embedder=embedder)
+    started = time.monotonic()
+    await begun(engine, incoming_of(turn, text, private(ADA)))
+    return given, time.monotonic() - started
+
+
+async def test_a_vector_that_is_there_in_time_is_used(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder, before = Slow(), metrics.VECTORS.values.get(("used",), 0)
+    [(vector, model)], _ = await recalled_with(house, monkeypatch, embedder)
+    assert vector.startswith("[0.5,0,0,")
+    assert model == "slow"
+    assert embedder.asked == [("Where is my bicycle?", True)]
+    assert metrics.VECTORS.values["used",] == before + 1
+
+
+async def test_one_that_comes_late_is_not_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = metrics.VECTORS.values.get(("late",), 0)
+    given, seconds = await recalled_with(house, monkeypatch, Slow(seconds=60))
+    assert given == [(None, "")]
+    assert VECTOR_SECONDS <= seconds < 30
+    assert metrics.VECTORS.values["late",] == before + 1
+
+
+@pytest.mark.parametrize("embedder", [None, Slow(error=EmbedderUnavailable())])
+async def test_without_an_embedder_words_are_enough(
+    house: House, monkeypatch: pytest.MonkeyPatch, embedder: Slow | None
+) -> None:
+    given, _ = await recalled_with(house, monkeypatch, embedder)
+    assert given == [(None, "")]
+
+
+async def test_a_message_without_words_has_no_vector(house: House) -> None:
+    embedder = Slow()
+    turn = await house.turn(ADA, "hello")
+    engine = Engine(house.store, OfflineModel(), "m", 100, UTC, embedder=embedder)
+    assert await vector_of(engine, replace(incoming_of(turn, "hello", private(ADA)), text=" ")) == (None, "")
+    assert embedder.asked == []
+
+
+async def test_an_answer_comes_whatever_the_embedder_does(house: House) -> None:
+    turn = await house.turn(ADA, "hello")
+    engine = Engine(house.store, OfflineModel(), "m", 100, UTC, embedder=Slow(seconds=60))
+    told = await answer(engine, incoming_of(turn, "hello", private(ADA)), FakeSink(), asyncio.Event())
+    assert "You said: hello" in told.text

