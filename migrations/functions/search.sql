@@ -1,5 +1,28 @@
 -- What a person looks for: full text over a space's messages and documents.
 
+-- The words of a query that carry meaning, as an OR of lexemes (prefixes from four letters on). Null when none do.
+create or replace function relay.words_query(p_query text) returns tsquery
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with lexeme as (
+        select distinct lexeme as word from unnest(to_tsvector('simple', left(p_query, 2000)))
+        where length(lexeme) between 2 and 60),
+    telling as (
+        select word from lexeme
+        where not (ts_lexize('english_stem', word) = '{}' or ts_lexize('german_stem', word) = '{}'
+            or ts_lexize('french_stem', word) = '{}' or ts_lexize('spanish_stem', word) = '{}')
+        order by length(word) desc, word limit 12)
+    select to_tsquery('simple', string_agg(
+        quote_literal(word) || case when length(word) >= 4 then ':*' else '' end, ' | '))
+    from telling
+$$;
+
+-- The same query for the words of one space, as the index has them.
+create or replace function relay.query_of_space(p_space_id bigint, p_query tsquery) returns tsquery
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select string_agg('''' || p_space_id || ':' || substr(one, 2), ' | ')::tsquery
+    from unnest(string_to_array(p_query::text, ' | ')) as one
+$$;
+
 -- What every message that is looked for holds, as the index has it for its space: all words, and those of the phrases.
 create or replace function relay.needle(p_space_id bigint, p_words tsquery, p_phrases tsquery[]) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
