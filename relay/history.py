@@ -31,13 +31,12 @@ def search_history(store: Store, space_id: int, zone: tzinfo) -> ToolRun:
 
     async def run(given: dict[str, Any]) -> tuple[str, bool]:
         limit = max(1, min(int(given.get("limit") or 8), 20))
-        found = await store.search_history(
-            space_id,
-            str(given["query"]).replace("\0", "")[:2000],
-            limit,
-            moment(given.get("since"), zone),
-            moment(given.get("until"), zone),
-        )
+        query = {
+            "text": str(given["query"]).replace("\0", "")[:2000],
+            "since": moment(given.get("since"), zone),
+            "until": moment(given.get("until"), zone),
+        }
+        found = await store.search_memory(space_id, query, limit)
         return as_json(found), any(row["untrusted"] for row in found)
 
     return run

@@ -1,31 +1,39 @@
 -- The index of what can be found: relay.entry and the numbers of its words, made from messages, memories, summaries and
 -- parts of documents, and kept right by triggers.
 
--- The language of a text, as Postgres names it: of which it has the most stop words. simple: it has none of any.
+-- The language of a text, as Postgres names it: of which its beginning has the most stop words (they are short). simple:
+-- it has none of any.
 create or replace function relay.language_of(p_text text) returns text
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    with head as (select left(p_text, 1000) as text),
-    plain as (select length(to_tsvector('simple', text)) as words from head),
-    told as (
-        select language, place, length(to_tsvector(language::regconfig, text)) as words
-        from head, unnest(array['english', 'german', 'french', 'spanish', 'italian', 'portuguese', 'dutch', 'russian',
-            'swedish', 'norwegian', 'danish', 'finnish', 'hungarian', 'turkish']) with ordinality as l (language, place))
-    select coalesce((
-        select language from told, plain where told.words < plain.words order by told.words, place limit 1), 'simple')
-$$;
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    stems constant regdictionary[] := array['english_stem', 'german_stem', 'french_stem', 'spanish_stem', 'italian_stem',
+        'portuguese_stem', 'dutch_stem', 'russian_stem', 'swedish_stem', 'norwegian_stem', 'danish_stem',
+        'finnish_stem', 'hungarian_stem', 'turkish_stem'];
+    short constant text[] := array(
+        select word from unnest(regexp_split_to_array(lower(left(p_text, 600)), '[^[:alpha:]]+')) as word
+        where length(word) between 1 and 7 limit 40);
+    found text;
+begin
+    select left(stem::text, -5) into found
+    from unnest(stems) with ordinality as s (stem, place), unnest(short) as word
+    where ts_lexize(stem, word) = '{}' group by stem, place order by count(*) desc, place limit 1;
+    return coalesce(found, 'simple');
+end $$;
 
--- Whether a text names a time, in the languages that most people write.
+-- Whether the beginning of a text names a time, in the languages that most people write.
 create or replace function relay.names_time(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select left(p_text, 4000) ~* ('\y(yesterday|today|tomorrow|tonight|ago|last|next|since|weekend|(week|month|year|day)s?|'
-        || 'january|february|march|april|may|june|july|august|september|october|november|december|'
-        || '(mon|tues|wednes|thurs|fri|satur|sun)day|gestern|heute|morgen|(letzt|nächst)e[mnrs]?|wochen?|monate?n?|'
-        || 'jahre?n?|tage?n?|januar|februar|märz|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|'
-        || 'freitag|samstag|sonntag|hier|aujourd|demain|dernière?|prochaine?|semaines?|mois|ans?|années?|jours?|janvier|'
-        || 'février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|lundi|mardi|mercredi|jeudi|vendredi|'
-        || 'samedi|dimanche|ayer|hoy|mañana|semanas?|mes(es)?|años?|días?|enero|febrero|marzo|abril|mayo|junio|julio|'
-        || 'agosto|septiembre|octubre|noviembre|diciembre|lunes|martes|miércoles|jueves|viernes|sábado|domingo|'
-        || '(19|20)\d\d|\d{1,2}[./]\d{1,2}[./]\d*)\y')
+    select to_tsvector('simple', left(p_text, 1000)) @@ ('yesterday|today|tomorrow|tonight|ago|last|next|since|weekend|week'
+        || '|weeks|month|months|year|years|day|days|january|february|march|april|may|june|july|august|september|october'
+        || '|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|gestern|heute|morgen|letzte'
+        || '|letzten|letzter|letztes|nächste|nächsten|nächster|nächstes|woche|wochen|monat|monate|monaten|jahr|jahre'
+        || '|jahren|tag|tage|tagen|januar|februar|märz|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag'
+        || '|freitag|samstag|sonntag|hier|aujourd|demain|dernier|dernière|prochain|prochaine|semaine|semaines|mois|an|ans'
+        || '|année|années|jour|jours|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre'
+        || '|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|ayer|hoy|mañana|semana|semanas|mes|meses|año|años|día|días'
+        || '|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|lunes|martes'
+        || '|miércoles|jueves|viernes|sábado|domingo')::tsquery
+        or left(p_text, 1000) ~ '\m(19|20)\d\d\M|\m\d{1,2}[./]\d'
 $$;
 
 -- What there is to find in one source, as it should be indexed: nothing of a private session or a replaced message, of a
@@ -128,30 +136,44 @@ begin
     on conflict (space_id, word) do update set entries = l.entries + excluded.entries;
 end $$;
 
--- After entries are written: their words are counted, and they need a vector.
-create or replace function relay.entries_written() returns trigger
+-- After entries are written: their words are counted, and those with another text need a vector.
+create or replace function relay.entries_made() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    if tg_op <> 'INSERT' then
-        insert into lexeme_change (space_id, word, change)
-        select gone.space_id, w.word, -count(*) from gone, relay.counted_words(gone::entry) w
-        group by gone.space_id, w.word;
-    end if;
-    if tg_op <> 'DELETE' then
-        insert into lexeme_change (space_id, word, change)
-        select made.space_id, w.word, count(*) from made, relay.counted_words(made::entry) w
-        group by made.space_id, w.word;
-        insert into embed_due (entry_id) select id from made
-        on conflict (entry_id) do update set since = now();
-        if exists (select from made where id % 64 = 0) then
-            perform relay.add_up_words(5000);
-        end if;
+    insert into lexeme_change (space_id, word, change)
+    select made.space_id, w.word, count(*) from made, relay.counted_words(made::entry) w group by made.space_id, w.word;
+    insert into embed_due (entry_id) select id from made on conflict (entry_id) do update set since = now();
+    if exists (select from made where id % 64 = 0) then
+        perform relay.add_up_words(5000);
     end if;
     return null;
 end $$;
+
+create or replace function relay.entries_changed() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    insert into lexeme_change (space_id, word, change)
+    select space_id, word, sum(change) from (
+        select gone.space_id, w.word, -1 as change from gone, relay.counted_words(gone::entry) w
+        union all
+        select made.space_id, w.word, 1 from made, relay.counted_words(made::entry) w) counted
+    group by space_id, word having sum(change) <> 0;
+    insert into embed_due (entry_id) select made.id from made join gone using (id) where made.digest <> gone.digest
+    on conflict (entry_id) do update set since = now();
+    return null;
+end $$;
+
+create or replace function relay.entries_gone() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    insert into lexeme_change (space_id, word, change)
+    select gone.space_id, w.word, -count(*) from gone, relay.counted_words(gone::entry) w group by gone.space_id, w.word;
+    return null;
+end $$;
+
 create or replace trigger entries_made after insert on relay.entry
-    referencing new table as made for each statement execute function relay.entries_written();
+    referencing new table as made for each statement execute function relay.entries_made();
 create or replace trigger entries_changed after update on relay.entry
-    referencing old table as gone new table as made for each statement execute function relay.entries_written();
+    referencing old table as gone new table as made for each statement execute function relay.entries_changed();
 create or replace trigger entries_gone after delete on relay.entry
-    referencing old table as gone for each statement execute function relay.entries_written();
+    referencing old table as gone for each statement execute function relay.entries_gone();

@@ -53,7 +53,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What a question's words are looked for as: each in the languages of the space's texts, and (at half the weight) as the
--- beginning of others. weight: how rare it is (the logarithm of the inverse of its share of entries, as in BM25).
+-- beginning of others. weight: how rare it is (the logarithm of the inverse of its share of entries, as in BM25; of a
+-- hundred entries more, so that it means something in a small space).
 -- rest: the weight of a word that the space does not have. Names only where there is nothing else.
 create or replace function relay.terms_of(p_space_id bigint, p_text text)
 returns table (place integer, word text, entries bigint, weight real, rest real)
@@ -63,7 +64,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select t.*, bool_and(names) over () as only_names from relay.telling_words(p_space_id, p_text) t) known
         where not names or only_names),
     spoken as materialized (select language, entries from relay.languages_of(p_space_id)),
-    size as materialized (select coalesce(sum(entries), 0)::real as entries from spoken),
+    size as materialized (select coalesce(sum(entries), 0)::real + 100 as entries from spoken),
     form as materialized (
         select distinct t.place, coalesce(case l.language when 'simple' then t.word
             else (ts_lexize((l.language || '_stem')::regdictionary, t.word))[1] end, t.word) as word
@@ -101,9 +102,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             or p_query -> 'tags' ?| p_entry.tags)
         and (p_query ->> 'since' is null or p_entry.at >= (p_query ->> 'since')::timestamptz)
         and (p_query ->> 'until' is null or p_entry.at < (p_query ->> 'until')::timestamptz)
-        and (p_query ->> 'not_thread' is null or p_entry.kind = 'memory'
+        and (p_query ->> 'not_thread' is null or p_entry.kind in ('memory', 'summary')
             or p_entry.thread_id is distinct from (p_query ->> 'not_thread')::bigint
-            or p_entry.kind in ('message') and p_entry.source_id < (p_query ->> 'not_from')::bigint
+            or p_entry.kind = 'message' and p_entry.source_id < (p_query ->> 'not_from')::bigint
             or p_entry.kind = 'part' and (select message_id from document where id = p_entry.source_id)
                 < (p_query ->> 'not_from')::bigint)
 $$;
@@ -133,11 +134,11 @@ begin
 end $$;
 
 -- The entries of a space that have a question's words (its rarest ones decide which are looked at), or stand within two
--- messages of one that has, with the sum of the words' weights as often and as closely as they have them.
+-- messages of one that has (the shortest only as an answer to it), with the sum of the words' weights as often and as closely as they have them.
 create or replace function relay.entries_with_words(
     p_space_id bigint, p_query jsonb, p_places integer[], p_words text[], p_weights real[], p_wanted tsquery,
     p_limit integer)
-returns table (entry_id bigint, score real, cover real)
+returns table (entry_id bigint, score real, cover real, matched real)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with term as materialized (
         select place, weight, (quote_literal(word))::tsquery as query
@@ -174,17 +175,19 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 order by source_id desc limit 2) e) before
         where b.kind = 'message'),
     spread as (
-        select n.id, h.place, max(h.score * n.share) as score, max(h.weight * n.share) as cover
+        select n.id, h.place, max(h.score * n.share) as score, max(h.weight * n.share) as cover, max(n.share) as share
         from near n join hit h on h.id = n.from_id group by n.id, h.place)
-    select s.id, (sum(s.score) / log(2.0, e.length + 10))::real, sum(s.cover)::real
+    select s.id, (sum(s.score) / log(2.0, e.length + 10))::real, sum(s.cover)::real, sum(s.share)::real
     from spread s join entry e on e.id = s.id group by s.id, e.length
+    having max(s.share) >= 0.9 or e.length >= 3
 $$;
 
 -- What of a space bears on a question, best first. p_query: {text, vector (as text) and model, or null, and the filters
--- of relay.fits, floor: how relevant it must be (0 to 1) or null}. The score sums up, scaled to what was found: the words
+-- of relay.fits, floor: which text_score it must have or null, near: the cosine that is enough for a question instead}. The score sums up, scaled to what was found: the words
 -- (weighted by their rarity), the best of the same session, the meaning, and small leanings: to the one person whom the
 -- question names, to the longer text, to the statement, for a question of time to a text that names one; the newer wins
--- a tie. text_score: the share of the question's weight that the entry has; vector_score: the cosine.
+-- a tie. text_score: the share of the question's weight that
+-- the entry has (0 to 1), a quarter of it for a single word; vector_score: the cosine.
 create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -221,9 +224,9 @@ begin
         where wanted is not null order by score desc limit 500),
     found as materialized (
         select e.id, e.kind, e.source_id, e.part, e.at, coalesce(w.score, 0) as words,
-            coalesce(w.cover, 0) / whole as cover, 1 - (v.vector <=> meant) as cosine,
+            coalesce(w.cover / whole, 0) as cover, coalesce(w.matched, 0) as matched, 1 - (v.vector <=> meant) as cosine,
             case when e.kind = 'message' then e.session_id else -e.id end as session,
-            (cardinality(named) = 1 and relay.first_name(e.name) = named[1]) as by_named,
+            coalesce(cardinality(named) = 1 and relay.first_name(e.name) = named[1], false) as by_named,
             least(1, ln(1 + e.length) / ln(40)) as length, e.asks,
             e.dated and relay.asks_when(question) as in_time
         from (select entry_id from by_words union select unnest(nearest)) one (id)
@@ -255,7 +258,9 @@ begin
                 - case when asks then 0.17 else 0 end + case when in_time then 0.5 else 0 end)
             + 0.02 / (1 + greatest(extract(epoch from now() - at), 0) / 2592000) as total
         from shared s)
-    select s.id, s.kind, s.source_id, s.part, s.total::real, s.cover::real, s.cosine::real from summed s
-    where p_query ->> 'floor' is null or relay.relevance(s.cover, s.cosine) >= (p_query ->> 'floor')::real
+    select s.id, s.kind, s.source_id, s.part, s.total::real, s.relevance::real, s.cosine::real
+    from (select *, cover * least(1, ((matched + by_named::integer) / 2) ^ 2) as relevance from summed) s
+    where p_query ->> 'floor' is null or s.relevance >= (p_query ->> 'floor')::real
+        or question ~ '[?？؟]\W*$' and s.cosine >= (p_query ->> 'near')::real
     order by s.total desc, s.at desc, s.id desc limit p_limit;
 end $$;

@@ -1,13 +1,14 @@
 -- What was found, as turns, the model's tool, people's search and the terminal are told of it.
 
--- How relevant something is to a question, from 0 to 1: by the share of the question's words that it has, or by its
--- cosine.
-create or replace function relay.relevance(p_cover double precision, p_cosine double precision) returns real
+-- The cosine from which on a text bears on a question, in the measure of a model: measured for those of the family of
+-- e5, which finds everything much alike; null for others.
+create or replace function relay.near_enough(p_model text) returns real
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select greatest(p_cover, 0)::real
+    select case when p_model ~* 'e5' then 0.85 end
 $$;
 
--- What relay.find_entries finds: [{kind, id, part, at, role, user_id, name, thread_id, untrusted, snippet, score, relevance,
+-- What relay.find_entries finds: [{kind, id, part, at, role, user_id, name, thread_id,
+-- message_id (of a message, or of one that brought a document), untrusted, snippet, score, relevance, nearness,
 -- subject, label and status of a memory, document and parts of a part}].
 create or replace function relay.found_json(p_space_id bigint, p_query jsonb, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -16,11 +17,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select word from relay.terms_of(p_space_id, left(p_query ->> 'text', 2000)) where word is not null
             union select word from relay.telling_words(p_space_id, left(p_query ->> 'text', 2000))) w)
     select coalesce(jsonb_agg(jsonb_build_object('kind', f.kind, 'id', f.source_id, 'part', f.part, 'at', e.at,
-        'role', m.role, 'user_id', e.user_id, 'name', m.name, 'thread_id', e.thread_id,
+        'role', m.role, 'user_id', e.user_id, 'name', m.name, 'thread_id', e.thread_id, 'message_id', m.id,
         'untrusted', case f.kind when 'message' then m.untrusted or m.tainted when 'memory' then k.tainted
             when 'summary' then y.tainted else true end,
         'snippet', relay.passage(coalesce(p.text, m.text, k.content, y.text), e.language, asked.words),
-        'score', f.score, 'relevance', relay.relevance(f.text_score, f.vector_score),
+        'score', f.score, 'relevance', f.text_score, 'nearness', f.vector_score,
         'subject', k.subject, 'label', e.label, 'status', k.status, 'document', d.name, 'parts', d.parts)
         order by f.score desc, e.at desc, e.id desc), '[]')
     from asked, relay.find_entries(p_space_id, p_query, p_limit) f
@@ -62,5 +63,5 @@ begin
     end if;
     return jsonb_build_object('found', relay.found_json(own_space, p_query || jsonb_build_object(
         'not_thread', own.id, 'not_from', greatest(own.context_from, own.window_from),
-        'floor', coalesce((p_query ->> 'floor')::real, 0.4)), p_limit));
+        'floor', 0.35, 'near', relay.near_enough(p_query ->> 'model')), p_limit));
 end $$;

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import album, chat, scale, supabase, voice
+from tests.benchmarks import album, chat, recall, scale, supabase, voice
 from tests.benchmarks.lab import Row, lab
 
 ALL = {
@@ -20,6 +20,7 @@ ALL = {
     "cache": chat.cache,
     "album": album.album,
     "scale": scale.scale,
+    "recall": recall.recall,
     "supabase": supabase.supabase,
     "hearing": voice.hearing,
     "voice": voice.notes,
@@ -40,6 +41,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--facts", type=int, default=10_000, help="scale: facts of all")
     parser.add_argument("--turns", type=int, default=300, help="scale: turns measured")
     parser.add_argument("--notes", type=int, default=100, help="voice: how many are sent")
+    parser.add_argument("--score", type=Path, help="recall: a folder with score.py and its chats")
+    parser.add_argument("--no-names", action="store_true", help="recall: without the speakers' names")
     parser.add_argument("--data", type=Path, help="scale: keep the database here, and use it when it is there")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the processes' output")
     return parser.parse_args()

@@ -1,22 +1,26 @@
-"""Finding what was said."""
+"""Finding what was said and what is known."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from relay.claims import Claimed
 from relay.memory.calls.base import Calls, Json
 from relay.models import Space
 
 
-class SearchCalls(Calls):
-    """Messages by words."""
+def as_vector(numbers: Sequence[float] | None) -> str | None:
+    """A vector as Postgres reads it."""
+    return None if numbers is None else f"[{','.join(map(str, numbers))}]"
 
-    async def search_history(
-        self, space_id: int, query: str, limit: int, since: str | None, until: str | None
-    ) -> list[Json]:
-        """Messages of a space by words; `since` and `until` are ISO 8601 times."""
-        return list(
-            await self._call("search_history", space_id=space_id, query=query, limit=limit, since=since, until=until)
-        )
+
+class SearchCalls(Calls):
+    """Messages, memories, summaries and documents, by words and by meaning."""
+
+    async def search_memory(self, space_id: int, query: Json, limit: int) -> list[Json]:
+        """What a space has that bears on a question, best first. `query`: `{text}` and, each of them if wanted, `vector`
+        (as text) and its `model`, `kinds`, `tags`, `since` and `until` (ISO 8601 times)."""
+        return list((await self._call("search_memory", space_id=space_id, query=query, limit=limit))["found"])
 
     async def find(self, space: Space, bot_id: int, query: Json, offset: int, limit: int) -> Json:
         """A page of what a person looks for, best first: `{total, more, every, nowhere, vague, found}`."""
