@@ -124,7 +124,7 @@ begin
             where space_id = p_space_id and model = p_model and vector_dims(vector) = vector_dims(p_vector)
             order by vector <=> p_vector limit p_limit);
     end if;
-    perform set_config('hnsw.ef_search', '200', true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
+    perform set_config('hnsw.ef_search', '300', true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
     execute format('select array(
         select entry_id from relay.embedding
         where vector_dims(vector) = %1$s and space_id = $1 and model = $2
@@ -216,7 +216,7 @@ begin
     select array_agg(word) into named from relay.telling_words(p_space_id, question) where names;
     if meant is not null then
         nearest := relay.nearest_entries(p_space_id, meant, p_query ->> 'model',
-            (select sum(l.entries)::bigint from relay.languages_of(p_space_id) l), 100);
+            (select sum(l.entries)::bigint from relay.languages_of(p_space_id) l), 300);
     end if;
     return query
     with by_words as materialized (
@@ -252,7 +252,7 @@ begin
                 as session_meaning
         from ranked r),
     summed as (
-        select s.*, 0.6 * by_words + 0.5 * session_words + by_meaning + 0.6 * session_meaning
+        select s.*, 0.65 * by_words + 0.4 * session_words + by_meaning + 0.6 * session_meaning
             + case when meant is null then 0.6 else 1 end * (
                 case when by_named then 0.8 else 0 end + 0.15 * s.length
                 - case when asks then 0.17 else 0 end + case when in_time then 0.5 else 0 end)
