@@ -80,8 +80,8 @@ def build_prompt(
     said = present_blocks(incoming, context)
     *shown, here = placed(within_share(media, said, share), [*map(files_of, context.recent), said])
     recent, dropped = within_budget(context.recent, int(RECENT_TOKENS * share))
-    found = list(recall_within(recalled, RECALL_TOKENS))
     summary, shown = context.summary, shown[dropped:]
+    found = list(recall_within(unshown(recalled, memory_record["memories"], summary), RECALL_TOKENS))
     messages = history(summary, recent, group, zone, shown)
     mark_last(messages)
     last = present_message(incoming, context, found, zone, group, here)
@@ -119,7 +119,6 @@ def recorded(
 ) -> dict[str, Any]:
     """Which parts of what is known went into a prompt, for whoever asks why."""
     layer = memory.get("memory_layer", {"dropped": {}})
-    remembered = [row["id"] for row in found if row.get("kind") == "memory"]
     return {
         "soul": context.soul["version"],
         **memory,
@@ -127,8 +126,9 @@ def recorded(
         "summary": context.summary["id"] if context.summary else None,
         "recent": [recent[0]["id"], recent[-1]["id"]] if recent else [],
         "recent_count": len(recent),
-        "recalled": [row["id"] for row in found if row.get("kind") != "memory"],
-        **({"recalled_memories": remembered} if remembered else {}),
+        "recalled": [row["message_id"] for row in found if row["message_id"] is not None],
+        "recalled_memories": [row["id"] for row in found if row["kind"] == "memory"],
+        "recalled_summaries": [row["id"] for row in found if row["kind"] == "summary"],
     }
 
 
@@ -157,6 +157,14 @@ def within_budget(recent: Sequence[dict[str, Any]], tokens: int) -> tuple[list[d
     while start < len(recent) and recent[start]["role"] != "user":
         start += 1
     return list(recent[start:]), start
+
+
+def unshown(
+    recalled: Sequence[dict[str, Any]], memories: Sequence[int], summary: dict[str, Any] | None
+) -> Sequence[dict[str, Any]]:
+    """What was recalled without what the prompt shows anyway: its memories and the thread's summary."""
+    shown = {*(("memory", id) for id in memories), ("summary", summary["id"] if summary else None)}
+    return [row for row in recalled if (row["kind"], row["id"]) not in shown]
 
 
 def recall_within(recalled: Sequence[dict[str, Any]], tokens: int) -> Sequence[dict[str, Any]]:

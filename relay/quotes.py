@@ -14,10 +14,10 @@ REPLY_CHARACTERS = 2_000
 
 
 def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> str:
-    """One recalled message: when, by whom, and the words around what matched. `speaker`: in a group, the one person
-    whose words need no mark."""
+    """One thing that was recalled: when, by whom, and the words around what matched. `speaker`: in a group, the one
+    person whose words need no mark."""
     when = datetime.fromisoformat(row["at"]).astimezone(zone)
-    who = "you" if row["role"] == "assistant" else plain_name(row.get("name") or "the user")
+    who = author(row)
     who += ", in private" if row.get("lent") else ""
     if row.get("document"):
         who += f', in "{plain_name(row["document"])}" (part {row["part"]} of {row["parts"]})'
@@ -27,6 +27,15 @@ def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> st
     else:
         text = as_note(row["snippet"]) if row.get("kind") == "memory" else harmless(row["snippet"])
     return f"[{when:%Y-%m-%d %H:%M}] {who}: {text}"
+
+
+def author(row: dict[str, Any]) -> str:
+    """Who said what was recalled; of a memory, whom it is about."""
+    if row["kind"] == "summary":
+        return "summary of an earlier conversation"
+    if row["kind"] == "memory":
+        return f"memory about {plain_name(row['subject'])}" if row["subject"] else "memory"
+    return "you" if row["role"] == "assistant" else plain_name(row.get("name") or "the user")
 
 
 def reply_note(reply: ReplyTo, stored: dict[str, Any] | None, user_id: int, zone: tzinfo) -> str:

@@ -123,7 +123,7 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     spoken = is_spoken(context.message["blocks"])
     incoming = replace(incoming, text=context.message["text"], reply_to=reply_to, spoken=spoken)
     found = await recalled_for(engine, incoming)
-    return incoming, context, [row for row in found if row["id"] != context.message_id]
+    return incoming, context, [row for row in found if row["message_id"] != context.message_id]
 
 
 @metrics.timed("recall")

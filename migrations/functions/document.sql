@@ -26,37 +26,6 @@ begin
     end loop;
 end $$;
 
--- The parts of a space's documents that have the most of a query's words, as relay.message_hits tells messages: each
--- with the message that brought it. p_not_thread and p_not_from leave out what stands in a prompt anyway.
-create or replace function relay.part_hits(
-    p_space_id bigint, p_query tsquery, p_least integer, p_limit integer, p_since timestamptz, p_until timestamptz,
-    p_not_thread bigint, p_not_from bigint)
-returns table (matched bigint, rank real, id bigint, line jsonb)
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with asked as materialized (
-        select array_agg(one::tsquery) as words from unnest(string_to_array(p_query::text, ' | ')) as one),
-    candidate as (
-        select p.document_id, p.part, p.text, p.words from document_part p
-        where relay.words_of_space(p.space_id, p.words) @@ relay.query_of_space(p_space_id, p_query)
-            and p.space_id = p_space_id
-        limit 2000),
-    ranked as (
-        select c.part, c.text, d.name as called, d.parts, m.id, m.role, m.user_id, m.name, m.thread_id, m.created_at,
-            (select count(*) from unnest(asked.words) as word where c.words @@ word) as matched,
-            ts_rank(c.words, p_query, 1) as rank
-        from asked, candidate c join document d on d.id = c.document_id join message m on m.id = d.message_id
-        where m.status <> 'replaced'
-            and (p_since is null or m.created_at >= p_since) and (p_until is null or m.created_at < p_until)
-            and (p_not_thread is null or m.thread_id <> p_not_thread or m.id < p_not_from))
-    select best.matched, best.rank, best.id, jsonb_build_object(
-        'id', best.id, 'role', best.role, 'user_id', best.user_id, 'name', best.name, 'thread_id', best.thread_id,
-        'at', best.created_at, 'untrusted', true, 'document', best.called, 'part', best.part, 'parts', best.parts,
-        'snippet', relay.bare_snippet(best.text, p_query))
-    from (
-        select * from ranked r where r.matched >= p_least
-        order by r.matched desc, r.rank desc, r.id desc, r.part limit p_limit) best
-$$;
-
 -- What of a text is about a query, on one line of 600 characters at most.
 create or replace function relay.bare_snippet(p_text text, p_query tsquery) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$

@@ -7,11 +7,16 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     other thread;
 begin
+    perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
     update turn set thread_id = p_into where thread_id = p_from;
     update session set thread_id = p_into where thread_id = p_from;
     update message set thread_id = p_into where thread_id = p_from;
     update memory set thread_id = p_into where thread_id = p_from;
     update summary set thread_id = p_into where thread_id = p_from;
+    update entry set thread_id = p_into
+    where session_id in (select id from session where thread_id = p_into) and thread_id = p_from
+        or kind = 'memory' and source_id in (select id from memory where thread_id = p_into) and thread_id = p_from;
+    perform set_config('relay.index', '', true);
     update summary_due set thread_id = p_into where thread_id = p_from;
     delete from thread where id = p_from returning * into other;
     update thread set exchange_count = exchange_count + other.exchange_count,
@@ -29,6 +34,7 @@ end $$;
 create or replace function relay.merge_spaces(p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
+    perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
     update turn set space_id = p_into where space_id = p_from;
     update signal set space_id = p_into where space_id = p_from;
     delete from document d where d.space_id = p_from and exists (
@@ -42,6 +48,12 @@ begin
     update event set space_id = p_into where turn_id in (select id from turn where space_id = p_into)
         and space_id = p_from;
     update thread set space_id = p_into where space_id = p_from;
+    update entry set space_id = p_into
+    where session_id in (select id from session where space_id = p_into) and space_id = p_from
+        or kind = 'memory' and space_id = p_from and source_id in (select id from memory where space_id = p_into);
+    update embedding v set space_id = p_into from entry e
+    where e.id = v.entry_id and v.space_id = p_from and e.space_id = p_into;
+    perform set_config('relay.index', '', true);
 end $$;
 
 -- Spaces and threads of a group under its new id. Both ids may be known, whichever message came first; the older row

@@ -3,6 +3,12 @@
 -- A row travels as a JSON array of its columns' texts, in the order of their names: that loses nothing (JSON null and
 -- SQL NULL, numbers of any length, microseconds), and both sides make the same checksum of it.
 
+-- What is derived from the rest, and made again where it is missing: it neither moves nor is backed up.
+create or replace function relay.derived_tables() returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select array['entry', 'lexeme', 'lexeme_change', 'index_progress', 'embed_due', 'embedding', 'embedding_rebuild']
+$$;
+
 -- The tables that move, each after those it refers to: whatever there is, except what says which database this is
 -- and what it has been through.
 create or replace function relay.move_tables() returns table (name text, place bigint)
@@ -10,7 +16,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive movable as (
         select oid, relname from pg_class
         where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p') and not relispartition
-            and relname not in ('migration', 'function_file', 'identity', 'move')),
+            and relname not in ('migration', 'function_file', 'identity', 'move')
+            and relname <> all (relay.derived_tables())),
     reference as (
         select conrelid as child, confrelid as parent from pg_constraint
         where contype = 'f' and conrelid <> confrelid and conrelid in (select oid from movable)),
@@ -221,7 +228,8 @@ $$;
 create or replace function relay.move_empty() returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') from relay.move_tables());
+    execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') from (
+        select name from relay.move_tables() union select unnest(relay.derived_tables())) t);
 end $$;
 
 -- Begins a move from a source into this database, or takes up the one that was begun: its row, or null when the
@@ -264,6 +272,7 @@ begin
     if here -> 'after' <> coalesce(p_after, 'null') then
         return here;
     end if;
+    perform set_config('relay.index', 'later', true);
     select string_agg(quote_ident(name), ', ' order by place),
         string_agg(format('(r ->> %s)::%s', place - 1, type), ', ' order by place)
     into columns, fields from relay.move_columns(p_table);

@@ -1,78 +1,266 @@
--- What was said that bears on something, for the model: full text over a space's messages and documents.
+-- Finding what bears on something, by words and by meaning, among all that a space has: messages, memories, summaries,
+-- parts of documents.
 
--- The messages of a space that have the most of a query's words, best first: how many of them, how well, and the message
--- with a snippet.
-create or replace function relay.message_hits(
-    p_space_id bigint, p_query tsquery, p_least integer, p_limit integer, p_since timestamptz, p_until timestamptz,
-    p_not_thread bigint, p_not_from bigint)
-returns table (matched bigint, rank real, id bigint, line jsonb)
+-- In how many entries of a space each of some words is.
+create or replace function relay.numbers_of(p_space_id bigint, p_words text[])
+returns table (word text, entries bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with candidate as (
-        select * from message m
-        where relay.words_of_space(m.space_id, m.words) @@ relay.query_of_space(p_space_id, p_query)
-            and m.space_id = p_space_id and m.status <> 'replaced'
-            and m.session_id <> all ((select relay.private_sessions(p_space_id))::bigint[])
-            and (p_since is null or m.created_at >= p_since) and (p_until is null or m.created_at < p_until)
-            and (p_not_thread is null or m.thread_id <> p_not_thread or m.id < p_not_from)
-        limit 2000),
-    asked as materialized (
-        select array_agg(one::tsquery) as words from unnest(string_to_array(p_query::text, ' | ')) as one),
-    ranked as (
-        select c.*, (select count(*) from unnest(asked.words) as word where c.words @@ word) as matched
-        from candidate c, asked)
-    select best.matched, best.rank, best.id, jsonb_build_object(
-        'id', best.id, 'role', best.role, 'user_id', best.user_id, 'name', best.name, 'thread_id', best.thread_id,
-        'at', best.created_at, 'untrusted', best.untrusted or best.tainted,
-        'snippet', relay.bare_snippet(best.text, p_query))
-    from (
-        select *, ts_rank(words, p_query, 1) as rank from ranked r where r.matched >= p_least
-        order by r.matched desc, rank desc, r.id desc limit p_limit) best
+    select word, sum(entries)::bigint from (
+        select word, entries from lexeme where space_id = p_space_id and word = any (p_words)
+        union all
+        select word, change from lexeme_change where space_id = p_space_id and word = any (p_words)) counted
+    group by word having sum(entries) > 0
 $$;
 
--- Messages and parts of documents that have the most of a query's words, best first.
-create or replace function relay.find_words(
-    p_space_id bigint, p_query tsquery, p_least integer, p_limit integer, p_since timestamptz, p_until timestamptz,
-    p_not_thread bigint, p_not_from bigint)
-returns jsonb
+-- The words of a space that begin with something, with the numbers of their entries, the shortest first.
+create or replace function relay.words_like(p_space_id bigint, p_start text, p_limit integer)
+returns table (word text, entries bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(best.line order by best.matched desc, best.rank desc, best.id desc), '[]') from (
-        select * from (
-            select * from relay.message_hits(
-                p_space_id, p_query, p_least, p_limit, p_since, p_until, p_not_thread, p_not_from)
-            union all
-            select * from relay.part_hits(
-                p_space_id, p_query, p_least, p_limit, p_since, p_until, p_not_thread, p_not_from)) hit
-        order by matched desc, rank desc, id desc limit p_limit) best
+    select word, sum(entries)::bigint from (
+        (select word, entries from lexeme where space_id = p_space_id and word >= p_start and word < p_start || chr(1114111)
+            limit 50)
+        union all
+        (select word, change from lexeme_change
+            where space_id = p_space_id and word >= p_start and word < p_start || chr(1114111) limit 50)) counted
+    group by word having sum(entries) > 0 order by length(word), word limit p_limit
 $$;
 
--- The model's tool: what was said in this space or stands in its documents, by words, within dates.
-create or replace function public.relay_search_history(
-    p_space_id bigint, p_query text, p_limit integer, p_since timestamptz, p_until timestamptz)
-returns jsonb
+-- The languages in which a space's texts are, with the numbers of their entries.
+create or replace function relay.languages_of(p_space_id bigint) returns table (language text, entries bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select case when relay.words_query(p_query) is null or not relay.remembers(p_space_id) then '[]'::jsonb
-        else relay.find_words(p_space_id, relay.words_query(p_query), 1, p_limit, p_since, p_until, null, null) end
+    select substr(word, 2), entries from relay.words_like(p_space_id, ':', 20)
 $$;
 
--- What bears on a message: messages and documents outside the prompt's window that share at least two of its telling
--- words.
-create or replace function public.relay_recall(
-    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_query text, p_limit integer)
-returns jsonb
+-- The words of a question that carry meaning, in order, and which of them are names of people who speak in the space.
+-- Without a word that does, all are taken.
+create or replace function relay.telling_words(p_space_id bigint, p_text text)
+returns table (place integer, word text, names boolean)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with own as materialized (select relay.language_of(p_text) as language),
+    token as materialized (
+        select lexeme as word, positions[1] as position, exists (
+                select from unnest(case own.language when 'simple' then array['english', 'german', 'french', 'spanish']
+                    else array[own.language] end) as l (language)
+                where ts_lexize((l.language || '_stem')::regdictionary, lexeme) = '{}') as filler
+        from own, unnest(to_tsvector('simple', left(p_text, 2000)))
+        where length(lexeme) between 2 and 60),
+    called as materialized (
+        select substr(word, 2) as word
+        from relay.numbers_of(p_space_id, array(select '@' || word from token where not filler)))
+    select (row_number() over (order by t.position))::integer, t.word, c.word is not null
+    from token t left join called c using (word) where not t.filler
+    order by t.position limit 24
+$$;
+
+-- What a question's words are looked for as: each in the languages of the space's texts, and (at half the weight) as the
+-- beginning of others. weight: how rare it is (the logarithm of the inverse of its share of entries, as in BM25; of a
+-- hundred entries more, so that it means something in a small space).
+-- rest: the weight of a word that the space does not have. Names only where there is nothing else.
+create or replace function relay.terms_of(p_space_id bigint, p_text text)
+returns table (place integer, word text, entries bigint, weight real, rest real)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with telling as materialized (
+        select place, word from (
+            select t.*, bool_and(names) over () as only_names from relay.telling_words(p_space_id, p_text) t) known
+        where not names or only_names),
+    spoken as materialized (select language, entries from relay.languages_of(p_space_id)),
+    size as materialized (select coalesce(sum(entries), 0)::real + 100 as entries from spoken),
+    form as materialized (
+        select distinct t.place, coalesce(case l.language when 'simple' then t.word
+            else (ts_lexize((l.language || '_stem')::regdictionary, t.word))[1] end, t.word) as word
+        from telling t, (
+            select language from spoken union select relay.language_of(p_text) union select 'simple') l),
+    whole as materialized (
+        select f.place, f.word, n.entries, 1.0 as factor
+        from form f join relay.numbers_of(p_space_id, array(select word from form)) n using (word)),
+    begun as (
+        select t.place, n.word, n.entries, 0.5 as factor
+        from (select place, min(word collate "C") as word from form group by place) t,
+            relay.words_like(p_space_id, t.word, 6) n
+        where length(t.word) >= 4 and not exists (select from whole w where w.place = t.place and w.word = n.word)),
+    either as (select * from whole union all select * from begun)
+    select t.place, e.word, coalesce(e.entries, 0),
+        (e.factor * ln(1 + (greatest(s.entries - e.entries, 0) + 0.5) / (e.entries + 0.5)))::real,
+        ln(1 + (s.entries + 0.5) / 0.5)::real
+    from size s, telling t left join either e using (place)
+$$;
+
+-- Whether a question asks for a time.
+create or replace function relay.asks_when(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_text ~* ('^\W*(when|wann|quand|cuándo|cuando|quando|wanneer|когда|(on )?(what|which) (date|day|month|year)|'
+        || '(an )?welche[mnrs]? (tag|monat|jahr|datum))\y')
+$$;
+
+-- Whether an entry fits the filters of a query: {kinds (of entries, or of memories), tags, since, until, not_thread,
+-- not_from (of that thread, only what is before this message)}.
+create or replace function relay.fits(p_entry relay.entry, p_query jsonb) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select (jsonb_typeof(p_query -> 'kinds') is distinct from 'array' or p_query -> 'kinds' ? p_entry.kind
+            or p_query -> 'kinds' ? p_entry.label)
+        and (jsonb_typeof(p_query -> 'tags') is distinct from 'array'
+            or p_query -> 'tags' ?| p_entry.tags)
+        and (p_query ->> 'since' is null or p_entry.at >= (p_query ->> 'since')::timestamptz)
+        and (p_query ->> 'until' is null or p_entry.at < (p_query ->> 'until')::timestamptz)
+        and (p_query ->> 'not_thread' is null or p_entry.kind in ('memory', 'summary')
+            or p_entry.thread_id is distinct from (p_query ->> 'not_thread')::bigint
+            or p_entry.kind = 'message' and p_entry.source_id < (p_query ->> 'not_from')::bigint
+            or p_entry.kind = 'part' and (select message_id from document where id = p_entry.source_id)
+                < (p_query ->> 'not_from')::bigint)
+$$;
+
+-- The entries of a space that mean most nearly what a vector of a model says: exactly in a small space, in a large one
+-- by the index on the signs of the vectors' numbers.
+create or replace function relay.nearest_entries(
+    p_space_id bigint, p_vector extensions.vector, p_model text, p_size bigint, p_limit integer)
+returns bigint[]
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    own_space bigint := relay.find_space(p_space);
-    wanted tsquery := relay.words_query(p_query);
-    own thread;
+    found bigint[];
 begin
-    if own_space is null or wanted is null or numnode(wanted) < 3 or not relay.remembers(own_space) then
-        return jsonb_build_object('messages', '[]'::jsonb);
+    if p_size <= 5000 then
+        return array(
+            select entry_id from embedding
+            where space_id = p_space_id and model = p_model and vector_dims(vector) = vector_dims(p_vector)
+            order by vector <=> p_vector limit p_limit);
     end if;
-    select * into own from thread where chat_id = p_chat_id and topic_id = p_topic_id and space_id = own_space;
-    if not own.recalls then
-        return jsonb_build_object('messages', '[]'::jsonb);
+    perform set_config('hnsw.ef_search', '300', true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
+    execute format('select array(
+        select entry_id from relay.embedding
+        where vector_dims(vector) = %1$s and space_id = $1 and model = $2
+        order by binary_quantize(vector)::bit(%1$s) <~> binary_quantize($3)::bit(%1$s) limit $4)', vector_dims(p_vector))
+    into found using p_space_id, p_model, p_vector, p_limit;
+    return found;
+end $$;
+
+-- The entries of a space that have a question's words (its rarest ones decide which are looked at), or stand within two
+-- messages of one that has (the shortest only as an answer to it), with the sum of the words' weights as often and as closely as they have them.
+create or replace function relay.entries_with_words(
+    p_space_id bigint, p_query jsonb, p_places integer[], p_words text[], p_weights real[], p_wanted tsquery,
+    p_limit integer)
+returns table (entry_id bigint, score real, cover real, matched real)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with term as materialized (
+        select place, weight, (quote_literal(word))::tsquery as query
+        from unnest(p_places, p_words, p_weights) as t (place, word, weight)),
+    candidate as materialized (
+        select e.id, e.kind, e.source_id, e.session_id, e.words, e.length, e.asks from entry e
+        where relay.words_of_space(e.space_id, e.words) @@ p_wanted and e.space_id = p_space_id
+            and relay.fits(e, p_query)
+        limit 4000),
+    hit as materialized (
+        select c.id, t.place, max(t.weight) as weight,
+            max(t.weight * ts_rank('{1, 1, 1, 1}', c.words, t.query)) as score
+        from candidate c join term t on c.words @@ t.query group by c.id, t.place),
+    best as materialized (
+        select c.id, c.kind, c.source_id, c.session_id, c.asks
+        from hit h join candidate c using (id) group by c.id, c.kind, c.source_id, c.session_id, c.asks, c.length
+        order by sum(h.score) / log(2.0, c.length + 10) desc limit p_limit),
+    near as materialized (
+        select b.id as from_id, b.id, 1.0 as share from best b
+        union all
+        select b.id, after.id, case when after.nr = 2 then 0.3 when b.asks then 0.9 else 0.6 end
+        from best b cross join lateral (
+            select e.id, row_number() over (order by e.source_id) as nr from (
+                select id, source_id from entry
+                where session_id = b.session_id and kind = 'message' and source_id > b.source_id
+                order by source_id limit 2) e) after
+        where b.kind = 'message'
+        union all
+        select b.id, before.id, case before.nr when 1 then 0.5 else 0.3 end
+        from best b cross join lateral (
+            select e.id, row_number() over (order by e.source_id desc) as nr from (
+                select id, source_id from entry
+                where session_id = b.session_id and kind = 'message' and source_id < b.source_id
+                order by source_id desc limit 2) e) before
+        where b.kind = 'message'),
+    spread as (
+        select n.id, h.place, max(h.score * n.share) as score, max(h.weight * n.share) as cover, max(n.share) as share
+        from near n join hit h on h.id = n.from_id group by n.id, h.place)
+    select s.id, (sum(s.score) / log(2.0, e.length + 10))::real, sum(s.cover)::real, sum(s.share)::real
+    from spread s join entry e on e.id = s.id group by s.id, e.length
+    having max(s.share) >= 0.9 or e.length >= 3
+$$;
+
+-- What of a space bears on a question, best first. p_query: {text, vector (as text) and model, or null, and the filters
+-- of relay.fits, floor: which text_score it must have or null, near: the cosine that is enough for a question instead}. The score sums up, scaled to what was found: the words
+-- (weighted by their rarity), the best of the same session, the meaning, and small leanings: to the one person whom the
+-- question names, to the longer text, to the statement, for a question of time to a text that names one; the newer wins
+-- a tie. text_score: the share of the question's weight that
+-- the entry has (0 to 1), a quarter of it for a single word; vector_score: the cosine.
+create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
+returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+#variable_conflict use_column
+declare
+    question constant text := left(coalesce(p_query ->> 'text', ''), 2000);
+    meant constant vector := (p_query ->> 'vector')::vector;
+    places integer[];
+    words text[];
+    weights real[];
+    wanted tsquery;
+    whole real;
+    named text[];
+    nearest bigint[];
+begin
+    select array_agg(t.place) filter (where t.entries > 0), array_agg(t.word) filter (where t.entries > 0),
+        array_agg(t.weight) filter (where t.entries > 0)
+    into places, words, weights from relay.terms_of(p_space_id, question) t;
+    select sum(t.most) into whole from (
+        select coalesce(max(weight), max(rest)) as most from relay.terms_of(p_space_id, question) group by place) t;
+    select string_agg(quote_literal(p_space_id || ':' || rare.word), ' | ')::tsquery into wanted from (
+        select t.word, sum(t.entries) over (order by t.entries, t.word) as together,
+            row_number() over (order by t.entries, t.word) as nr
+        from relay.terms_of(p_space_id, question) t where t.entries > 0) rare
+    where rare.together <= 2000 or rare.nr = 1;
+    select array_agg(word) into named from relay.telling_words(p_space_id, question) where names;
+    if meant is not null then
+        nearest := relay.nearest_entries(p_space_id, meant, p_query ->> 'model',
+            (select sum(l.entries)::bigint from relay.languages_of(p_space_id) l), 300);
     end if;
-    return jsonb_build_object('messages', relay.find_words(own_space, wanted,
-        greatest(2, (numnode(wanted) + 1) / 5), p_limit, null, null, own.id,
-        greatest(own.context_from, own.window_from)));
+    return query
+    with by_words as materialized (
+        select * from relay.entries_with_words(p_space_id, p_query, places, words, weights, wanted, 300)
+        where wanted is not null order by score desc limit 500),
+    found as materialized (
+        select e.id, e.kind, e.source_id, e.part, e.at, coalesce(w.score, 0) as words,
+            coalesce(w.cover / whole, 0) as cover, coalesce(w.matched, 0) as matched, 1 - (v.vector <=> meant) as cosine,
+            case when e.kind = 'message' then e.session_id else -e.id end as session,
+            coalesce(cardinality(named) = 1 and relay.first_name(e.name) = named[1], false) as by_named,
+            least(1, ln(1 + e.length) / ln(40)) as length, e.asks,
+            e.dated and relay.asks_when(question) as in_time
+        from (select entry_id from by_words union select unnest(nearest)) one (id)
+        join entry e on e.id = one.id and e.space_id = p_space_id and relay.fits(e, p_query)
+        left join by_words w on w.entry_id = e.id
+        left join embedding v on v.entry_id = e.id and v.model = p_query ->> 'model'
+            and vector_dims(v.vector) = vector_dims(meant)),
+    scaled as (
+        select f.*, coalesce(f.words / nullif(max(f.words) over (), 0), 0) as by_words,
+            coalesce((f.cosine - min(f.cosine) over ()) / nullif(max(f.cosine) over () - min(f.cosine) over (), 0), 0)
+                as by_meaning
+        from found f),
+    ranked as (
+        select s.*, row_number() over (partition by session order by s.by_words desc) as words_nr,
+            row_number() over (partition by session order by s.by_meaning desc) as meaning_nr
+        from scaled s),
+    shared as (
+        select r.*,
+            case when r.session < 0 then r.by_words
+                else sum(r.by_words) filter (where words_nr <= 3) over (partition by session) / 3 end as session_words,
+            case when r.session < 0 then r.by_meaning
+                else sum(r.by_meaning) filter (where meaning_nr <= 3) over (partition by session) / 3 end
+                as session_meaning
+        from ranked r),
+    summed as (
+        select s.*, 0.65 * by_words + 0.4 * session_words + by_meaning + 0.6 * session_meaning
+            + case when meant is null then 0.6 else 1 end * (
+                case when by_named then 0.8 else 0 end + 0.15 * s.length
+                - case when asks then 0.17 else 0 end + case when in_time then 0.5 else 0 end)
+            + 0.02 / (1 + greatest(extract(epoch from now() - at), 0) / 2592000) as total
+        from shared s)
+    select s.id, s.kind, s.source_id, s.part, s.total::real, s.relevance::real, s.cosine::real
+    from (select *, cover * least(1, ((matched + by_named::integer) / 2) ^ 2) as relevance from summed) s
+    where p_query ->> 'floor' is null or s.relevance >= (p_query ->> 'floor')::real
+        or question ~ '[?？؟]\W*$' and s.cosine >= (p_query ->> 'near')::real
+    order by s.total desc, s.at desc, s.id desc limit p_limit;
 end $$;

@@ -44,6 +44,7 @@ begin
     if (here ->> 'rows')::bigint <> p_at then
         return here;
     end if;
+    perform set_config('relay.index', 'later', true);
     select string_agg(quote_ident(c.name), ', ' order by given.place),
         string_agg(format('(r ->> %s)::%s', given.place - 1, c.type), ', ' order by given.place)
     into columns, fields

@@ -6,6 +6,7 @@ import asyncio
 
 from relay.errors import EmbedderUnavailable
 from relay.memory.calls.base import Json
+from relay.memory.calls.embedding import vector_text
 from relay.ports import Embedder
 
 SECONDS = 1.0
@@ -26,4 +27,4 @@ async def meant(embedder: Embedder | None, text: str, seconds: float = SECONDS) 
             (vector,) = await embedder.embed([text], query=True)
     except (EmbedderUnavailable, TimeoutError):
         return words
-    return {**words, "vector": f"[{','.join(map(repr, vector))}]", "model": embedder.model}
+    return {**words, "vector": vector_text(vector), "model": embedder.model}

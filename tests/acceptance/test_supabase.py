@@ -78,10 +78,12 @@ async def test_a_turn_costs_two_round_trips_before_the_model_and_three_after(
     await house.answered(chat, await house.asked(chat))
     project.gateway.delay = 0.04
     seen = await turn_calls(house, project, chat, "a question of several telling words about the weather in Lisbon")
-    assert sorted(one.function for one in seen) == sorted(["intake", "begin", "recall", "finish", "deliver", "sent"])
+    assert sorted(one.function for one in seen) == sorted(
+        ["intake", "begin", "recall_for", "finish", "deliver", "sent"]
+    )
     intake, *pair, finish, deliver, sent = seen
     (asked,) = house.model.requests[-1:]
-    assert {one.function for one in pair} == {"begin", "recall"}
+    assert {one.function for one in pair} == {"begin", "recall_for"}
     assert all(intake.done_at <= one.at for one in pair)
     assert max(one.at for one in pair) < min(one.done_at for one in pair), "at the same time"
     assert max(one.done_at for one in pair) <= asked.at
@@ -185,7 +187,7 @@ async def test_a_blip_is_said_to_nobody(house: House, project: SupabaseProject) 
     chat = house.guest()
     await house.answered(chat, await house.asked(chat))
     for kind in (503, "disconnect"):
-        for function in ("intake", "begin", "recall", "finish", "deliver", "sent"):
+        for function in ("intake", "begin", "recall_for", "finish", "deliver", "sent"):
             project.fail(kind, times=1, function=function)
         word = await house.asked(chat)
         await once(house, chat, word)
@@ -198,7 +200,11 @@ async def test_a_blip_is_said_to_nobody(house: House, project: SupabaseProject) 
 @pytest.mark.parametrize(
     ("function", "kind"),
     [
-        *((function, kind) for function in ("begin", "recall", "finish", "deliver", "sent") for kind in ("lost", 502)),
+        *(
+            (function, kind)
+            for function in ("begin", "recall_for", "finish", "deliver", "sent")
+            for kind in ("lost", 502)
+        ),
         ("finish", "stuck"),  # one that waits for the time limit is enough
     ],
 )

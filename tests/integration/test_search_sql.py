@@ -24,8 +24,8 @@ SPECIAL = [
 
 
 async def search(house: House, space_id: int, query: str, **more: Any) -> list[str]:
-    options = {"limit": 10, "since": None, "until": None} | more
-    return [row["snippet"] for row in await house.store.search_history(space_id, query, **options)]
+    limit = more.pop("limit", 10)
+    return [row["snippet"] for row in await house.store.search_memory(space_id, {"text": query, **more}, limit)]
 
 
 async def recall(house: House, text: str, user_id: int = ADA, space: Space | None = None, topic: int = 0) -> list[str]:
@@ -67,7 +67,7 @@ async def test_search_says_who_and_whether_it_can_be_trusted(house: House, store
     await store.begin(incoming_of(turn, "the forwarded recipe", private(ADA), untrusted=True), "m")
     await house.close(turn)
     done = await house.exchange(ADA, "my own recipe", "A recipe?", tainted=True)
-    rows = await store.search_history(done.context.space_id, "recipe", 10, None, None)
+    rows = await store.search_memory(done.context.space_id, {"text": "recipe"}, 10)
     assert {(row["snippet"], row["role"], row["untrusted"]) for row in rows} == {
         ("the forwarded recipe", "user", True), ("my own recipe", "user", False), ("A recipe?", "assistant", True),
     }  # fmt: skip
@@ -101,8 +101,8 @@ async def test_special_characters_are_only_characters(house: House, sql: Sql) ->
 @given(query=st.text(st.sampled_from("tea'\"\\&|!():*<->.@/ %_$é🙂\n\t-1x"), max_size=60))
 async def test_any_query_is_answered(house: House, query: str) -> None:
     """Asked of an empty space: what matters is that Postgres can read what we make of it."""
-    await house.store.search_history(1, query, 5, None, None)
-    await house.store.search_history(1, f"tea {query}", 5, None, None)
+    await house.store.search_memory(1, {"text": query}, 5)
+    await house.store.search_memory(1, {"text": f"tea {query}"}, 5)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -114,7 +114,7 @@ async def test_any_text_can_be_said_and_asked(house: House, text: str) -> None:
     assert context.message is not None
     assert context.message["text"] == text
     await house.store.recall(incoming)
-    await house.store.search_history(context.space_id, text, 5, None, None)
+    await house.store.search_memory(context.space_id, {"text": text}, 5)
     await house.close(turn)
 
 
@@ -126,7 +126,7 @@ async def test_text_that_postgres_cannot_hold_is_mended(house: House, store: Sto
     assert context.message is not None
     assert "\x00" not in context.message["text"]
     await store.recall(incoming)
-    await store.search_history(context.space_id, text, 5, None, None)
+    await store.search_memory(context.space_id, {"text": text}, 5)
     await house.say({**turn.updates[0], "update_id": 10**6, "message": {**turn.updates[0]["message"], "text": text}})
 
 
@@ -151,8 +151,8 @@ async def test_a_long_message_needs_more_shared_words(house: House) -> None:
     await house.exchange(ADA, "bicycle garage", topic_id=5)
     long = "bicycle garage mountain river forest meadow valley canyon desert glacier volcano island"
     assert await recall(house, long) == []
-    await house.exchange(ADA, "bicycle garage mountain river forest", topic_id=5)
-    assert await recall(house, long) == ["bicycle garage mountain river forest"]
+    await house.exchange(ADA, "bicycle garage mountain river forest meadow", topic_id=5)
+    assert await recall(house, long) == ["bicycle garage mountain river forest meadow"]
 
 
 async def test_filler_words_do_not_count(house: House) -> None:

@@ -1,4 +1,4 @@
-"""Finding what was said and is known."""
+"""Finding what was said and what is known."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from relay.models import Space
 
 
 class SearchCalls(Calls):
-    """What a space holds, by words and by meaning."""
+    """Messages, memories, summaries and documents, by words and by meaning."""
 
-    async def search_history(
-        self, space_id: int, query: str, limit: int, since: str | None, until: str | None
-    ) -> list[Json]:
-        """Messages of a space by words; `since` and `until` are ISO 8601 times."""
-        return list(
-            await self._call("search_history", space_id=space_id, query=query, limit=limit, since=since, until=until)
-        )
+    async def search_memory(self, space_id: int, query: Json, limit: int) -> list[Json]:
+        """What a space has that bears on a question, best first. `query`: `{text}` and, if wanted, `vector`
+        (as text) and its `model`, `kinds`, `tags`, `since` and `until` (ISO 8601 times)."""
+        return list((await self._call("search_memory", space_id=space_id, query=query, limit=limit))["found"])
 
     async def recall_for(self, space: Space, query: Json, limit: int) -> list[Json]:
         """What of a space bears on a query (`{text, vector, model, …}`) well enough to be brought up, best first."""

@@ -74,17 +74,24 @@ class TurnCalls(Calls):
         found = await self._call("topic_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
         return int(found or 0)
 
-    async def recall(self, incoming: Incoming, space: Space | None = None) -> list[Json]:
-        """What was said elsewhere or earlier in a space (its own) that bears on the message, best first."""
+    async def recall(
+        self, incoming: Incoming, space: Space | None = None, vector: str | None = None, model: str = ""
+    ) -> list[Json]:
+        """What a space (its own) has that bears on the message, best first: messages, memories, summaries, parts of
+        documents. `vector`: what the message means to the embedding model `model`, as the database reads it."""
         result = await self._call(
-            "recall",
+            "recall_for",
             space=(space or incoming.space).as_json(),
-            chat_id=incoming.chat_id,
-            topic_id=incoming.topic_id,
-            query=incoming.text[:2000],
+            query={
+                "text": incoming.text[:2000],
+                "vector": vector,
+                "model": model,
+                "chat_id": incoming.chat_id,
+                "topic_id": incoming.topic_id,
+            },
             limit=RECALLED,
         )
-        return list(result["messages"])
+        return list(result["found"])
 
     async def finish(self, incoming: Incoming, reply: Json) -> Json:
         """Saves the answer with all that it did. Returns what is told about it, with the memory changes."""

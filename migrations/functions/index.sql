@@ -1,0 +1,179 @@
+-- The index of what can be found: relay.entry and the numbers of its words, made from messages, memories, summaries and
+-- parts of documents, and kept right by triggers.
+
+-- The language of a text, as Postgres names it: of which its beginning has the most stop words (they are short). simple:
+-- it has none of any.
+create or replace function relay.language_of(p_text text) returns text
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    stems constant regdictionary[] := array['english_stem', 'german_stem', 'french_stem', 'spanish_stem', 'italian_stem',
+        'portuguese_stem', 'dutch_stem', 'russian_stem', 'swedish_stem', 'norwegian_stem', 'danish_stem',
+        'finnish_stem', 'hungarian_stem', 'turkish_stem'];
+    short constant text[] := array(
+        select word from unnest(regexp_split_to_array(lower(left(p_text, 600)), '[^[:alpha:]]+')) as word
+        where length(word) between 1 and 7 limit 40);
+    found text;
+begin
+    select left(stem::text, -5) into found
+    from unnest(stems) with ordinality as s (stem, place), unnest(short) as word
+    where ts_lexize(stem, word) = '{}' group by stem, place order by count(*) desc, place limit 1;
+    return coalesce(found, 'simple');
+end $$;
+
+-- Whether the beginning of a text names a time, in the languages that most people write.
+create or replace function relay.names_time(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select to_tsvector('simple', left(p_text, 1000)) @@ ('yesterday|today|tomorrow|tonight|ago|last|next|since|weekend|week'
+        || '|weeks|month|months|year|years|day|days|january|february|march|april|may|june|july|august|september|october'
+        || '|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|gestern|heute|morgen|letzte'
+        || '|letzten|letzter|letztes|nächste|nächsten|nächster|nächstes|woche|wochen|monat|monate|monaten|jahr|jahre'
+        || '|jahren|tag|tage|tagen|januar|februar|märz|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag'
+        || '|freitag|samstag|sonntag|hier|aujourd|demain|dernier|dernière|prochain|prochaine|semaine|semaines|mois|an|ans'
+        || '|année|années|jour|jours|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre'
+        || '|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|ayer|hoy|mañana|semana|semanas|mes|meses|año|años|día|días'
+        || '|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|lunes|martes'
+        || '|miércoles|jueves|viernes|sábado|domingo')::tsquery
+        or left(p_text, 1000) ~ '\m(19|20)\d\d\M|\m\d{1,2}[./]\d'
+$$;
+
+-- What there is to find in one source, as it should be indexed: nothing of a private session or a replaced message, of a
+-- memory that is not in force (archived ones are), of a summary that a later one took up.
+create or replace function relay.findable(p_kind text, p_id bigint, p_part integer)
+returns table (space_id bigint, part integer, thread_id bigint, session_id bigint, role text, user_id bigint, name text,
+    label text, tags text[], at timestamptz, text text)
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+#variable_conflict use_column
+begin
+    if p_kind = 'message' then
+        return query select m.space_id, 0, m.thread_id, m.session_id, m.role, m.user_id, m.name, null, '{}'::text[],
+                m.created_at, m.text
+            from message m join session s on s.id = m.session_id
+            where m.id = p_id and m.status <> 'replaced' and not s.private;
+    elsif p_kind = 'memory' then
+        return query select k.space_id, 0, k.thread_id, k.session_id, null, k.subject_id, k.subject, k.kind,
+                array_remove(k.tags, null), k.created_at, k.content
+            from memory k left join session s on s.id = k.session_id
+            where k.id = p_id and k.status in ('active', 'archived') and s.private is not true;
+    elsif p_kind = 'summary' then
+        return query select s.space_id, 0, y.thread_id, y.session_id, null, null::bigint, null, null, '{}'::text[],
+                y.created_at, y.text
+            from summary y join session s on s.id = y.session_id
+            where y.id = p_id and not s.private and not exists (select from summary n where n.previous_id = y.id);
+    else
+        return query select p.space_id, p.part, m.thread_id, m.session_id, m.role, m.user_id, m.name, null, '{}'::text[],
+                m.created_at, p.text
+            from document_part p join document d on d.id = p.document_id join message m on m.id = d.message_id
+                join session s on s.id = m.session_id
+            where p.document_id = p_id and (p_part is null or p.part = p_part) and m.status <> 'replaced'
+                and not s.private;
+    end if;
+end $$;
+
+-- The text of an entry, without who said it: what a vector is made of.
+create or replace function relay.entry_text(p_entry relay.entry) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case p_entry.kind
+        when 'message' then (select text from message where id = p_entry.source_id)
+        when 'memory' then (select content from memory where id = p_entry.source_id)
+        when 'summary' then (select text from summary where id = p_entry.source_id)
+        else (select text from document_part where document_id = p_entry.source_id and part = p_entry.part) end
+$$;
+
+-- Makes the entries of one source (of a document: of one part, or all) what they should be.
+create or replace function relay.reindex(p_kind text, p_id bigint, p_part integer default null) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    if current_setting('relay.index', true) = 'later' then
+        return;
+    end if;
+    insert into entry as e (space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
+        language, words, length, asks, dated, digest)
+    select f.space_id, p_kind, p_id, f.part, f.thread_id, f.session_id, f.role, f.user_id, f.name, f.label, f.tags, f.at,
+        spoken.language, made.words, (
+            select coalesce(sum(cardinality(positions)), 0) from unnest(made.words)),
+        f.text ~ '[?？؟]\W*$', relay.names_time(f.text), md5(f::text)::uuid
+    from relay.findable(p_kind, p_id, p_part) f, relay.language_of(f.text) as spoken (language),
+        to_tsvector(spoken.language::regconfig, left(f.text, 200000)) as made (words)
+    on conflict (kind, source_id, part) do update set space_id = excluded.space_id, thread_id = excluded.thread_id,
+        session_id = excluded.session_id, role = excluded.role, user_id = excluded.user_id, name = excluded.name,
+        label = excluded.label, tags = excluded.tags, at = excluded.at, language = excluded.language,
+        words = excluded.words, length = excluded.length, asks = excluded.asks, dated = excluded.dated,
+        digest = excluded.digest
+    where e.digest <> excluded.digest;
+    delete from entry e
+    where e.kind = p_kind and e.source_id = p_id and (p_part is null or e.part = p_part)
+        and not exists (select from relay.findable(p_kind, p_id, p_part) f where f.part = e.part);
+end $$;
+
+-- The words by which an entry is counted: its own, its language as ':english', and who said it as '@ada'.
+create or replace function relay.counted_words(p_entry relay.entry) returns table (word text)
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select word from unnest(tsvector_to_array(p_entry.words)) as word where octet_length(word) <= 255
+    union all
+    select ':' || p_entry.language
+    union all
+    select '@' || relay.first_name(p_entry.name) where relay.first_name(p_entry.name) <> ''
+$$;
+
+-- The first word of a name, as texts have it.
+create or replace function relay.first_name(p_name text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select lower(left(substring(p_name from '\w+'), 60))
+$$;
+
+-- Adds up what changed in the numbers of words. One does it at a time; who comes meanwhile leaves it to the next.
+create or replace function relay.add_up_words(p_limit integer) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    if not pg_try_advisory_xact_lock(hashtext('relay.lexeme')) then
+        return;
+    end if;
+    with gone as (
+        delete from lexeme_change where id in (select id from lexeme_change order by id limit p_limit)
+        returning space_id, word, change)
+    insert into lexeme as l (space_id, word, entries)
+    select space_id, word, sum(change) from gone group by space_id, word having sum(change) <> 0
+    on conflict (space_id, word) do update set entries = l.entries + excluded.entries;
+end $$;
+
+-- After entries are written: their words are counted, and those with another text need a vector.
+create or replace function relay.entries_made() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    insert into lexeme_change (space_id, word, change)
+    select made.space_id, w.word, count(*) from made, relay.counted_words(made::entry) w group by made.space_id, w.word;
+    insert into embed_due (entry_id) select id from made on conflict (entry_id) do update set since = now();
+    if exists (select from made where id % 64 = 0) then
+        perform relay.add_up_words(5000);
+    end if;
+    return null;
+end $$;
+
+create or replace function relay.entries_changed() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    insert into lexeme_change (space_id, word, change)
+    select space_id, word, sum(change) from (
+        select gone.space_id, w.word, -1 as change from gone, relay.counted_words(gone::entry) w
+        union all
+        select made.space_id, w.word, 1 from made, relay.counted_words(made::entry) w) counted
+    group by space_id, word having sum(change) <> 0;
+    insert into embed_due (entry_id) select made.id from made join gone using (id) where made.digest <> gone.digest
+    on conflict (entry_id) do update set since = now();
+    return null;
+end $$;
+
+create or replace function relay.entries_gone() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    insert into lexeme_change (space_id, word, change)
+    select gone.space_id, w.word, -count(*) from gone, relay.counted_words(gone::entry) w group by gone.space_id, w.word;
+    return null;
+end $$;
+
+create or replace trigger entries_made after insert on relay.entry
+    referencing new table as made for each statement execute function relay.entries_made();
+create or replace trigger entries_changed after update on relay.entry
+    referencing old table as gone new table as made for each statement execute function relay.entries_changed();
+create or replace trigger entries_gone after delete on relay.entry
+    referencing old table as gone for each statement execute function relay.entries_gone();

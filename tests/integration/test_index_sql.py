@@ -1,0 +1,215 @@
+"""The index of what can be found: always what it would be if it were made anew, and nothing that is off the record."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from relay.memory.store import Store
+from tests.integration.conftest import Opened, Sql
+from tests.integration.house import ADA, BEN, House
+
+ENTRIES = """select space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
+    language, words::text, length, asks, dated from relay.entry order by kind, source_id, part"""
+NUMBERS = """select space_id, word, sum(entries)::int from (
+    select space_id, word, entries from relay.lexeme
+    union all select space_id, word, change from relay.lexeme_change) counted
+    group by 1, 2 having sum(entries) <> 0 order by 1, 2"""
+COUNTED = """select e.space_id, w.word, count(*)::int from relay.entry e, relay.counted_words(e) w
+    group by 1, 2 order by 1, 2"""
+TEXTS = st.sampled_from(
+    ["The boiler is broken", "What was it called?", "Mueller.", "", "der Klempner kam gestern", "¿dónde están las llaves?"]
+)
+STEPS = st.one_of(
+    st.tuples(st.just("say"), st.integers(1, 3), TEXTS),
+    st.tuples(st.sampled_from(["edit", "rename"]), st.integers(1, 9), TEXTS),
+    st.tuples(st.sampled_from(["replace", "erase", "forget", "keep", "drop part"]), st.integers(1, 9), st.just("")),
+    st.tuples(st.sampled_from(["learn", "sum up", "send"]), st.integers(1, 3), TEXTS),
+    st.tuples(st.sampled_from(["hide", "show", "move"]), st.integers(1, 3), st.just("")),
+    st.tuples(st.just("add up"), st.just(1), st.just("")),
+)
+DONE = {
+    "say": "insert into message (space_id, thread_id, session_id, role, name, text, blocks)"
+    " select space_id, thread_id, id, 'user', 'Ada', %(text)s, '[]' from session where id = %(n)s",
+    "edit": "update message set text = %(text)s where id = %(n)s",
+    "rename": "update memory set subject = left(%(text)s, 9), content = %(text)s where id = %(n)s",
+    "replace": "update message set status = 'replaced' where id = %(n)s",
+    "erase": "delete from message where id = %(n)s and not exists (select from document where message_id = %(n)s)",
+    "forget": "update memory set status = 'forgotten' where id = %(n)s",
+    "keep": "update memory set status = 'active' where id = %(n)s",
+    "drop part": "delete from document_part where document_id = %(n)s and part = 2",
+    "learn": "insert into memory (space_id, session_id, content, tags)"
+    " select space_id, id, %(text)s, '{a}' from session where id = %(n)s",
+    "sum up": "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"
+    " message_count, model, settings, tainted) select thread_id, id, (select max(id) from summary where session_id = %(n)s),"
+    " %(text)s, 1, coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
+    "send": "with kept as (insert into document (space_id, message_id, unique_id, name, parts)"
+    " select space_id, id, 'u' || id, 'n', 2 from message where session_id = %(n)s order by id desc limit 1"
+    " on conflict do nothing returning id, space_id) insert into document_part (document_id, part, space_id, text)"
+    " select id, part, space_id, %(text)s from kept, generate_series(1, 2) as part",
+    "hide": "update session set private = true where id = %(n)s",
+    "show": "update session set private = false where id = %(n)s",
+    "move": "update message set thread_id = thread_id where session_id = %(n)s",
+    "add up": "select relay.add_up_words(40)",
+}
+
+
+@pytest.fixture
+def index(opened: Opened) -> psycopg.Connection[Any]:
+    """A connection to a database in which two people have three sessions."""
+    connection = psycopg.connect(opened.server.url(opened.name, superuser=True), autocommit=True)
+    connection.execute("set search_path = relay, public, extensions")
+    connection.execute("insert into space (kind, owner_id) values ('private', 1), ('private', 2)")
+    connection.execute("insert into thread (space_id, chat_id) values (1, 1), (2, 2)")
+    connection.execute("insert into session (thread_id, space_id) values (1, 1), (1, 1), (2, 2)")
+    return connection
+
+
+def search(connection: psycopg.Connection[Any], space: int, text: str, **more: Any) -> list[tuple[Any, ...]]:
+    query = json.dumps({"text": text, **more})
+    return connection.execute(
+        "select kind, source_id, part from relay.find_entries(%s, %s::jsonb, 10)", (space, query)
+    ).fetchall()
+
+
+def do(connection: psycopg.Connection[Any], step: str, n: int, text: str = "") -> None:
+    connection.execute(DONE[step].encode(), {"n": n, "text": text})
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(STEPS, min_size=1, max_size=14))
+def test_the_index_is_always_what_it_would_be_if_made_anew(
+    index: psycopg.Connection[Any], steps: list[tuple[str, int, str]]
+) -> None:
+    with index.transaction(force_rollback=True):
+        for step, n, text in steps:
+            do(index, step, n, text)
+        kept = index.execute(ENTRIES).fetchall()
+        assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
+        private = "select id from session where private"
+        assert index.execute(f"select from entry where session_id in ({private})").fetchall() == []  # noqa: S608
+        index.execute("truncate entry, lexeme, lexeme_change, embedding, embed_due, index_progress")
+        while index.execute("select relay_index_missing(3)").fetchone() != (0,):
+            pass
+        assert index.execute(ENTRIES).fetchall() == kept
+        assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Gestern habe ich zwei neue Fahrräder für die Kinder gekauft", "Welches Fahrrad habe ich gekauft?"),
+        ("J'ai acheté des pommes et des poires au marché hier", "Où est-ce que j'achète une pomme ?"),
+        ("Mañana vamos a visitar las montañas con los niños", "¿Cuándo visitamos la montaña?"),
+        ("I bought two bicycles for the kids", "Which bicycle did I buy?"),
+        ("two bicycles", "bicycle"),
+        ("Fahrradkeller", "fahrrad"),
+    ],
+)
+def test_an_inflected_word_is_found_in_the_language_of_the_text(
+    index: psycopg.Connection[Any], said: str, asked: str
+) -> None:
+    do(index, "say", 1, "Something else altogether was said before that")
+    do(index, "say", 2, said)
+    assert search(index, 1, asked)[0] == ("message", 2, 0)
+    assert search(index, 2, asked) == []
+
+
+def test_an_answer_is_found_by_its_question(index: psycopg.Connection[Any]) -> None:
+    for text in ("Good morning to you all", "What was the plumber called?", "Mueller.", "Fine, thank you very much"):
+        do(index, "say", 1, text)
+    assert ("message", 3, 0) in search(index, 1, "Who was the plumber?")
+
+
+def test_memories_summaries_and_documents_are_found_and_can_be_asked_for(index: psycopg.Connection[Any]) -> None:
+    do(index, "say", 1, "Here comes something")
+    do(index, "send", 1, "The notice period is six weeks")
+    do(index, "learn", 1, "The notice period of the flat is known")
+    do(index, "sum up", 1, "They talked about the notice period")
+    found = {("part", 1, 1), ("part", 1, 2), ("memory", 1, 0), ("summary", 1, 0)}
+    assert found <= set(search(index, 1, "notice period"))
+    assert search(index, 1, "notice period", kinds=["memory"]) == [("memory", 1, 0)]
+    assert search(index, 1, "notice period", kinds=["fact"], tags=["a", "b"]) == [("memory", 1, 0)]
+    assert search(index, 1, "notice period", tags=["b"]) == []
+    assert search(index, 2, "notice period") == []
+
+
+def test_what_is_private_is_never_indexed(index: psycopg.Connection[Any]) -> None:
+    do(index, "hide", 1)
+    do(index, "say", 1, "my secret boiler")
+    do(index, "learn", 1, "The boiler is a secret")
+    do(index, "send", 1, "a paper about the boiler")
+    assert index.execute("select from entry").fetchall() == []
+    assert index.execute("select from embed_due").fetchall() == []
+    assert index.execute("select relay_index_missing(100)").fetchone() != (0,)
+    assert index.execute("select from entry").fetchall() == []
+    do(index, "show", 1)
+    assert len(search(index, 1, "boiler")) == 4
+    do(index, "hide", 1)
+    assert search(index, 1, "boiler") == []
+
+
+def test_a_vector_is_owed_whenever_a_text_changes_and_finds_what_shares_no_word(index: psycopg.Connection[Any]) -> None:
+    do(index, "say", 1, "The kettle is boiling")
+    do(index, "say", 1, "We adopted a dog")
+    owed = "select e.source_id from embed_due d join entry e on e.id = d.entry_id order by 1"
+    assert index.execute(owed).fetchall() == [(1,), (2,)]
+    index.execute("delete from embed_due")
+    do(index, "edit", 2, "We adopted a dog")
+    assert index.execute(owed).fetchall() == []
+    do(index, "edit", 2, "We adopted a puppy")
+    assert index.execute(owed).fetchall() == [(2,)]
+    vectors = {1: [1.0] + [0.0] * 383, 2: [0.0, 1.0] + [0.0] * 382}
+    for n, vector in vectors.items():
+        index.execute(
+            "insert into embedding (entry_id, space_id, model, vector) select id, 1, 'm', %s::vector from entry"
+            " where source_id = %s", (str(vector), n),
+        )  # fmt: skip
+    asked = str([0.1, 1.0] + [0.0] * 382)
+    assert search(index, 1, "pet?", vector=asked, model="m")[0] == ("message", 2, 0)
+    assert search(index, 1, "pet?", vector=asked, model="other") == []
+    assert search(index, 2, "pet?", vector=asked, model="m") == []
+
+
+async def test_many_write_into_one_space_at_once(opened: Opened, index: psycopg.Connection[Any]) -> None:
+    async def write(number: int) -> None:
+        async with await psycopg.AsyncConnection.connect(opened.server.url(opened.name, superuser=True)) as own:
+            await own.execute("set search_path = relay, public, extensions")
+            for n in range(20):
+                words = " ".join(f"word{(n * k + number) % 7}" for k in range(9))
+                for session in (1, 2):
+                    await own.execute(DONE["say"].encode(), {"n": session, "text": words})
+                await own.commit()
+
+    await asyncio.wait_for(asyncio.gather(*(write(number) for number in range(4))), 60)
+    assert index.execute("select count(*) from entry").fetchone() == (160,)
+    assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
+
+
+async def test_recall_is_silent_where_memory_rests(house: House, store: Store, sql: Sql) -> None:
+    done = await house.exchange(ADA, "The plumber Mueller repaired the boiler", topic_id=5)
+    await house.exchange(BEN, "hello")
+
+    async def recalled() -> int:
+        return len(await store.recall(replace(done.incoming, topic_id=0)))
+
+    assert await recalled() == 1
+    for off, on in (
+        ("update space set memory = 'off'", "update space set memory = 'on'"),
+        ("update space set paused_until = now() + interval '1 hour'", "update space set paused_until = null"),
+        ("update thread set recalls = false", "update thread set recalls = true"),
+    ):
+        await house.exchange(ADA, "x")
+        await sql(off)
+        assert await recalled() == 0
+        await sql(on)
+        assert await recalled() == 1
+
+
