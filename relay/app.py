@@ -17,6 +17,7 @@ from relay.budget import Budget
 from relay.clients.speakers import speakers
 from relay.errors import SchemaError
 from relay.hearing.installed import chosen
+from relay.memory import patterns, redact
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -82,10 +83,11 @@ def version() -> str:
 
 @contextlib.asynccontextmanager
 async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]:
-    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away."""
+    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away. Raises `SettingsError`."""
     from relay.clients.instance import Instance
 
     budget = budget_of(settings)
+    redact.also(patterns.load(settings.redact))
     instance = Instance(settings.data_dir)
     try:
         async with storage(settings) as stored:
