@@ -3,14 +3,21 @@
 -- A row travels as a JSON array of its columns' texts, in the order of their names: that loses nothing (JSON null and
 -- SQL NULL, numbers of any length, microseconds), and both sides make the same checksum of it.
 
+-- Caches, which are made again from what moves.
+create or replace function relay.caches() returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select array['result']
+$$;
+
 -- The tables that move, each after those it refers to: whatever there is, except what says which database this is
--- and what it has been through.
+-- and what it has been through, and caches.
 create or replace function relay.move_tables() returns table (name text, place bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive movable as (
         select oid, relname from pg_class
         where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p') and not relispartition
-            and relname not in ('migration', 'function_file', 'identity', 'move')),
+            and relname not in ('migration', 'function_file', 'identity', 'move')
+            and relname <> all (relay.caches())),
     reference as (
         select conrelid as child, confrelid as parent from pg_constraint
         where contype = 'f' and conrelid <> confrelid and conrelid in (select oid from movable)),
@@ -191,11 +198,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'moves', (select coalesce(jsonb_agg(to_jsonb(m) order by m.began_at), '[]') from move m))
 $$;
 
--- Takes away all that moves: what the target held before (in a new one, the soul that Relay starts with).
+-- Takes away all that moves, and the caches: what the target held before (in a new one, the soul that Relay starts with).
 create or replace function relay.move_empty() returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') from relay.move_tables());
+    execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') from (
+        select name from relay.move_tables() union all select unnest(relay.caches())) every);
 end $$;
 
 -- Begins a move from a source into this database, or takes up the one that was begun: its row, or null when the
