@@ -156,7 +156,7 @@ def make_worker(
         store=relay.memory,
         people=people,
         messenger=messenger,
-        summariser=Summariser(relay.memory, model, settings.small_model, budget=budget),
+        summariser=Summariser(relay.memory, model, settings.small_model, budget=budget, results=settings.result_cache),
         zone=zone,
         version=version(),
         model=settings.model,

@@ -4,9 +4,9 @@ A derivation has a name (`summary`, `judge`, `consolidate`), a version, and inpu
 
     sha256(name ␟ version ␟ kind ␟ id ␟ sha256(text) ␟ kind ␟ id ␟ sha256(text) …), the first 32 hexadecimal digits,
 
-with ␟ the unit separator (U+001F), inputs in their order. An input counts with its text too, because messages are edited
-and memories reworded: what was made of other words is another result. The same hash means the same question to a model,
-so what came of it is taken from the cache of results (`relay/results.py`) and not asked again.
+with ␟ the unit separator (U+001F), inputs in their order. An input counts with its text too, because messages are
+edited and memories reworded: what was made of other words is another result. The same hash means the same question to a
+model, so what came of it is taken from the cache of results (`relay/results.py`) and not asked again.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.Look:
 
 
 def with_files(given: Settings, wrong: Mapping[str, str]) -> Mapping[str, str]:
-    """What is wrong, and the files too that settings name: prices, without which no budget can be kept, and patterns."""
+    """What is wrong, and the files too that settings name: prices (no budget is kept without), patterns."""
     found = dict(wrong)
     for name, read in (("RELAY_PRICES", lambda: budget_of(given)), ("RELAY_REDACT", lambda: load(given.redact))):
         try:

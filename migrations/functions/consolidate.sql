@@ -114,12 +114,12 @@ begin
     return counts;
 end $$;
 
--- Carries out what a night found for a space among its new memories up to p_through; that is all for this night. Null
--- when it was done already.
+-- Carries out what a night found for a space among its new memories up to p_through (null: all of them); that is all
+-- for this night. Null when it was done already.
 create or replace function public.relay_consolidate(p_space_id bigint, p_plan jsonb, p_through bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    update sleep_due set consolidated = true, after_memory = p_through
+    update sleep_due set consolidated = true, after_memory = coalesce(p_through, through_memory)
     where space_id = p_space_id and not consolidated;
     return case when found then relay.carry_out(p_space_id, p_plan) end;
 end $$;
@@ -134,7 +134,8 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     asked bigint;
 begin
-    update sleep_due set consolidated = true, after_memory = p_through where space_id = p_space_id and not consolidated;
+    update sleep_due set consolidated = true, after_memory = coalesce(p_through, through_memory)
+    where space_id = p_space_id and not consolidated;
     if not found then
         return 'false';
     end if;

@@ -26,7 +26,7 @@ _own: tuple[Own, ...] = ()
 
 
 def also(patterns: Sequence[Own]) -> None:
-    """From now on these are taken out too, in this process: what RELAY_REDACT names, instead of what it named before."""
+    """From now on this process takes these out too: what RELAY_REDACT names, not what it named before."""
     global _own
     _own = tuple(patterns)
 

@@ -1,7 +1,9 @@
 """What a user or an operator can do. Importing the rooms declares their verbs."""
 
 from relay.verbs import (
+    consolidation,
     decisions,
+    digest,
     export,
     memories,
     memory,
@@ -24,7 +26,9 @@ __all__ = [
     "ANSWERS",
     "BUTTONS",
     "VERBS",
+    "consolidation",
     "decisions",
+    "digest",
     "export",
     "memories",
     "memory",

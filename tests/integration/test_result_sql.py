@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -69,7 +70,9 @@ class Says:
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         self.requests.append(request)
-        return Step([{"type": "text", "text": f"Summary {len(self.requests)}."}], "end_turn", {"output_tokens": 7}, "small")
+        return Step(
+            [{"type": "text", "text": f"Summary {len(self.requests)}."}], "end_turn", {"output_tokens": 7}, "small"
+        )
 
 
 async def test_a_summary_that_was_written_and_not_stored_is_not_asked_for_again(
@@ -85,10 +88,8 @@ async def test_a_summary_that_was_written_and_not_stored_is_not_asked_for_again(
             raise asyncio.CancelledError
 
     dying = Summariser(Dies(store._database, store._worker), model, "small")
-    try:
+    with contextlib.suppress(asyncio.CancelledError):
         await summarise_due(dying)
-    except asyncio.CancelledError:
-        pass
     await sql("update summary_due set lease_owner = null")
     assert await summarise_due(summariser) == 1
     assert len(model.requests) == 1

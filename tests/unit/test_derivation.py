@@ -26,7 +26,9 @@ def test_the_formula_is_the_documented_one() -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_only_the_same_inputs_have_the_same_hash(one: list[tuple[str, int, str]], other: list[tuple[str, int, str]]) -> None:
+def test_only_the_same_inputs_have_the_same_hash(
+    one: list[tuple[str, int, str]], other: list[tuple[str, int, str]]
+) -> None:
     hashes = [derived("judge", 1, [Input(*each) for each in inputs]).hash for inputs in (one, other)]
     assert (hashes[0] == hashes[1]) == (one == other)
 
@@ -35,5 +37,9 @@ def test_a_version_a_name_and_a_changed_text_count() -> None:
     inputs = [Input("message", 1, "Hello")]
     made = derived("judge", 1, inputs)
     assert derived("judge", "1", inputs) == made
-    others = [derived("judge", 2, inputs), derived("summary", 1, inputs), derived("judge", 1, [Input("message", 1, "Hallo")])]
+    others = [
+        derived("judge", 2, inputs),
+        derived("summary", 1, inputs),
+        derived("judge", 1, [Input("message", 1, "Hallo")]),
+    ]
     assert made.hash not in {other.hash for other in others}

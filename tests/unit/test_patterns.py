@@ -28,7 +28,9 @@ def written(folder: Path, text: str) -> Path:
 def test_what_the_lines_match_goes_and_the_rest_stays(tmp_path: Path, also: None) -> None:
     path = written(tmp_path, "# customers\nK-\\d{3}\n\n(?i)project\\s+falcon\n")
     redact.also(load(path))
-    assert redact.redact("K-123 asks about Project  Falcon, K-12 does not") == f"{MARK} asks about {MARK}, K-12 does not"
+    assert (
+        redact.redact("K-123 asks about Project  Falcon, K-12 does not") == f"{MARK} asks about {MARK}, K-12 does not"
+    )
     value = {"text": "K-123", "caption": "4111 1111 1111 1111", "from": {"first_name": "Ada"}}
     assert redact.redacted(value) == {"text": MARK, "caption": MARK, "from": {"first_name": "Ada"}}
     redact.also(())

@@ -56,8 +56,11 @@ class NightCalls(Calls):
         """The goals of a space whose date has passed: `{id, content}`."""
         return list(await self._call("past_goals", space_id=space_id))
 
-    async def consolidate(self, space_id: int, plan: Sequence[Json], through: int) -> Json | None:
-        """Carries a plan out: `{merged, superseded, archived}`; None when this night's was already."""
+    async def consolidate(self, space_id: int, plan: Sequence[Json], through: int | None) -> Json | None:
+        """Carries a plan out: `{merged, superseded, archived}`; None when this night's was already.
+
+        `through`: up to which of the new memories it goes; None: all.
+        """
         done: Json | None = await self._call("consolidate", space_id=space_id, plan=list(plan), through=through)
         return done
 
@@ -68,11 +71,11 @@ class NightCalls(Calls):
         plan: Sequence[Json],
         lost: int,
         active: int,
-        through: int,
+        through: int | None,
         to: Sequence[int],
         notice: Json,
     ) -> bool:
-        """Keeps a plan until a person has decided about it, and asks these people; False when they were asked before."""
+        """Keeps a plan until a person has decided about it, and asks these people; False: they were asked before."""
         return bool(
             await self._call(
                 "ask_consolidation",
