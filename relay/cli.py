@@ -14,6 +14,7 @@ import typer
 from relay import migrate
 from relay.errors import SettingsError
 from relay.logs import configure
+from relay.memory_commands import memory_commands
 from relay.settings import Settings, lacking, load, require, tolerant
 
 cli = typer.Typer(
@@ -292,8 +293,9 @@ def _add_verbs() -> None:
     """Each verb with the door `cli` is a command: `relay memory`, `relay remember …`."""
     from relay.verbs import VERBS
 
+    cli.add_typer(memory_commands(_ready, _run, _door("memory")), name="memory")
     for verb in VERBS.values():
-        if "cli" in verb.doors:
+        if "cli" in verb.doors and verb.name != "memory":
             cli.command(verb.name, help=f"{verb.help[0].upper()}{verb.help[1:]}.")(_door(verb.name))
 
 

@@ -59,6 +59,11 @@ class Summariser:
     """How many results of derivations are kept in a space."""
 
     @property
+    def settings(self) -> Json:
+        """What is kept with a summary about how it was made."""
+        return {"max_tokens": self.max_tokens, "prompt": PROMPT}
+
+    @property
     def version(self) -> str:
         """Which summaries it makes: those of another prompt, model or length are others."""
         return f"{PROMPT}/{self.model_name}/{self.max_tokens}"
@@ -141,7 +146,7 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
                 "from_message_id": messages[0]["id"],
                 "message_count": len(messages),
                 "model": made["model"],
-                "settings": {"max_tokens": summariser.max_tokens, "prompt": PROMPT},
+                "settings": summariser.settings,
                 "usage": made["usage"],
                 "derivation": derivation.as_json(),
                 "tainted": tainted(previous, messages),

@@ -15,6 +15,7 @@ from relay.memory.calls.people import PeopleCalls
 from relay.memory.calls.persona import PersonaCalls
 from relay.memory.calls.place import PlaceCalls
 from relay.memory.calls.queue import QueueCalls
+from relay.memory.calls.rederive import RederiveCalls
 from relay.memory.calls.result import ResultCalls
 from relay.memory.calls.search import SearchCalls
 from relay.memory.calls.session import SessionCalls
@@ -43,6 +44,7 @@ class Store(
     PeopleCalls,
     PersonaCalls,
     PlaceCalls,
+    RederiveCalls,
     ResultCalls,
     SearchCalls,
     SessionCalls,

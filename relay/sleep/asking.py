@@ -9,7 +9,7 @@ from typing import Any
 
 from relay.budget import UNLIMITED, Budget
 from relay.derivation import Derivation
-from relay.errors import RelayError
+from relay.errors import BudgetUsedUp
 from relay.jobs import asked, used_up
 from relay.marks import text_block
 from relay.memory.store import Store
@@ -21,10 +21,6 @@ from relay.sleep.answers import AnswerUnclear, list_of
 Json = dict[str, Any]
 MODEL_SECONDS = 90
 TRIES = 2
-
-
-class BudgetUsedUp(RelayError):
-    """Today's budget is used up."""
 
 
 @dataclass(frozen=True, slots=True)
