@@ -104,7 +104,7 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot, people: Peopl
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
         Job("tidy", once("tidy", lambda: tidy(relay.memory)), at=(3, 10)),
         Job("sleep", night, at=(int(hour), int(minute))),
-        Job("sleep on", go_on, minutes=10),
+        Job("sleep on", go_on, minutes=1),
     ]
 
 
