@@ -41,7 +41,7 @@ async def relay_sleep(world: World, *flags: str) -> str:
 async def said(world: World, text: str, answer: str = "Ok.") -> str:
     """What the bot answers the owner."""
     before = len(world.tg.messages(world.dm))
-    world.model.rule(re.escape(text), answer, times=1)
+    world.model.rule(text, answer, times=1)
     await world.tg.say(world.dm, world.owner, text)
     await world.tg.wait_for(
         lambda: len([one for one in world.tg.messages(world.dm)[before:] if one.from_bot]) > 0, timeout=SOON
@@ -103,11 +103,10 @@ async def test_before_much_is_lost_it_asks(world: World) -> None:
     world.model.rule("Compare each pair now", LOST, model="haiku")
     await said(world, "I live in Berlin", "Ok [LEARN: Ada lives in Berlin with Max]")
     await said(world, "I moved", "Ok [LEARN: Ada lives in Lisbon with Max]")
-    print(await said(world, "/memory"))
     assert "asked about 1" in await relay_sleep(world, "--now")
     await world.tg.wait_for(lambda: "1 of 2 memories" in world.tg.messages(world.dm)[-1].text, timeout=SOON)
     asked = world.tg.messages(world.dm)[-1]
-    assert "2 facts" in (known := await said(world, "/memory")) or "Berlin" in known
+    assert "Berlin" in await said(world, "/memory")
     world.tg.press(world.dm, world.owner, asked, asked.buttons["Go on"])
     await world.tg.wait_for(lambda: "Tidied: 1 superseded" in asked.text, timeout=SOON)
     assert "Berlin" not in await said(world, "/memory")

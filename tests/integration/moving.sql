@@ -74,7 +74,7 @@ insert into memory (space_id, kind, subject_id, subject, content, category, tags
     turn_id, source_message_id, derivation, created_at)
 select 1 + n % 60, (array['fact', 'learning'])[1 + n % 2], 9007199254740993 + n, pg_temp.odd(n), pg_temp.odd(n + 1),
     nullif(pg_temp.odd(n + 2), ''), case n % 4 when 0 then '{}' when 1 then array[pg_temp.odd(n), null, '', 'NULL', '{,}"\']
-        when 2 then array['ä'] else array['one', 'two'] end, n % 10, n % 7 = 0,
+        when 2 then array['ä'] else array['one', 'two'] end, 1 + n % 10, n % 7 = 0,
     (array['pending', 'active', 'forgotten', 'discarded'])[1 + n % 4], nullif(1 + n % 400, 6), 1 + n % 4000,
     nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n)
 from generate_series(1, 3000) n;
@@ -147,3 +147,14 @@ select gen_random_uuid(), pg_temp.at(n), (array['answer', 'summary', 'title'])[1
 from generate_series(1, 3000) n;
 insert into budget_warning (user_id, told_at)
 select 9007199254740993 + n, pg_temp.at(n) from generate_series(1, 300) n;
+insert into night (begun_at, ended_at, through_message, through_memory, phases)
+select pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 1) end, n, n, coalesce(pg_temp.json(n), '{}')
+from generate_series(1, 30) n;
+insert into sleep_due (space_id, night_id, after_message, through_message, after_memory, through_memory, consolidated)
+select n, n, n, 9007199254740993 + n, n, n, n % 2 = 0 from generate_series(1, 30) n;
+insert into consolidation (space_id, plan, lost, active)
+select n, coalesce(pg_temp.json(n), '[]'), n, 2 * n from generate_series(1, 30) n;
+insert into digest (space_id, user_id, chat_id, topic_id)
+select n, 9007199254740993 + n, -1009007199254740993 - n, n % 3 from generate_series(1, 30) n;
+insert into result (space_id, hash, name, version, inputs, result)
+select n, md5(n::text), 'summary', '1', array['message:' || n], '{"text": "made again"}' from generate_series(1, 30) n;

@@ -14,8 +14,8 @@ import psycopg
 from relay.clients.postgres import Postgres
 
 ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
-STAYS = ("migration", "function_file", "identity", "move")
-"""Tables that say which database this is."""
+STAYS = ("migration", "function_file", "identity", "move", "result")
+"""Tables that say which database this is, and caches."""
 
 
 @dataclass
