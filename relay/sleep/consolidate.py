@@ -180,5 +180,5 @@ def asking(lost: int, active: int, group: bool) -> Json:
         f"🌙 Tidying {whose} would take {how_much(lost, active)} out of use: notes that say the same, that newer ones "
         "contradict, and goals past their date. I have changed nothing. They would stay in the history."
     )
-    buttons = [("Go on", "zc:{number}:y"), ("Leave it", "zc:{number}:n")]
+    buttons = [("Go on", "nt:{number}:y"), ("Leave it", "nt:{number}:n")]
     return {"text": text, "rows": [[{"text": label, "callback_data": data} for label, data in buttons]]}

@@ -8,7 +8,7 @@ SETTLED = "That is settled already."
 LEFT = "🌙 I leave everything as it is."
 
 
-@pressed("zc")
+@pressed("nt")
 async def settle(call: Call, number: str, answer: str) -> Pressed:
     """Does what a night found, or leaves it. A private space obeys its owner, a group's the admins."""
     asked = number_in(number) or 0

@@ -154,7 +154,7 @@ async def test_before_much_is_lost_nothing_is_changed_and_a_person_is_asked(
     assert chat == ADA
     assert "1 of 2 memories (50 %)" in notice["text"]
     ((number,),) = await sql("select id from consolidation")
-    assert [b["callback_data"] for b in notice["rows"][0]] == [f"zc:{number}:y", f"zc:{number}:n"]
+    assert [b["callback_data"] for b in notice["rows"][0]] == [f"nt:{number}:y", f"nt:{number}:n"]
     await house.teach(ADA, "Ada lives in Porto with Max")
     await night(store, model)
     assert len(await notices(sql)) == 1, "asked once, until it is answered"
