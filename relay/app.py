@@ -19,6 +19,7 @@ from relay.embedding.installed import named
 from relay.errors import SchemaError
 from relay.hearing.installed import chosen
 from relay.indexing import Asked
+from relay.memory import patterns, redact
 from relay.memory.direct import Memory
 from relay.memory.patience import Patient
 from relay.memory.people import People
@@ -88,10 +89,11 @@ def version() -> str:
 
 @contextlib.asynccontextmanager
 async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]:
-    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away."""
+    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away. Raises `SettingsError`."""
     from relay.clients.instance import Instance
 
     budget = budget_of(settings)
+    redact.also(patterns.load(settings.redact))
     instance = Instance(settings.data_dir)
     try:
         async with storage(settings) as stored:
@@ -180,7 +182,7 @@ def make_worker(
         store=relay.store,
         people=people,
         messenger=messenger,
-        summariser=Summariser(relay.store, model, settings.small_model, budget=budget),
+        summariser=Summariser(relay.store, model, settings.small_model, budget=budget, results=settings.result_cache),
         zone=zone,
         version=version(),
         model=settings.model,

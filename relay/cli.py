@@ -220,6 +220,20 @@ def restore(
 
 
 @cli.command()
+def sleep(
+    now: Annotated[bool, typer.Option("--now", help="A night right now, also while the bot runs.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what each phase would do.")] = False,
+) -> None:
+    """The nightly work: what it did last, what it would do, or do it now."""
+    settings = _ready(quiet=True)
+    if now and not dry_run:
+        require(settings, "ANTHROPIC_API_KEY")
+    from relay import bedtime
+
+    _run(bedtime.preview(settings) if dry_run else bedtime.now(settings) if now else bedtime.look(settings))
+
+
+@cli.command()
 def export(
     user: Annotated[int | None, typer.Option(help="Whose memory (otherwise the admin's): a Telegram user id.")] = None,
     chat: Annotated[int | None, typer.Option(help="Or that of a group: its chat id.")] = None,

@@ -15,6 +15,7 @@ from relay.checks import backups, machine, meaning, model, network, settings, sp
 from relay.checks.finding import Finding, in_vain, within
 from relay.clients.instance import in_use
 from relay.errors import SettingsError
+from relay.memory.patterns import load
 from relay.settings import Settings
 
 WIDTH = 80
@@ -26,7 +27,7 @@ HIDDEN = 6
 
 async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
     """Looks at everything, at once where it can be. Changes nothing. `wrong`: see `settings.tolerant`."""
-    wrong = await asyncio.to_thread(with_prices, given, wrong)
+    wrong = await asyncio.to_thread(with_files, given, wrong)
     here = await asyncio.to_thread(_runs_here, given)
     looking = asyncio.create_task(_look(given, wrong))
 
@@ -94,13 +95,15 @@ async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.Look:
     return storage.Look(findings, seen.work, seen.since)
 
 
-def with_prices(given: Settings, wrong: Mapping[str, str]) -> Mapping[str, str]:
-    """What is wrong, and the prices too when they are: only with them can a budget be kept."""
-    try:
-        budget_of(given)
-    except SettingsError as error:
-        return {"RELAY_PRICES": str(error), **wrong}
-    return wrong
+def with_files(given: Settings, wrong: Mapping[str, str]) -> Mapping[str, str]:
+    """What is wrong, and the files too that settings name: prices (no budget is kept without), patterns."""
+    found = dict(wrong)
+    for name, read in (("RELAY_PRICES", lambda: budget_of(given)), ("RELAY_REDACT", lambda: load(given.redact))):
+        try:
+            read()
+        except SettingsError as error:
+            found = {name: str(error), **found}
+    return found
 
 
 def _files(given: Settings, since: str) -> list[Finding]:

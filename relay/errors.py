@@ -148,5 +148,9 @@ class VoiceUnavailable(RelayError):
     """The answer cannot be said aloud now."""
 
 
+class BudgetUsedUp(RelayError):
+    """Today's budget is used up."""
+
+
 class EmbedderUnavailable(RelayError):
     """Nothing can be found by meaning now, only by words."""

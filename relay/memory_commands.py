@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from relay.errors import SettingsError
-from relay.settings import Settings
+from relay.settings import Settings, require
 from relay.shell import ready, run_work
 
 Json = dict[str, Any]
@@ -283,3 +284,20 @@ def index(
             await indexing.index(settings, rebuild)
 
     run_work(work())
+
+
+@memory.command()
+def rederive(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, apply nothing.")] = False,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what was derived from that day on.")
+    ] = None,
+    what: Annotated[str, typer.Option(help="What is derived again: summaries, memories or all.")] = "all",
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+) -> None:
+    """Derive again what an older version made of the record; shows the difference first, goes on after a break."""
+    settings = ready(quiet=True)
+    require(settings, "ANTHROPIC_API_KEY")
+    from relay import rederiving
+
+    run_work(rederiving.rederive(settings, what, since, dry_run, yes))

@@ -98,7 +98,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     settings, model, ears = relay.settings, make_model(relay.settings), make_ears(relay.settings)
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.store)
-    scheduler = Scheduler(jobs(relay, model, telegram, bot))
+    scheduler = Scheduler(jobs(relay, model, telegram, bot, people), relay.budget.zone)
     opener = make_opener()
     voice = make_voices(settings, opener)
     embedder = make_embedder(settings)

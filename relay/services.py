@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from relay import migrate
 from relay.app import Relay, version
 from relay.indexing import Asked, Indexer, enter, keep_fresh
 from relay.memory.people import People
@@ -69,32 +68,51 @@ async def _listen(settings: Settings, intake: Intake, registration: Registration
         await registration.run()
 
 
-def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
+def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot, people: People) -> list[Job]:
     """What is done beside answering."""
-    from relay.archive.backup import Backup
-    from relay.archive.nightly import Quiet, nightly
     from relay.erasing import finish_erasing
     from relay.jobs import Summariser, alone, summarise_due, tidy
+    from relay.nights import phases
     from relay.scheduler import Job
+    from relay.sleep.night import DUTY, sleep
     from relay.titles import Titler, title_due
 
     settings, small_model = relay.settings, relay.settings.small_model
-    summariser = Summariser(relay.store, model, small_model, budget=relay.budget)
+    summariser = Summariser(relay.store, model, small_model, budget=relay.budget, results=settings.result_cache)
     titler = Titler(relay.store, model, small_model, telegram, bot.id, relay.budget)
-    backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
 
     def once(name: str, work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
         """What one of several processes does a day."""
         return lambda: alone(relay.store, name, work, DAILY_SECONDS)
 
-    back_up = once("backup", lambda: nightly(backup, settings.backups, settings.backup_days))
+    owed = {
+        "summaries": lambda: summarise_due(summariser),
+        "titles": lambda: title_due(titler),
+        "index": lambda: enter(relay.store),
+    }
+    nightly = once(DUTY, lambda: sleep(relay.store, phases(relay, model, bot.id, people, owed)))
+    asleep = asyncio.Lock()
+
+    async def night() -> None:
+        """A night, one at a time: a process is given a duty that it has already."""
+        if not asleep.locked():
+            async with asleep:
+                await nightly()
+
+    async def go_on() -> None:
+        """A night that a kill broke off is gone on with."""
+        if await relay.store.open_night():
+            await night()
+
+    hour, minute = settings.sleep_at.split(":")
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("index", lambda: enter(relay.store), minutes=1),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
         Job("erasing", lambda: finish_erasing(relay.store), minutes=3),
         Job("tidy", once("tidy", lambda: tidy(relay.store)), at=(3, 10)),
-        *([Job("backup", back_up, at=(3, 30))] if settings.backup_days else []),
+        Job("sleep", night, at=(int(hour), int(minute))),
+        Job("sleep on", go_on, minutes=1),
     ]
 
 

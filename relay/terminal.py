@@ -165,7 +165,9 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
     terminal = Terminal(settings)
     async with opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
-        summariser = Summariser(relay.store, model, settings.small_model, budget=relay.budget)
+        summariser = Summariser(
+            relay.store, model, settings.small_model, budget=relay.budget, results=settings.result_cache
+        )
         titler = Titler(relay.store, model, settings.small_model, terminal, ME.id, relay.budget)
         jobs: set[asyncio.Task[int]] = set()
         everybody = People(settings.admins)

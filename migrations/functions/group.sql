@@ -54,6 +54,12 @@ begin
     update embedding v set space_id = p_into from entry e
     where e.id = v.entry_id and v.space_id = p_from and e.space_id = p_into;
     perform set_config('relay.index', '', true);
+    delete from result where space_id = p_from;
+    delete from consolidation where space_id in (p_into, p_from);  -- it was about the memories of one of them
+    delete from sleep_due d where space_id = p_from and exists (select from sleep_due where space_id = p_into);
+    update sleep_due set space_id = p_into where space_id = p_from;
+    delete from digest d where space_id = p_from and exists (select from digest where space_id = p_into);
+    update digest set space_id = p_into where space_id = p_from;
 end $$;
 
 -- Spaces and threads of a group under its new id. Both ids may be known, whichever message came first; the older row
@@ -83,6 +89,7 @@ begin
         perform relay.merge_threads(pair.older, pair.newer);
     end loop;
     update thread set chat_id = p_to where chat_id = p_from;
+    update digest set chat_id = p_to where chat_id = p_from;
 end $$;
 
 -- An update of a chat as if it had come from another one. Its message has no id there.

@@ -6,11 +6,12 @@
 -- What is derived from the rest, and made again where it is missing: it neither moves nor is backed up.
 create or replace function relay.derived_tables() returns text[]
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select array['entry', 'lexeme', 'lexeme_change', 'index_progress', 'embed_due', 'embedding', 'embedding_rebuild']
+    select array['entry', 'lexeme', 'lexeme_change', 'index_progress', 'embed_due', 'embedding', 'embedding_rebuild',
+        'result']
 $$;
 
 -- The tables that move, each after those it refers to: whatever there is, except what says which database this is
--- and what it has been through.
+-- and what it has been through, and caches.
 create or replace function relay.move_tables() returns table (name text, place bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive movable as (
@@ -224,7 +225,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'moves', (select coalesce(jsonb_agg(to_jsonb(m) order by m.began_at), '[]') from move m))
 $$;
 
--- Takes away all that moves: what the target held before (in a new one, the soul that Relay starts with).
+-- Takes away all that moves, and the caches: what the target held before (in a new one, the soul that Relay starts with).
 create or replace function relay.move_empty() returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin

@@ -27,6 +27,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             '[]') from incident
             -- That a budget is nearly spent is no trouble any more once all of it is.
             where over_at is null and not (kind = 'spend' and calm_since is not null)),
+        'night', (select jsonb_build_object('begun_at', begun_at, 'ended_at', ended_at, 'phases', phases)
+            from night order by id desc limit 1),
         'used', public.relay_usage(p_space, jsonb_build_array(now() - interval '1 day'), false))
 $$;
 

@@ -15,7 +15,8 @@ language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     previous summary := relay.summary_before(p_due);
 begin
-    return jsonb_build_object('due_id', p_due.id, 'thread_id', p_due.thread_id, 'failures', p_due.failures,
+    return jsonb_build_object('due_id', p_due.id, 'thread_id', p_due.thread_id,
+        'space_id', (select space_id from thread where id = p_due.thread_id), 'failures', p_due.failures,
         'previous', case when previous.id is not null then jsonb_build_object('id', previous.id,
             'text', previous.text, 'tainted', previous.tainted) end,
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
@@ -70,10 +71,11 @@ begin
         return to_jsonb(false);
     end if;
     insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,
-        message_count, model, settings, usage, tainted)
+        message_count, model, settings, usage, tainted, derivation)
     values (due.thread_id, due.session_id, (p_summary ->> 'previous_id')::bigint, p_summary ->> 'text',
         (p_summary ->> 'from_message_id')::bigint, due.through_message_id, (p_summary ->> 'message_count')::integer,
-        p_summary ->> 'model', p_summary -> 'settings', p_summary -> 'usage', (p_summary ->> 'tainted')::boolean)
+        p_summary ->> 'model', p_summary -> 'settings', p_summary -> 'usage', (p_summary ->> 'tainted')::boolean,
+        coalesce(p_summary -> 'derivation', '{}'))
     on conflict (thread_id, through_message_id) where author_id is null do nothing
     returning id into made;
     update summary_due set status = 'done', lease_owner = null where id = due.id;

@@ -72,6 +72,9 @@ class Controls:
                 return await self._happened(turn, update, place)
         if "my_chat_member" in update:
             return await self._arrivals.told(turn)
+        if "notice" in update:
+            notice = update["notice"]
+            return message_parts(notice["text"], place, notice.get("rows") or (), silent=True)
         if "person" in update:
             return await self._newcomers.told(turn)
         message = update.get("message") or {}

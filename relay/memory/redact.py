@@ -1,9 +1,12 @@
-"""Takes secrets out of what goes into the event log. Pure."""
+"""Takes secrets out of what goes into the event log, and what the people who run Relay want out of it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
+
+from relay.memory.patterns import MARK, Own, taken_out
 
 SECRET = re.compile(
     r"""(?x)
@@ -17,7 +20,15 @@ SECRET = re.compile(
     | \b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,3})?\b    # an IBAN, checked below
     """
 )
-MARK = "[redacted]"
+SHORTEST = 13
+"""No secret of those above is shorter."""
+_own: tuple[Own, ...] = ()
+
+
+def also(patterns: Sequence[Own]) -> None:
+    """From now on this process takes these out too: what RELAY_REDACT names, not what it named before."""
+    global _own
+    _own = tuple(patterns)
 
 
 def luhn(digits: str) -> bool:
@@ -43,8 +54,9 @@ def _mark(match: re.Match[str]) -> str:
 
 
 def redact(text: str) -> str:
-    """A text without keys, tokens, card numbers and IBANs."""
-    return SECRET.sub(_mark, text)
+    """A text without keys, tokens, card numbers, IBANs, and what RELAY_REDACT names."""
+    text = SECRET.sub(_mark, text) if len(text) >= SHORTEST else text
+    return taken_out(text, _own) if _own else text
 
 
 def redacted(value: Any) -> Any:
@@ -55,7 +67,7 @@ def redacted(value: Any) -> Any:
 
 def _walk(value: Any) -> Any:
     if isinstance(value, str):
-        return redact(value) if len(value) >= 13 else value
+        return redact(value)
     if isinstance(value, dict):
         return {key: _walk(item) for key, item in value.items()}
     if isinstance(value, list):

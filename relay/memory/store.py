@@ -13,10 +13,13 @@ from relay.memory.calls.erase import EraseCalls
 from relay.memory.calls.examine import ExamineCalls
 from relay.memory.calls.export import ExportCalls
 from relay.memory.calls.facts import FactCalls
+from relay.memory.calls.night import NightCalls
 from relay.memory.calls.people import PeopleCalls
 from relay.memory.calls.persona import PersonaCalls
 from relay.memory.calls.place import PlaceCalls
 from relay.memory.calls.queue import QueueCalls
+from relay.memory.calls.rederive import RederiveCalls
+from relay.memory.calls.result import ResultCalls
 from relay.memory.calls.search import SearchCalls
 from relay.memory.calls.session import SessionCalls
 from relay.memory.calls.soul import SoulCalls
@@ -43,9 +46,12 @@ class Store(
     ExamineCalls,
     ExportCalls,
     FactCalls,
+    NightCalls,
     PeopleCalls,
     PersonaCalls,
     PlaceCalls,
+    RederiveCalls,
+    ResultCalls,
     SearchCalls,
     SessionCalls,
     SoulCalls,

@@ -1,8 +1,10 @@
 """What a user or an operator can do. Importing the rooms declares their verbs."""
 
 from relay.verbs import (
+    consolidation,
     controls,
     decisions,
+    digest,
     erase,
     export,
     forgetting,
@@ -29,8 +31,10 @@ __all__ = [
     "ANSWERS",
     "BUTTONS",
     "VERBS",
+    "consolidation",
     "controls",
     "decisions",
+    "digest",
     "erase",
     "export",
     "forgetting",

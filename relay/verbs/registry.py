@@ -140,7 +140,7 @@ class Verb:
 
 VERBS: dict[str, Verb] = {}
 SECTIONS = {
-    "Talking": ("new", "stop", "retry", "say", "search", "summary", "sessions"),
+    "Talking": ("new", "stop", "retry", "say", "search", "summary", "digest", "sessions"),
     "What I remember": ("memory", "remember", "forget", "private", "why", "export"),
     "You and me": ("settings", "voice", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
+from relay.sleep.words import night_told
 from relay.verbs.registry import Call, House, Json, Told, counted, literal, offered, verb
 from relay.verbs.times import moment
 from relay.verbs.usage import summed
@@ -74,16 +75,7 @@ async def status(call: Call) -> Told:
         f"- found by {found_by(call.house)}",
     ]
     if call.admin and call.private:
-        lines.append(
-            f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
-            f"{counted(now['summaries_due'], 'summary', 'summaries')} due"
-        )
-        lines.append(f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}")
-        lines.append(f"- storage: {literal(call.house.storage)}")
-        lines += [
-            f"- ⚠️ since {moment(incident['begun_at'], call.zone)}: {literal(incident['detail'])}"
-            for incident in now["incidents"]
-        ]
+        lines += of_the_house(call, now)
     return Told("\n".join(lines))
 
 
@@ -100,6 +92,24 @@ def resting_lines(memory: Json, zone: tzinfo) -> list[str]:
         lines.append("- this chat teaches me nothing (/memory here)")
     if memory["private"]:
         lines.append("- 🕶 this conversation is off the record (/private off)")
+    return lines
+
+
+def of_the_house(call: Call, now: Json) -> list[str]:
+    """How things stand for the people who run it."""
+    lines = [
+        f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
+        f"{counted(now['summaries_due'], 'summary', 'summaries')} due",
+        f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}",
+        f"- storage: {literal(call.house.storage)}",
+    ]
+    if night := now["night"]:
+        when = moment(night["begun_at"], call.zone) + ("" if night["ended_at"] else " (not over yet)")
+        lines.append(f"- last sleep: {when}; {literal(night_told(night['phases']) or 'nothing is done yet')}")
+    lines += [
+        f"- ⚠️ since {moment(incident['begun_at'], call.zone)}: {literal(incident['detail'])}"
+        for incident in now["incidents"]
+    ]
     return lines
 
 

@@ -158,3 +158,14 @@ select 1 + n % 60, 9007199254740993 + n, (array['preview', 'working', 'done'])[1
 from generate_series(1, 20) n;
 update space set memory = 'off', paused_until = pg_temp.at(id) where id % 3 = 0;
 update thread set recalls = false, teaches = id % 2 = 0 where id % 5 = 0;
+insert into night (begun_at, ended_at, through_message, through_memory, phases)
+select pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 1) end, n, n, coalesce(pg_temp.json(n), '{}')
+from generate_series(1, 30) n;
+insert into sleep_due (space_id, night_id, after_message, through_message, after_memory, through_memory, consolidated)
+select n, n, n, 9007199254740993 + n, n, n, n % 2 = 0 from generate_series(1, 30) n;
+insert into consolidation (space_id, plan, lost, active)
+select n, coalesce(pg_temp.json(n), '[]'), n, 2 * n from generate_series(1, 30) n;
+insert into digest (space_id, user_id, chat_id, topic_id)
+select n, 9007199254740993 + n, -1009007199254740993 - n, n % 3 from generate_series(1, 30) n;
+insert into result (space_id, hash, name, version, inputs, result)
+select n, md5(n::text), 'summary', '1', array['message:' || n], '{"text": "made again"}' from generate_series(1, 30) n;

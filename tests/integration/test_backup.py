@@ -36,6 +36,7 @@ from relay.clients.postgres import Postgres
 from relay.clients.supabase import Supabase
 from relay.jobs import alone
 from relay.memory.patience import Patient
+from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Database
 from relay.scheduler import Job
@@ -488,16 +489,18 @@ async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
 async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any, tmp_path: Path) -> None:
     side = await make()
 
-    def job(days: int) -> list[Job]:
+    def job(days: int) -> Job:
         settings = settings_of(side, tmp_path).model_copy(update={"backup_days": days})
         store = Store(side.port, str(uuid.uuid4()))
         relay = Relay(settings, side.port, Patient(side.port), store, "a worker", "a test", UNLIMITED)
         messenger: Any = FakeMessenger()
-        return [job for job in jobs(relay, OfflineModel(), messenger, Bot(1, "relay")) if job.name == "backup"]
+        made = jobs(relay, OfflineModel(), messenger, Bot(1, "relay"), People(frozenset()))
+        return next(job for job in made if job.name == "sleep")
 
-    assert job(0) == []
-    (nightly_one,) = job(7)
-    assert nightly_one.at == (3, 30)
-    await nightly_one.run()
+    await job(0).run()
+    assert not (tmp_path / "data" / "backups").exists()
+    side.sql("delete from duty")
+    assert job(7).at == (3, 30)
+    await job(7).run()
     (file,) = files_in(tmp_path / "data" / "backups")
     await check(file, SCHEMA, Looking())

@@ -25,7 +25,14 @@ NUMBERS = """select space_id, word, sum(entries)::int from (
 COUNTED = """select e.space_id, w.word, count(*)::int from relay.entry e, relay.counted_words(e) w
     group by 1, 2 order by 1, 2"""
 TEXTS = st.sampled_from(
-    ["The boiler is broken", "What was it called?", "Mueller.", "", "der Klempner kam gestern", "¿dónde están las llaves?"]
+    [
+        "The boiler is broken",
+        "What was it called?",
+        "Mueller.",
+        "",
+        "der Klempner kam gestern",
+        "¿dónde están las llaves?",
+    ]
 )
 STEPS = st.one_of(
     st.tuples(st.just("say"), st.integers(1, 3), TEXTS),
@@ -48,7 +55,8 @@ DONE = {
     "learn": "insert into memory (space_id, session_id, content, tags)"
     " select space_id, id, %(text)s, '{a}' from session where id = %(n)s",
     "sum up": "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"
-    " message_count, model, settings, tainted) select thread_id, id, (select max(id) from summary where session_id = %(n)s),"
+    " message_count, model, settings, tainted) select thread_id, id,"
+    " (select max(id) from summary where session_id = %(n)s),"
     " %(text)s, 1, coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
     "send": "with kept as (insert into document (space_id, message_id, unique_id, name, parts)"
     " select space_id, id, 'u' || id, 'n', 2 from message where session_id = %(n)s order by id desc limit 1"
@@ -94,7 +102,7 @@ def test_the_index_is_always_what_it_would_be_if_made_anew(
         kept = index.execute(ENTRIES).fetchall()
         assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
         private = "select id from session where private"
-        assert index.execute(f"select from entry where session_id in ({private})").fetchall() == []  # noqa: S608
+        assert index.execute(f"select from entry where session_id in ({private})").fetchall() == []
         index.execute("truncate entry, lexeme, lexeme_change, embedding, embed_due, index_progress")
         while index.execute("select relay_index_missing(3)").fetchone() != (0,):
             pass
@@ -211,5 +219,3 @@ async def test_recall_is_silent_where_memory_rests(house: House, store: Store, s
         assert await recalled() == 0
         await sql(on)
         assert await recalled() == 1
-
-

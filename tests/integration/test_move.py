@@ -128,6 +128,7 @@ async def test_every_table_moves_after_those_it_refers_to(source: Side) -> None:
         "and a.relnamespace = 'relay'::regnamespace"
     )
     assert references
+    references = [(child, parent) for child, parent in references if child not in STAYS]
     for child, parent in references:
         assert listed.index(parent) < listed.index(child)
     for name in listed:

@@ -50,6 +50,7 @@ async def test_nothing_of_one_space_is_shown_in_another(embedded: Server, seed: 
     assert walk.ledger.looked_at > 3 * STEPS
     assert walk.count["open_memory"] > 2
     assert walk.count["press qo"] > 2
+    assert walk.count["digests"] > 0
     assert all(walk.count[f"/{name}"] for name, verb in VERBS.items() if "chat" in verb.doors)
 
 

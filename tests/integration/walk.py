@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import random
 import re
 from collections import Counter
@@ -9,7 +11,11 @@ from typing import Any
 
 from relay.bot.updates import IN_LANE_BUTTONS
 from relay.jobs import summarise
-from relay.models import ModelRequest
+from relay.models import ModelRequest, Space
+from relay.sleep.answers import AnswerUnclear
+from relay.sleep.asking import Mind
+from relay.sleep.consolidate import Consolidation
+from relay.sleep.digest import written
 from relay.verbs import VERBS
 from tests.integration.apart import Act, Ledger, words_of
 from tests.integration.inside import Inside
@@ -27,7 +33,7 @@ FOR_ALL = {"soul", "persona", "invite"}
 QUESTION_FOR_ALL = re.compile(rf"✎ ({'|'.join(sorted(FOR_ALL))})\b")
 ACTS = {
     "say": 40, "command": 24, "press": 20, "lend": 5, "hear": 4, "edit": 3, "react": 2, "come": 5, "go": 7, "change": 3,
-    "sum": 4,
+    "sum": 4, "night": 1,
 }  # fmt: skip
 
 
@@ -64,6 +70,8 @@ class Walk:
         self.ledger.prompt(request)
         self.count["prompts"] += 1
         shown = sorted(words_of(request.system, request.messages))
+        if "digest of a day" in str(request.system):
+            return [{"type": "text", "text": json.dumps([{"topic": "All", "points": shown or ["nothing"]}])}]
         some = self.random.sample(shown, min(len(shown), 2))
         kinds = ["tell", "quiet", "learn", "learn", "copy", "keep", "forget"] + ["look"] * (4 * self._may_look(request))
         kind = self.random.choice(kinds)
@@ -310,6 +318,32 @@ class Walk:
             self._begin(Act(f"a summary of {kind} {owner or chat_id}", home=(kind, owner or chat_id)))
             await summarise(self.relay.summariser, due[0])
             self.ledger.end()
+
+    async def night(self) -> None:
+        """A night in which every space wants its digest: each is made of what that space holds, and said there."""
+        store = self.relay.store
+        for kind, owner, chat_id in await self.relay.sql("select kind, owner_id, chat_id from space"):
+            chat = self.tg.chats.get(owner or chat_id)
+            user_id = owner or next((one for one in self._people(chat) if one in KNOWN), 0) if chat else 0
+            if user_id in KNOWN and chat is not None and chat.migrated_to is None:
+                where = {"user_id": str(user_id), "chat_id": str(chat.id), "topic_id": "0"}
+                await store.want_digest(Space(kind, owner, chat_id), where)
+        mind, bot_id = Mind(store, self.relay.summariser.model, "small"), self.tg.bot.id
+        begun = (await store.begin_night())["id"]
+        for space in [*await store.sleepers(begun, "consolidate", 0), *await store.sleepers(begun, "digest", 0)]:
+            home = (space["kind"], space["owner_id"] or space["group_id"])
+            self._begin(Act(f"a night of {home}", home=home))
+            work = Consolidation(mind, bot_id, lambda: sorted(ADMINS))
+            self.count["pairs"] += len((await work.pairs(space["space_id"]))[0])
+            with contextlib.suppress(AnswerUnclear):
+                await work.plan(space["space_id"])
+            if space["chat_id"] is not None and (day := await store.digest_due(space["space_id"])):
+                self.count["digests"] += await store.post_digest(
+                    space["space_id"], bot_id, {"text": await written(mind, day)}
+                )
+            await self.relay.settled()
+            self.ledger.end()
+        await store.end_night(begun)
 
     # What there is to choose from
 

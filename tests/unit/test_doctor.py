@@ -134,12 +134,12 @@ def test_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_what_a_start_would_refuse_is_wrong_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_PRICES", "nowhere.json")
-    assert "nowhere.json cannot be read" in doctor.with_prices(*tolerant())["RELAY_PRICES"]
+    assert "nowhere.json cannot be read" in doctor.with_files(*tolerant())["RELAY_PRICES"]
     monkeypatch.delenv("RELAY_PRICES")
-    assert doctor.with_prices(*tolerant()) == {}
+    assert doctor.with_files(*tolerant()) == {}
     monkeypatch.setenv("RELAY_DAILY_BUDGET_USD", "5")
     monkeypatch.setenv("RELAY_SMALL_MODEL", "llama9")
-    assert "RELAY_SMALL_MODEL is llama9, whose price is not known" in doctor.with_prices(*tolerant())["RELAY_PRICES"]
+    assert "RELAY_SMALL_MODEL is llama9, whose price is not known" in doctor.with_files(*tolerant())["RELAY_PRICES"]
 
 
 def test_who_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:

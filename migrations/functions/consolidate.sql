@@ -1,0 +1,172 @@
+-- Consolidation: memories that say the same become one, what is contradicted gives way, goals past their date are put away.
+
+-- Two memories that may be about the same thing: both about the same person (or thing), both facts or both learnings.
+create or replace function relay.of_one_kind(p_one relay.memory, p_other relay.memory) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_one.space_id = p_other.space_id and p_one.subject_id is not distinct from p_other.subject_id
+        and (p_one.subject_id is not null or lower(p_one.subject) is not distinct from lower(p_other.subject))
+        and (p_one.kind = 'learning') = (p_other.kind = 'learning')
+$$;
+
+-- The older memories that are nearest to one by its words, three at most.
+create or replace function relay.near_by_words(p_memory relay.memory) returns setof bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select o.id from memory o
+    where o.space_id = p_memory.space_id and o.status = 'active' and o.id < p_memory.id
+        and o.content % p_memory.content and relay.of_one_kind(o, p_memory)
+    order by similarity(o.content, p_memory.content) desc, o.id limit 3
+$$;
+
+-- The pairs of memories of a space that is due that may say the same or contradict each other: of the next 50 new memories
+-- after p_after, each with the older ones that are near it. {pairs: [{older, newer}: {id, content, at}], after: the last
+-- memory that was looked at; null when there is none left}.
+create or replace function public.relay_pairs(p_space_id bigint, p_after bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with fresh as materialized (
+        select m from sleep_due d join memory m on m.space_id = d.space_id and m.status = 'active'
+            and m.id > greatest(d.after_memory, p_after) and m.id <= d.through_memory
+        where d.space_id = p_space_id order by m.id limit 50)
+    select jsonb_build_object('after', (select max((f.m).id) from fresh f), 'pairs', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+            'older', jsonb_build_object('id', o.id, 'content', o.content, 'at', o.created_at),
+            'newer', jsonb_build_object('id', (f.m).id, 'content', (f.m).content, 'at', (f.m).created_at))
+            order by (f.m).id, o.id), '[]')
+        from fresh f, lateral (select distinct near from relay.near_by_words(f.m) as near) n
+        join memory o on o.id = n.near))
+$$;
+
+-- The goals of a space whose date has passed, 500 at most: [{id, content}].
+create or replace function public.relay_past_goals(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content)), '[]') from (
+        select id, content from memory
+        where space_id = p_space_id and status = 'active' and kind = 'goal' and valid_until < now() and not pinned
+        order by id limit 500) past
+$$;
+
+-- Takes a memory out of use by an action (merge, supersede, archive), another in its place where there is one.
+create or replace function relay.retire(p_memory relay.memory, p_action text, p_by bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update memory set status = case p_action when 'archive' then 'archived' else 'superseded' end, replaced_by = p_by,
+        valid_until = case when p_action = 'supersede' then coalesce(valid_until, now()) else valid_until end,
+        updated_at = now()
+    where id = p_memory.id;
+    insert into memory_change (space_id, memory_id, action, before)
+    values (p_memory.space_id, p_memory.id, p_action, to_jsonb(p_memory));
+end $$;
+
+-- Two memories as one that says p_content: it takes over where the newer came from, and the evidence, weight and pin of
+-- both. Its number.
+create or replace function relay.merged(p_older relay.memory, p_newer relay.memory, p_content text, p_derivation jsonb)
+returns bigint
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, tainted, thread_id,
+        session_id, turn_id, source_message_id, derivation, confidence, valid_from, valid_until, evidence, promoted_by,
+        last_used_at, uses)
+    select p_newer.space_id, p_newer.kind, p_newer.subject_id, p_newer.subject, p_content,
+        coalesce(p_newer.category, p_older.category),
+        array(select distinct unnest(p_older.tags || p_newer.tags)), greatest(p_older.importance, p_newer.importance),
+        p_older.pinned or p_newer.pinned, p_older.tainted or p_newer.tainted, p_newer.thread_id, p_newer.session_id,
+        p_newer.turn_id, p_newer.source_message_id, p_derivation, greatest(p_older.confidence, p_newer.confidence),
+        least(p_older.valid_from, p_newer.valid_from), p_newer.valid_until,
+        array(select distinct unnest(p_older.evidence || p_newer.evidence)),
+        coalesce(p_newer.promoted_by, p_older.promoted_by), greatest(p_older.last_used_at, p_newer.last_used_at),
+        p_older.uses + p_newer.uses
+    returning id
+$$;
+
+-- Carries a plan out, in order: {action: merge, older, newer, content, derivation}, {action: supersede, older, newer},
+-- {action: archive, older}; each memory as {id, content}. What is no longer active, or says something else by now, is
+-- left alone, and what is pinned is not superseded. Returns {merged, superseded, archived}.
+create or replace function relay.carry_out(p_space_id bigint, p_plan jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    step jsonb;
+    older memory;
+    newer memory;
+    into_one bigint;
+    counts jsonb := '{"merged": 0, "superseded": 0, "archived": 0}';
+    word text;
+begin
+    for step in select jsonb_array_elements(p_plan) loop
+        select * into older from memory where id = (step #>> '{older,id}')::bigint and space_id = p_space_id
+            and status = 'active' and content = step #>> '{older,content}' for update;
+        select * into newer from memory where id = (step #>> '{newer,id}')::bigint and space_id = p_space_id
+            and status = 'active' and content = step #>> '{newer,content}' for update;
+        continue when older.id is null or (step ? 'newer' and newer.id is null)
+            or (step ->> 'action' = 'supersede' and older.pinned);
+        if step ->> 'action' = 'archive' then
+            perform relay.retire(older, 'archive', null);
+            word := 'archived';
+        elsif not relay.of_one_kind(older, newer) then
+            continue;
+        elsif step ->> 'action' = 'supersede' then
+            perform relay.retire(older, 'supersede', newer.id);
+            word := 'superseded';
+        else
+            into_one := relay.merged(older, newer, step ->> 'content', step -> 'derivation');
+            perform relay.retire(older, 'merge', into_one), relay.retire(newer, 'merge', into_one);
+            word := 'merged';
+        end if;
+        counts := jsonb_set(counts, array[word], to_jsonb((counts ->> word)::integer + 1));
+    end loop;
+    return counts;
+end $$;
+
+-- Carries out what a night found for a space among its new memories up to p_through (null: all of them); that is all
+-- for this night. Null when it was done already.
+create or replace function public.relay_consolidate(p_space_id bigint, p_plan jsonb, p_through bigint) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update sleep_due set consolidated = true, after_memory = coalesce(p_through, through_memory)
+    where space_id = p_space_id and not consolidated;
+    return case when found then relay.carry_out(p_space_id, p_plan) end;
+end $$;
+
+-- Keeps what a night found for a space until a person has said whether it is to be done, and queues the question to the
+-- people p_to, once. Its text has {number} where the question's number belongs in the data of its buttons.
+create or replace function public.relay_ask_consolidation(
+    p_space_id bigint, p_bot_id bigint, p_plan jsonb, p_lost integer, p_active integer, p_through bigint, p_to jsonb,
+    p_notice jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    asked bigint;
+begin
+    update sleep_due set consolidated = true, after_memory = coalesce(p_through, through_memory)
+    where space_id = p_space_id and not consolidated;
+    if not found then
+        return 'false';
+    end if;
+    insert into consolidation (space_id, plan, lost, active) values (p_space_id, p_plan, p_lost, p_active)
+    on conflict do nothing returning id into asked;
+    perform relay.post_notice(p_bot_id, person::bigint, 0, person::bigint,
+        replace(p_notice::text, '{number}', asked::text)::jsonb)
+    from jsonb_array_elements_text(p_to) as person where asked is not null;
+    return to_jsonb(asked is not null);
+end $$;
+
+-- The space of a question whether so much may be done: {id, kind, owner_id, chat_id}; null when it is settled.
+create or replace function public.relay_consolidation(p_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', s.id, 'kind', s.kind, 'owner_id', s.owner_id, 'chat_id', s.chat_id)
+    from consolidation c join space s on s.id = c.space_id where c.id = p_id
+$$;
+
+-- A person has said whether it is to be done. Returns what was done ({}: nothing); null when it was settled before.
+create or replace function public.relay_settle_consolidation(p_id bigint, p_go boolean) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    asked consolidation;
+begin
+    delete from consolidation where id = p_id returning * into asked;
+    return case when asked.id is null then null when p_go then relay.carry_out(asked.space_id, asked.plan) else '{}' end;
+end $$;
+
+-- Keeps what a night's work in a space used of a model. Of a private space its owner is charged with it.
+create or replace function public.relay_spend_night(p_space_id bigint, p_what text, p_spend jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.keep_spend(p_spend, p_what, s.id, s.owner_id) from space s where s.id = p_space_id;
+    select 'true'::jsonb
+$$;

@@ -1,0 +1,113 @@
+-- Deriving again: what was derived from the record, what it was made of, and what takes its place.
+
+-- The summaries that a model made since p_since, in the order in which they build on each other, after p_after:
+-- [{id, thread_id}], 500 at most.
+create or replace function public.relay_derived_summaries(p_since timestamptz, p_after bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(to_jsonb(s) order by s.id), '[]') from (
+        select id, thread_id from summary
+        where author_id is null and id > p_after and created_at >= coalesce(p_since, '-infinity')
+        order by id limit 500) s
+$$;
+
+-- A summary with what it was made of: {id, thread_id, space_id, text, hash, previous, messages}; null when it is gone.
+create or replace function public.relay_derived_summary(p_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', s.id, 'thread_id', s.thread_id, 'space_id', t.space_id, 'text', s.text,
+        'hash', s.derivation ->> 'hash',
+        'previous', case when p.id is not null then
+            jsonb_build_object('id', p.id, 'text', p.text, 'tainted', p.tainted) end,
+        'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
+            select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
+            where thread_id = s.thread_id and status <> 'replaced' and id between s.from_message_id and s.through_message_id
+            order by id desc limit 100) m))
+    from summary s join thread t on t.id = s.thread_id left join summary p on p.id = s.previous_id
+    where s.id = p_id
+$$;
+
+-- Puts another text in a summary's place, while it still says p_was. Returns whether it did.
+create or replace function public.relay_replace_summary(p_id bigint, p_was text, p_summary jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with replaced as (
+        update summary set text = p_summary ->> 'text', model = p_summary ->> 'model', usage = p_summary -> 'usage',
+            settings = p_summary -> 'settings', derivation = p_summary -> 'derivation',
+            tainted = (p_summary ->> 'tainted')::boolean
+        where id = p_id and text = p_was and author_id is null returning 1)
+    select to_jsonb(exists (select from replaced))
+$$;
+
+-- The threads in which something was said since p_since, after p_after: [{id, space_id}], 500 at most.
+create or replace function public.relay_told_threads(p_since timestamptz, p_after bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(to_jsonb(t) order by t.id), '[]') from (
+        select id, space_id from thread
+        where id > p_after and last_at >= coalesce(p_since, '-infinity') and relay.remembers(space_id)
+        order by id limit 500) t
+$$;
+
+-- The next messages of a thread after p_after from which something may be learned, p_limit at most.
+create or replace function public.relay_told_messages(
+    p_thread_id bigint, p_since timestamptz, p_after bigint, p_limit integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
+        select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, session_id, created_at from message
+        where thread_id = p_thread_id and id > p_after and status <> 'replaced'
+            and created_at >= coalesce(p_since, '-infinity') and relay.teaches(session_id)
+        order by id limit p_limit) m
+$$;
+
+-- What a derivation keeps now of some messages of a space: [{id, content, kind, subject_id, subject, evidence, held}].
+-- held: a person has pinned or reworded it, so nothing else takes its place.
+create or replace function public.relay_derived_memories(p_space_id bigint, p_name text, p_messages jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content, 'kind', kind, 'subject_id', subject_id,
+        'subject', subject, 'evidence', evidence, 'held', pinned or exists (
+            select from memory_change c where c.memory_id = memory.id and c.action = 'refresh' and c.user_id is not null
+                and c.status = 'applied')) order by id), '[]')
+    from memory
+    where space_id = p_space_id and status in ('active', 'pending') and derivation ->> 'name' = p_name
+        and evidence && array(select jsonb_array_elements_text(p_messages)::bigint)
+$$;
+
+-- Keeps what was derived again: p_memory is what is known from now on (null: nothing), p_was the memory {id, content}
+-- that it was until now (null: none), which is left in the history. What rests on others' words waits for a person's tap.
+-- Returns whether it was; not when that memory has changed meanwhile, or the same is known.
+create or replace function public.relay_apply_derived(p_space_id bigint, p_was jsonb, p_memory jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    old memory;
+    source message;
+    made memory;
+begin
+    if p_was is not null then
+        select * into old from memory where id = (p_was ->> 'id')::bigint and space_id = p_space_id
+            and status in ('active', 'pending') and content = p_was ->> 'content' for update;
+        if old.id is null then
+            return 'false';
+        end if;
+    end if;
+    if p_memory is not null then
+        if exists (select from memory where space_id = p_space_id and status = 'active' and id is distinct from old.id
+            and content = p_memory ->> 'content'
+            and subject_id is not distinct from (p_memory ->> 'subject_id')::bigint)
+        then
+            return 'false';
+        end if;
+        select * into source from message where space_id = p_space_id and id = (p_memory #>> '{evidence,0}')::bigint;
+        insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, confidence, status,
+            tainted, thread_id, session_id, turn_id, source_message_id, evidence, derivation)
+        select p_space_id, m.kind, m.subject_id, m.subject, m.content, m.category, coalesce(m.tags, '{}'), m.importance,
+            m.confidence, case when m.tainted then 'pending' else 'active' end, m.tainted, source.thread_id,
+            source.session_id, source.turn_id, source.id, m.evidence, m.derivation
+        from jsonb_to_record(p_memory) as m (kind text, subject_id bigint, subject text, content text, category text,
+            tags text[], importance smallint, confidence real, tainted boolean, evidence bigint[], derivation jsonb)
+        returning * into made;
+        insert into memory_change (space_id, memory_id, turn_id, action, status)
+        values (p_space_id, made.id, made.turn_id, 'learn', case when made.tainted then 'pending' else 'applied' end);
+    end if;
+    if old.id is not null then
+        perform relay.retire(old, case when made.id is null then 'archive' else 'merge' end, made.id);
+    end if;
+    return 'true';
+end $$;

@@ -1,0 +1,124 @@
+"""Nights: what they have to deal with, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.memory.calls.base import Calls, Json
+from relay.models import Space
+
+
+class NightCalls(Calls):
+    """Nightly work."""
+
+    async def night_ahead(self) -> Json:
+        """What a night would find now: `{last, spaces, digests, goals, summaries}`."""
+        result: Json = await self._call("night_ahead")
+        return result
+
+    async def open_night(self) -> Json | None:
+        """The night that was begun and has not ended, with what its phases came to."""
+        found: Json | None = await self._call("open_night")
+        return found
+
+    async def begin_night(self) -> Json:
+        """Begins a night, or goes on with the open one."""
+        result: Json = await self._call("begin_night")
+        return result
+
+    async def end_phase(self, night_id: int, phase: str, told: Json) -> None:
+        """A phase of a night is done, and what it came to."""
+        await self._call("end_phase", night_id=night_id, phase=phase, told=told)
+
+    async def end_night(self, night_id: int) -> None:
+        """A night is over."""
+        await self._call("end_night", night_id=night_id)
+
+    async def sleepers(self, night_id: int, phase: str, after: int) -> list[Json]:
+        """The next spaces with which a phase has to deal, by their numbers after `after`."""
+        return list(await self._call("sleepers", night_id=night_id, phase=phase, after=after))
+
+    async def statistics(self, after: str | None) -> str | None:
+        """Gathers the statistics of the next table after this one: its name; None when there is none left."""
+        found: str | None = await self._call("statistics", after=after)
+        return found
+
+    async def spend_night(self, space_id: int, what: str, spend: Json) -> None:
+        """Keeps what a night's work in a space used of a model."""
+        await self._call("spend_night", space_id=space_id, what=what, spend=spend)
+
+    async def pairs(self, space_id: int, after: int) -> Json:
+        """Pairs of memories that may say the same or contradict each other: `{pairs, after}`."""
+        result: Json = await self._call("pairs", space_id=space_id, after=after)
+        return result
+
+    async def past_goals(self, space_id: int) -> list[Json]:
+        """The goals of a space whose date has passed: `{id, content}`."""
+        return list(await self._call("past_goals", space_id=space_id))
+
+    async def consolidate(self, space_id: int, plan: Sequence[Json], through: int | None) -> Json | None:
+        """Carries a plan out: `{merged, superseded, archived}`; None when this night's was already.
+
+        `through`: up to which of the new memories it goes; None: all.
+        """
+        done: Json | None = await self._call("consolidate", space_id=space_id, plan=list(plan), through=through)
+        return done
+
+    async def ask_consolidation(
+        self,
+        space_id: int,
+        bot_id: int,
+        plan: Sequence[Json],
+        lost: int,
+        active: int,
+        through: int | None,
+        to: Sequence[int],
+        notice: Json,
+    ) -> bool:
+        """Keeps a plan until a person has decided about it, and asks these people; False: they were asked before."""
+        return bool(
+            await self._call(
+                "ask_consolidation",
+                space_id=space_id,
+                bot_id=bot_id,
+                plan=list(plan),
+                lost=lost,
+                active=active,
+                through=through,
+                to=[str(user_id) for user_id in to],
+                notice=notice,
+            )
+        )
+
+    async def consolidation(self, id: int) -> Json | None:
+        """The space that a question about a consolidation is about; None when it is settled."""
+        found: Json | None = await self._call("consolidation", id=id)
+        return found
+
+    async def settle_consolidation(self, id: int, go: bool) -> Json | None:
+        """Does what was asked about, or leaves it: what was done; None when it was settled before."""
+        done: Json | None = await self._call("settle_consolidation", id=id, go=go)
+        return done
+
+    async def want_digest(self, space: Space, where: Json | None) -> bool:
+        """Wants the digests of a space there (`{user_id, chat_id, topic_id}`), or no more."""
+        return bool(await self._call("want_digest", space=space.as_json(), where=where))
+
+    async def digest_wanted(self, space: Space) -> Json | None:
+        """Where the digests of a space are wanted; None: nowhere."""
+        found: Json | None = await self._call("digest_wanted", space=space.as_json())
+        return found
+
+    async def digest_due(self, space_id: int) -> Json | None:
+        """What the digest of a space that is due is made of: `{messages, learned}`."""
+        found: Json | None = await self._call("digest_due", space_id=space_id)
+        return found
+
+    async def digest_now(self, space: Space) -> Json:
+        """What a digest of a space's last day is made of: `{space_id, messages, learned}`."""
+        result: Json = await self._call("digest_now", space=space.as_json())
+        return result
+
+    async def post_digest(self, space_id: int, bot_id: int, notice: Json | None) -> bool:
+        """Queues the digest of a space that is due to be said, once (None: nothing is); whether it was."""
+        return bool(await self._call("post_digest", space_id=space_id, bot_id=bot_id, notice=notice))

@@ -1,0 +1,45 @@
+"""What was derived from the record, and what takes its place when it is derived again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from relay.memory.calls.base import Calls, Json
+
+
+class RederiveCalls(Calls):
+    """Deriving again."""
+
+    async def derived_summaries(self, since: datetime | None, after: int) -> list[Json]:
+        """The next summaries that a model made since then: `{id, thread_id}`."""
+        return list(await self._call("derived_summaries", since=since and since.isoformat(), after=after))
+
+    async def derived_summary(self, id: int) -> Json | None:
+        """A summary with what it was made of: `{id, thread_id, space_id, text, hash, previous, messages}`."""
+        found: Json | None = await self._call("derived_summary", id=id)
+        return found
+
+    async def replace_summary(self, id: int, was: str, summary: Json) -> bool:
+        """Puts another text in a summary's place, if it still says `was`; whether it did."""
+        return bool(await self._call("replace_summary", id=id, was=was, summary=summary))
+
+    async def told_threads(self, since: datetime | None, after: int) -> list[Json]:
+        """The next threads in which something was said since then: `{id, space_id}`."""
+        return list(await self._call("told_threads", since=since and since.isoformat(), after=after))
+
+    async def told_messages(self, thread_id: int, since: datetime | None, after: int, limit: int) -> list[Json]:
+        """The next messages of a thread from which something may be learned."""
+        since_then = since and since.isoformat()
+        return list(await self._call("told_messages", thread_id=thread_id, since=since_then, after=after, limit=limit))
+
+    async def derived_memories(self, space_id: int, name: str, messages: Sequence[int]) -> list[Json]:
+        """What a derivation keeps now of some messages: `{id, content, kind, subject_id, subject, evidence, held}`."""
+        found = await self._call(
+            "derived_memories", space_id=space_id, name=name, messages=[str(number) for number in messages]
+        )
+        return list(found)
+
+    async def apply_derived(self, space_id: int, was: Json | None, memory: Json | None) -> bool:
+        """Keeps what was derived again in the place of what it was until now; whether it did."""
+        return bool(await self._call("apply_derived", space_id=space_id, was=was, memory=memory))

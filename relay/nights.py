@@ -1,0 +1,46 @@
+"""What a night is made of here: its phases, with what they need of an open Relay."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from relay import migrate
+from relay.app import Relay, version
+from relay.archive.backup import Backup
+from relay.archive.nightly import Quiet, nightly
+from relay.memory.people import People
+from relay.ports import Model
+from relay.sleep.asking import Mind
+from relay.sleep.consolidate import Consolidation
+from relay.sleep.digest import Digests
+from relay.sleep.night import Phase
+from relay.sleep.prepare import Preparation
+
+Json = dict[str, Any]
+
+
+def phases(
+    relay: Relay, model: Model, bot_id: int, people: People, owed: Mapping[str, Callable[[], Awaitable[int]]]
+) -> list[Phase]:
+    """The phases of a night, in order. `bot_id`: as whom digests and questions are said; `owed`: what writes what is
+    owed, by its name."""
+    settings = relay.settings
+    mind = Mind(relay.store, model, settings.small_model, relay.budget, settings.result_cache)
+    consolidation = Consolidation(mind, bot_id, lambda: sorted(people.admins))
+    return [
+        Phase("backup", lambda _: backed_up(relay)),
+        Phase("consolidate", consolidation.run),
+        Phase("digest", Digests(mind, bot_id).run),
+        Phase("prepare", Preparation(relay.store, owed).run),
+    ]
+
+
+async def backed_up(relay: Relay) -> Json:
+    """The night's backup: its rows and bytes; old ones go."""
+    settings = relay.settings
+    if not settings.backup_days:
+        return {"skipped": "off (RELAY_BACKUP_DAYS)"}
+    backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
+    made = await nightly(backup, settings.backups, settings.backup_days)
+    return {"rows": sum(made.rows.values()), "bytes": made.bytes}

@@ -1,0 +1,150 @@
+"""Memories derived again from the messages that taught them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from difflib import SequenceMatcher
+from functools import partial
+from typing import Any, Protocol
+
+from relay.budget import UNLIMITED, Budget
+from relay.derivation import Derivation, Input, derived
+from relay.errors import BudgetUsedUp
+from relay.jobs import used_up
+from relay.marks import estimate_tokens
+from relay.memory.store import Store
+from relay.rederive.change import Change, Estimate, Step
+from relay.results import MOST, once
+
+Json = dict[str, Any]
+BATCH = 20
+"""Messages of one conversation that are looked at together."""
+WORDS = 400
+"""Tokens of a question beside its messages, about, and of its answer."""
+ALIKE = 0.5
+"""From which likeness on (difflib's ratio) two sentences from the same messages are one that was reworded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that a derivation finds worth keeping."""
+
+    kind: str
+    content: str
+    evidence: tuple[int, ...]
+    """The messages that say it, the first of them first."""
+    importance: int = 5
+    confidence: float = 1.0
+    subject_id: int | None = None
+    subject: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+class Rederiver(Protocol):
+    """What finds things worth keeping in messages."""
+
+    @property
+    def name(self) -> str:
+        """By which its memories are known: `derivation.name`."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Another version may find other things in the same messages."""
+        ...
+
+    async def derive(self, space_id: int, batch: Sequence[Json]) -> list[Candidate]:
+        """What is worth keeping of some messages of one conversation, in their order; charges what it uses.
+
+        Raises what the model raises.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Memories:
+    """The memories that a derivation made of messages since a moment."""
+
+    store: Store
+    rederiver: Rederiver
+    since: datetime | None
+    budget: Budget = UNLIMITED
+    results: int = MOST
+    _batches: list[tuple[int, int, int]] = field(default_factory=list, init=False)
+    """Space, thread, and the message after which each batch begins."""
+
+    async def estimate(self) -> Estimate:
+        """See `Again.estimate`."""
+        total, after = Estimate(), 0
+        while threads := await self.store.told_threads(self.since, after):
+            for thread in threads:
+                after = thread["id"]
+                total += await self._estimated(thread)
+        return total
+
+    async def _estimated(self, thread: Json) -> Estimate:
+        total, after = Estimate(), 0
+        while batch := await self.store.told_messages(thread["id"], self.since, after, BATCH):
+            self._batches.append((thread["space_id"], thread["id"], after))
+            after = batch[-1]["id"]
+            total += Estimate(1, sum(estimate_tokens(row["text"]) for row in batch) + WORDS, WORDS)
+        return total
+
+    async def changes(self, done: Step) -> list[Change]:
+        """See `Again.changes`."""
+        found: list[Change] = []
+        for number, (space_id, thread_id, after) in enumerate(self._batches, 1):
+            batch = await self.store.told_messages(thread_id, self.since, after, BATCH)
+            found += await self._again(space_id, batch)
+            done(number)
+        return found
+
+    async def _again(self, space_id: int, batch: Sequence[Json]) -> list[Change]:
+        """What one batch comes to now, beside what is kept of it."""
+        inputs = [Input("message", row["id"], row["text"]) for row in batch]
+        derivation = derived(self.rederiver.name, self.rederiver.version, inputs)
+
+        async def make() -> Json:
+            if why := await used_up(self.store, self.budget):
+                raise BudgetUsedUp(why)
+            return {"candidates": [asdict(one) for one in await self.rederiver.derive(space_id, batch)]}
+
+        made = await once(self.store, space_id, derivation, make, self.results)
+        kept = await self.store.derived_memories(space_id, self.rederiver.name, [row["id"] for row in batch])
+        others = {row["id"] for row in batch if row["untrusted"] or row["tainted"]}
+        return [self._change(space_id, old, new, derivation, others) for old, new in compared(kept, made["candidates"])]
+
+    def _change(
+        self, space_id: int, old: Json | None, new: Json | None, derivation: Derivation, others: set[int]
+    ) -> Change:
+        was = old and {"id": str(old["id"]), "content": old["content"]}
+        row = new and {**new, "derivation": derivation.as_json(), "tainted": bool(others & set(new["evidence"]))}
+        apply = partial(self.store.apply_derived, space_id, was, row)
+        label = f"memory {old['id']}" if old else "memory"
+        return Change("memory", label, old["content"] if old else None, new["content"] if new else None, apply)
+
+
+def compared(kept: Sequence[Json], candidates: Sequence[Json]) -> list[tuple[Json | None, Json | None]]:
+    """What becomes of each memory that is kept, and what is new: pairs of old and new. What stays the same, and what a
+    person holds on to, is left out."""
+    left, changes = list(candidates), list[tuple[Json | None, Json | None]]()
+    for old in kept:
+        new = max((one for one in left if related(old, one)), key=lambda one: alike(old, one), default=None)
+        if new is not None:
+            left.remove(new)
+        if not old["held"] and (new is None or new["content"] != old["content"]):
+            changes.append((old, new))
+    return changes + [(None, one) for one in left]
+
+
+def related(old: Json, new: Json) -> bool:
+    """Whether a candidate is a memory that was said in other words: of the same messages, about the same person."""
+    same = set(old["evidence"]) & set(new["evidence"]) and old["subject_id"] == new["subject_id"]
+    return bool(same) and alike(old, new) >= ALIKE
+
+
+def alike(old: Json, new: Json) -> float:
+    return SequenceMatcher(None, old["content"], new["content"]).ratio()

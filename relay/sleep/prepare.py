@@ -1,0 +1,30 @@
+"""What is made ready at night: what is owed is written, the database's statistics are gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from relay.memory.store import Store
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What is made ready. `owed`: what writes what is owed, by its name; each tells how many there were."""
+
+    store: Store
+    owed: Mapping[str, Callable[[], Awaitable[int]]]
+
+    async def run(self, night_id: int) -> Json:
+        """Makes everything ready: how much of each."""
+        told: Json = {name: await write() for name, write in self.owed.items()}
+        return told | {"tables analysed": await self._statistics()}
+
+    async def _statistics(self) -> int:
+        tables, last = 0, await self.store.statistics(None)
+        while last is not None:
+            tables, last = tables + 1, await self.store.statistics(last)
+        return tables

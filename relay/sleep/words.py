@@ -1,0 +1,40 @@
+"""What nights came to, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Json = dict[str, Any]
+PHASES = ("backup", "consolidate", "digest", "prepare")
+
+
+def how_much(part: int, whole: int) -> str:
+    """A part of a number of memories, such as `12 of 40 memories (30 %)`."""
+    share = f" ({100 * part / whole:.0f} %)" if whole else ""
+    return f"{part:,} of {whole:,} {'memory' if whole == 1 else 'memories'}{share}"
+
+
+def phase_told(name: str, told: Mapping[str, Any]) -> str:
+    """What a phase came to, in a few words."""
+    if "failed" in told:
+        return f"{name} failed: {told['failed']}"
+    if "skipped" in told:
+        return f"{name}: {told['skipped']}"
+    match name:
+        case "backup":
+            return f"backup of {told['rows']:,} rows ({max(1, told['bytes'] // 1000):,} KB)"
+        case "consolidate":
+            done = [f"{told[word]:,} {word}" for word in ("merged", "superseded", "archived") if told[word]]
+            asked = [f"asked about {told['asked']}"] if told["asked"] else []
+            late = [f"{told['left']} left for the next night"] if told["left"] else []
+            return f"memory: {', '.join([*done, *asked, *late]) or 'nothing to tidy'}"
+        case "digest":
+            left = f", {told['left']} left for the next night" if told["left"] else ""
+            return f"digests: {told['sent'] or 'none'}{left}"
+    return f"ready: {', '.join(f'{number:,} {word}' for word, number in told.items() if number) or 'nothing was owed'}"
+
+
+def night_told(phases: Mapping[str, Any]) -> str:
+    """What the phases of a night came to, in one line."""
+    return "; ".join(phase_told(name, phases[name]) for name in PHASES if name in phases)

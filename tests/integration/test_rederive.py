@@ -1,0 +1,174 @@
+"""Deriving again: what another version made is made anew, in order, once; nothing is written before it is applied."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from relay.budget import Budget
+from relay.errors import BudgetUsedUp
+from relay.jobs import Summariser, summarise_due
+from relay.memory.store import Store
+from relay.models import ModelRequest, Step
+from relay.prices import Price, Prices
+from relay.rederive.change import Change
+from relay.rederive.memories import Candidate, Memories
+from relay.rederive.summaries import Summaries
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, House
+
+Json = dict[str, Any]
+
+
+class Says:
+    """A small model that numbers its answers, and breaks off after some."""
+
+    def __init__(self, word: str, most: int = 1_000) -> None:
+        self.word, self.most = word, most
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        if len(self.requests) >= self.most:
+            raise asyncio.CancelledError
+        self.requests.append(request)
+        text = f"{self.word} {len(self.requests)}."
+        return Step([{"type": "text", "text": text}], "end_turn", {"output_tokens": 7}, request.model)
+
+
+async def summarised(house: House, store: Store, *people: int, times: int = 2) -> None:
+    summariser = Summariser(store, Says("Old"), "old")
+    for number in range(times):
+        for person in people or (ADA,):
+            for turn in range(5):
+                await house.exchange(person, f"q{number}{turn}")
+        await summarise_due(summariser)
+
+
+async def again(store: Store, model: Says, name: str = "new", **more: Any) -> tuple[int, list[Change]]:
+    """How many calls were reckoned with, and what changes."""
+    work = Summaries(Summariser(store, model, name, **more), None, 2)
+    estimate = await work.estimate()
+    steps: list[int] = []
+    changes = await work.changes(steps.append)
+    assert steps == list(range(1, estimate.calls + 1))
+    return estimate.calls, changes
+
+
+async def test_what_this_version_made_is_left_alone(house: House, store: Store) -> None:
+    await summarised(house, store)
+    model = Says("New")
+    assert await again(store, model, "old") == (0, [])
+    assert model.requests == []
+
+
+async def test_a_conversation_is_made_again_in_order_and_applied_when_that_is_said(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await summarised(house, store, ADA, BEN)
+    model = Says("New")
+    calls, changes = await again(store, model)
+    assert calls == len(model.requests) == len(changes) == 4
+    assert {text[:3] for (text,) in await sql("select text from summary")} == {"Old"}, "nothing is written yet"
+    second = [r for r in model.requests if "<summary>" in r.messages[0]["content"][0]["text"]]
+    assert len(second) == 2
+    assert all("<summary>\nNew" in request.messages[0]["content"][0]["text"] for request in second)
+    assert [await change.apply() for change in changes] == [True] * 4
+    assert [await change.apply() for change in changes] == [False] * 4, "once"
+    assert {text[:3] for (text,) in await sql("select text from summary")} == {"New"}
+    assert await again(store, Says("Third")) == (0, []), "now all is of this version"
+    assert await sql("select distinct what from spend where model = 'new'") == [("rederive",)]
+
+
+async def test_what_was_asked_before_a_kill_is_not_asked_again(house: House, store: Store) -> None:
+    await summarised(house, store, times=4)
+    with pytest.raises(asyncio.CancelledError):
+        await again(store, Says("New", most=2))
+    model = Says("New")
+    _, changes = await again(store, model)
+    assert (len(changes), len(model.requests)) == (4, 2)
+
+
+async def test_a_persons_own_summary_stays(house: House, store: Store, sql: Sql) -> None:
+    await summarised(house, store)
+    await sql("update summary set author_id = %s where id = (select max(id) from summary)", ADA)
+    _, changes = await again(store, Says("New"))
+    assert len(changes) == 1
+    await sql("update summary set text = 'Changed meanwhile.'")
+    assert await changes[0].apply() is False
+
+
+async def test_a_budget_that_is_used_up_ends_it(house: House, store: Store) -> None:
+    await summarised(house, store)
+    prices = Prices({"old": Price(1e6, 1e6, 1e6), "new": Price(1.0, 1.0, 1.0)})
+    with pytest.raises(BudgetUsedUp):
+        await again(store, Says("New"), budget=Budget(1.0, 0, prices))
+
+
+class Finds:
+    """Finds one thing in each message that says a word."""
+
+    name = "finder"
+
+    def __init__(self, version: str, word: str, how: str) -> None:
+        self.version, self.word, self.how = version, word, how
+        self.asked = 0
+
+    async def derive(self, space_id: int, batch: Sequence[Json]) -> list[Candidate]:
+        self.asked += 1
+        return [
+            Candidate(
+                "fact", self.how.format(row["text"]), (row["id"],), subject_id=row["user_id"], subject=row["name"]
+            )
+            for row in batch
+            if self.word in row["text"]
+        ]
+
+
+async def derive(store: Store, finder: Finds) -> list[Change]:
+    work = Memories(store, finder, None)
+    await work.estimate()
+    return await work.changes(lambda _: None)
+
+
+async def test_memories_are_added_reworded_and_put_away(house: House, store: Store, sql: Sql) -> None:
+    for text in ("tea is fine", "boats are better", "nothing else"):
+        await house.exchange(ADA, text, "Ok.")
+    first = await derive(store, Finds("1", "tea", "Ada said {}"))
+    assert [(change.verdict, change.after) for change in first] == [("added", "Ada said tea is fine")]
+    assert await sql("select count(*) from memory") == [(0,)]
+    assert await first[0].apply()
+    assert await first[0].apply() is False
+    assert await derive(store, Finds("1", "tea", "Ada said {}")) == []
+    (changed,) = await derive(store, Finds("2", "tea", "Ada has said that {}"))
+    assert (changed.verdict, changed.before) == ("changed", "Ada said tea is fine")
+    assert await changed.apply()
+    swapped = await derive(store, Finds("3", "boats", "{}"))
+    assert sorted(change.verdict for change in swapped) == ["added", "gone"]
+    assert all([await change.apply() for change in swapped])
+    assert await sql(
+        "select content, status, derivation ->> 'version', cardinality(evidence), source_message_id = evidence[1]"
+        " from memory order by id"
+    ) == [
+        ("Ada said tea is fine", "superseded", "1", 1, True),
+        ("Ada has said that tea is fine", "archived", "2", 1, True),
+        ("boats are better", "active", "3", 1, True),
+    ]
+
+
+async def test_what_rests_on_others_words_waits(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "tea is fine", "Ok.")
+    await sql("update message set untrusted = true where role = 'user'")
+    (change,) = await derive(store, Finds("1", "tea", "{}"))
+    await change.apply()
+    assert await sql("select status, tainted from memory") == [("pending", True)]
+
+
+async def test_nothing_is_found_in_what_is_off_the_record(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "tea is fine", "Ok.")
+    await sql("update session set private = true")
+    finder = Finds("1", "tea", "{}")
+    assert await derive(store, finder) == []
+    assert finder.asked == 0

@@ -1,0 +1,103 @@
+"""The cache of results: bounded by space, the least recently used goes; the model is not asked the same twice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from relay.derivation import Derivation, Input, derived
+from relay.jobs import Summariser, summarise_due
+from relay.memory.store import Store
+from relay.models import ModelRequest, Step
+from relay.results import once
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, House
+
+
+def made_of(number: int) -> Derivation:
+    return derived("judge", 1, [Input("message", number, f"text {number}")])
+
+
+async def spaces(house: House, sql: Sql) -> list[int]:
+    for user_id in (ADA, BEN):
+        await house.exchange(user_id, "Hello")
+    return [space_id for (space_id,) in await sql("select id from space order by id")]
+
+
+async def test_the_least_recently_used_results_go_first_and_other_spaces_keep_theirs(
+    house: House, store: Store, sql: Sql
+) -> None:
+    own, other = await spaces(house, sql)
+    await store.keep_result(other, made_of(0).as_json(), {"text": "other"}, 3)
+    for number in range(3):
+        await store.keep_result(own, made_of(number).as_json(), {"text": number}, 3)
+    assert await store.result(own, made_of(0).hash) == {"text": 0}, "used: now the youngest"
+    await store.keep_result(own, made_of(3).as_json(), {"text": 3}, 3)
+    found = [await store.result(own, made_of(number).hash) for number in range(4)]
+    assert found == [{"text": 0}, None, {"text": 2}, {"text": 3}]
+    assert await store.result(other, made_of(0).hash) == {"text": "other"}
+    await store.keep_result(own, made_of(9).as_json(), {"text": 9}, 0)
+    assert await sql("select count(*) from result where space_id = %s", own) == [(0,)], "a cache of none keeps none"
+
+
+async def test_the_bound_holds_whatever_the_order(house: House, store: Store, sql: Sql) -> None:
+    own, _ = await spaces(house, sql)
+    await asyncio.gather(*(store.keep_result(own, made_of(n).as_json(), {"text": n}, 5) for n in range(20)))
+    await store.keep_result(own, made_of(20).as_json(), {"text": 20}, 5)
+    assert await sql("select count(*) from result where space_id = %s", own) == [(5,)]
+
+
+async def test_what_is_asked_once_is_not_asked_again(house: House, store: Store, sql: Sql) -> None:
+    own, other = await spaces(house, sql)
+    calls = 0
+
+    async def make() -> dict[str, Any]:
+        nonlocal calls
+        calls += 1
+        return {"text": str(calls)}
+
+    assert [await once(store, own, made_of(1), make) for _ in range(3)] == [{"text": "1"}] * 3
+    assert await once(store, other, made_of(1), make) == {"text": "2"}, "spaces never share"
+
+
+class Says:
+    """A small model that counts its answers."""
+
+    def __init__(self) -> None:
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        self.requests.append(request)
+        return Step(
+            [{"type": "text", "text": f"Summary {len(self.requests)}."}], "end_turn", {"output_tokens": 7}, "small"
+        )
+
+
+async def test_a_summary_that_was_written_and_not_stored_is_not_asked_for_again(
+    house: House, store: Store, sql: Sql
+) -> None:
+    for number in range(5):
+        await house.exchange(ADA, f"q{number}")
+    model = Says()
+    summariser = Summariser(store, model, "small")
+
+    class Dies(Store):
+        async def store_summary(self, due_id: int, summary: dict[str, Any]) -> bool:
+            raise asyncio.CancelledError
+
+    dying = Summariser(Dies(store._database, store._worker), model, "small")
+    with contextlib.suppress(asyncio.CancelledError):
+        await summarise_due(dying)
+    await sql("update summary_due set lease_owner = null")
+    assert await summarise_due(summariser) == 1
+    assert len(model.requests) == 1
+    ((text, derivation, messages),) = await sql(
+        "select text, derivation, (select array_agg(id order by id) from message) from summary"
+    )
+    assert text == "Summary 1."
+    assert derivation["name"] == "summary"
+    assert derivation["version"] == "1/small/800"
+    assert derivation["inputs"] == [f"message:{number}" for number in messages]
+    assert len(derivation["hash"]) == 32

@@ -1,0 +1,294 @@
+"""Nights: each phase once, gone on with after a kill, nothing where nothing is new, nothing lost without a word."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from relay.errors import ModelUnavailable
+from relay.memory.store import Store
+from relay.models import ModelRequest, Step
+from relay.sleep.asking import Mind
+from relay.sleep.consolidate import Consolidation
+from relay.sleep.digest import Digests
+from relay.sleep.night import NightFailed, Phase, sleep
+from relay.sleep.prepare import Preparation
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, private
+
+Json = dict[str, Any]
+FACTS = [
+    "Ada has a parrot called Polly",
+    "The piano lesson is on Tuesday",
+    "Ada's brother Max builds boats in Kiel",
+    "Ada is allergic to peanuts",
+    "The garden shed needs a new roof",
+    "Ada prefers trains over planes",
+    "Grandma's recipe uses buttermilk",
+    "The office code changed in March",
+    "Ada runs on Sunday mornings",
+    "Zoe borrowed the tent",
+]
+"""Nothing of which is like anything else."""
+
+
+class Small:
+    """A small model that compares notes by a rule, and tells of the day what it is told to."""
+
+    def __init__(self, verdict: str = "same", content: str = "Ada lives in Lisbon now", topic: str = "Garden") -> None:
+        self.verdict, self.content, self.topic = verdict, content, topic
+        self.requests: list[ModelRequest] = []
+        self.trouble: Exception | None = None
+        self.broken = 0
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        self.requests.append(request)
+        await asyncio.sleep(0)
+        if self.trouble:
+            raise self.trouble
+        said = request.messages[-1]["content"][0]["text"]
+        pairs = [int(number) for number in re.findall(r"^(\d+)\.$", said, re.MULTILINE)]
+        rows: list[Json] = [{"pair": n, "verdict": self.verdict, "content": self.content} for n in pairs]
+        if "digest" in str(request.system[0]["text"]):
+            rows = [{"topic": self.topic, "points": [" ".join(re.findall(r"q\w+", said)) or "nothing"]}]
+        text = json.dumps(rows) if self.broken <= 0 else "I would say they are the same."
+        self.broken -= 1
+        return Step([{"type": "text", "text": f"Here it is:\n{text}"}], "end_turn", {"output_tokens": 5}, "small")
+
+
+def phases(store: Store, model: Any, asks: Sequence[int] = (BEN,)) -> list[Phase]:
+    mind = Mind(store, model, "small")
+    return [
+        Phase("consolidate", Consolidation(mind, BOT.id, lambda: asks).run),
+        Phase("digest", Digests(mind, BOT.id).run),
+        Phase("prepare", Preparation(store, {}).run),
+    ]
+
+
+async def night(store: Store, model: Any, **more: Any) -> Json:
+    return await sleep(store, phases(store, model, **more))
+
+
+async def notices(sql: Sql) -> list[tuple[int, Json]]:
+    """What is queued to be said: the chat and what."""
+    rows = await sql(
+        "select (payload #>> '{message,chat,id}')::bigint, payload -> 'notice' from inbox"
+        " where update_id < 0 and payload ? 'notice' order by turn_id"
+    )
+    return [(chat, notice) for chat, notice in rows]
+
+
+async def taught(house: House, *facts: str) -> None:
+    for fact in [*FACTS, *facts]:
+        await house.teach(ADA, fact)
+
+
+async def known(sql: Sql, status: str = "active") -> list[str]:
+    return [text for (text,) in await sql("select content from memory where status = %s order by id", status)]
+
+
+async def test_memories_that_say_the_same_become_one_with_its_lineage(house: House, store: Store, sql: Sql) -> None:
+    await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
+    told = await night(store, Small(content="Ada has lived in Lisbon since May"))
+    assert told["consolidate"]["merged"] == 1
+    assert await known(sql) == [*FACTS, "Ada has lived in Lisbon since May"]
+    rows = await sql(
+        "select m.content, m.status, n.content, c.action, c.before ->> 'content', n.derivation ->> 'name',"
+        " n.derivation -> 'inputs' ? ('memory:' || m.id), length(n.derivation ->> 'hash')"
+        " from memory m join memory n on n.id = m.replaced_by join memory_change c on c.memory_id = m.id"
+        " and c.action = 'merge' order by m.id"
+    )
+    one = "Ada has lived in Lisbon since May"
+    assert rows == [
+        (text, "superseded", one, "merge", text, "consolidate", True, 32)
+        for text in ("Ada lives in Lisbon", "Ada lives in Lisbon since May")
+    ]
+
+
+async def test_what_a_newer_one_contradicts_gives_way(house: House, store: Store, sql: Sql) -> None:
+    await taught(house, "Ada lives in Berlin with Max", "Ada lives in Lisbon with Max")
+    told = await night(store, Small("contradicts"))
+    assert told["consolidate"]["superseded"] == 1
+    assert await known(sql, "superseded") == ["Ada lives in Berlin with Max"]
+    assert await sql(
+        "select n.content, m.valid_until is not null from memory m join memory n on n.id = m.replaced_by"
+    ) == [("Ada lives in Lisbon with Max", True)]
+
+
+async def test_two_peoples_facts_are_never_put_together(house: House, store: Store, sql: Sql) -> None:
+    for user_id in (ADA, BEN):
+        await house.teach(user_id, "likes green tea in the morning", chat_id=GROUP)
+    model = Small()
+    await night(store, model)
+    assert model.requests == []
+    assert len(await known(sql)) == 2
+
+
+async def test_goals_past_their_date_are_put_away_and_pinned_ones_stay(house: House, store: Store, sql: Sql) -> None:
+    await taught(house, "Run a marathon", "Read Proust", "Sail to Crete")
+    await sql(
+        "update memory set kind = 'goal', valid_until = now() + case content when 'Sail to Crete' then interval '1 day'"
+        " else interval '-1 day' end, pinned = content = 'Read Proust' where content in"
+        " ('Run a marathon', 'Read Proust', 'Sail to Crete')"
+    )
+    told = await night(store, Small())
+    assert told["consolidate"]["archived"] == 1
+    assert await known(sql, "archived") == ["Run a marathon"]
+
+
+async def test_before_much_is_lost_nothing_is_changed_and_a_person_is_asked(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await house.teach(ADA, "Ada lives in Berlin with Max")
+    await house.teach(ADA, "Ada lives in Lisbon with Max")
+    model = Small("contradicts")
+    told = await night(store, model)
+    assert told["consolidate"]["asked"] == 1
+    assert len(await known(sql)) == 2
+    ((chat, notice),) = await notices(sql)
+    assert chat == ADA
+    assert "1 of 2 memories (50 %)" in notice["text"]
+    ((number,),) = await sql("select id from consolidation")
+    assert [b["callback_data"] for b in notice["rows"][0]] == [f"nt:{number}:y", f"nt:{number}:n"]
+    await house.teach(ADA, "Ada lives in Porto with Max")
+    await night(store, model)
+    assert len(await notices(sql)) == 1, "asked once, until it is answered"
+    assert await store.settle_consolidation(number, True) == {"merged": 0, "superseded": 1, "archived": 0}
+    assert await store.settle_consolidation(number, True) is None
+    assert await known(sql) == ["Ada lives in Lisbon with Max", "Ada lives in Porto with Max"]
+
+
+async def test_exactly_a_quarter_is_not_too_much(house: House, store: Store, sql: Sql) -> None:
+    for fact in (*FACTS[:2], "Ada lives in Berlin with Max", "Ada lives in Lisbon with Max"):
+        await house.teach(ADA, fact)
+    told = await night(store, Small("contradicts"))
+    assert (told["consolidate"]["superseded"], told["consolidate"]["asked"]) == (1, 0)
+
+
+async def test_a_groups_question_goes_to_the_admins(house: House, store: Store, sql: Sql) -> None:
+    for fact in ("Ada lives in Berlin with Max", "Ada lives in Lisbon with Max"):
+        await house.teach(ADA, fact, chat_id=GROUP)
+    await night(store, Small("contradicts"), asks=(BEN, ADA))
+    assert [chat for chat, _ in await notices(sql)] == [BEN, ADA]
+
+
+async def test_what_was_changed_since_it_was_asked_about_is_left_alone(house: House, store: Store, sql: Sql) -> None:
+    for fact in ("Ada lives in Berlin with Max", "Ada lives in Lisbon with Max"):
+        await house.teach(ADA, fact)
+    await night(store, Small("contradicts"))
+    await sql("update memory set content = 'Ada lives in Bonn with Max' where content like '%%Berlin%%'")
+    ((number,),) = await sql("select id from consolidation")
+    assert await store.settle_consolidation(number, True) == {"merged": 0, "superseded": 0, "archived": 0}
+    assert len(await known(sql)) == 2
+
+
+async def test_an_idle_space_is_left_alone(house: House, store: Store, sql: Sql) -> None:
+    await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
+    await store.want_digest(private(ADA), {"user_id": str(ADA), "chat_id": str(ADA), "topic_id": "0"})
+    model = Small("different")
+    first = await night(store, model)
+    asked = len(model.requests)
+    second = await night(store, model)
+    assert (first["consolidate"]["spaces"], second["consolidate"]["spaces"]) == (1, 0)
+    assert (first["digest"]["sent"], second["digest"]["sent"]) == (1, 0)
+    assert len(model.requests) == asked
+    await house.exchange(ADA, "and now q00001az")
+    assert (await night(store, model))["digest"]["sent"] == 1
+
+
+@pytest.mark.parametrize("phase", ["consolidate", "digest", "prepare"])
+async def test_a_night_that_is_cut_off_goes_on_and_says_nothing_twice(
+    house: House, store: Store, sql: Sql, phase: str
+) -> None:
+    await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
+    await store.want_digest(private(ADA), {"user_id": str(ADA), "chat_id": str(ADA), "topic_id": "0"})
+    model = Small()
+
+    async def killed(done: int) -> Json:
+        (made,) = [one for one in phases(store, model) if one.name == phase]
+        await made.run(done)
+        raise asyncio.CancelledError
+
+    broken = [Phase(one.name, killed) if one.name == phase else one for one in phases(store, model)]
+    with pytest.raises(asyncio.CancelledError):
+        await sleep(store, broken)
+    assert await store.open_night()
+    asked = len(model.requests)
+    told = await night(store, model)
+    assert set(told) == {"consolidate", "digest", "prepare"}
+    assert await store.open_night() is None
+    assert len([notice for _, notice in await notices(sql) if "What the day brought" in notice["text"]]) == 1
+    assert len(model.requests) == asked + (phase == "consolidate"), "nothing is asked twice"
+    assert await sql("select count(*) from night") == [(1,)]
+    assert await sql("select count(*) from memory where status = 'superseded'") == [(2,)]
+
+
+async def test_a_phase_that_fails_is_told_and_the_others_are_done(house: House, store: Store) -> None:
+    async def broken(_: int) -> Json:
+        raise ModelUnavailable("The model is away.")
+
+    with pytest.raises(NightFailed, match="backup: The model is away"):
+        await sleep(store, [Phase("backup", broken), *phases(store, Small())])
+    night = (await store.status(private(ADA)))["night"]
+    assert night["ended_at"]
+    assert night["phases"]["backup"] == {"failed": "The model is away."}
+    assert "tables analysed" in night["phases"]["prepare"]
+
+
+async def test_where_the_model_is_away_the_next_night_does_it(house: House, store: Store, sql: Sql) -> None:
+    await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
+    model = Small()
+    model.trouble = ModelUnavailable("away")
+    assert (await night(store, model))["consolidate"]["left"] == 1
+    model.trouble = None
+    assert (await night(store, model))["consolidate"]["merged"] == 1
+
+
+async def test_an_unclear_answer_is_asked_for_once_more(house: House, store: Store, sql: Sql) -> None:
+    await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
+    model = Small()
+    model.broken = 1
+    assert (await night(store, model))["consolidate"]["merged"] == 1
+    assert len(model.requests) == 2
+    await house.teach(ADA, "Ada lives in Lisbon near the river")
+    model.broken = 2
+    assert (await night(store, model))["consolidate"]["left"] == 1
+
+
+async def test_a_digest_holds_its_own_space_and_nothing_private(house: House, store: Store, sql: Sql) -> None:
+    for user_id, word in ((ADA, "q1"), (BEN, "q2")):
+        await house.exchange(user_id, f"my word is {word}", "Fine.")
+    await house.exchange(ADA, "ours is q3", "Fine.", chat_id=GROUP)
+    await house.exchange(ADA, "in the other thread q4", "Fine.", topic_id=7)
+    await sql("update session set private = true where thread_id = (select id from thread where topic_id = 7)")
+    for space, chat in ((private(ADA), ADA), (group(), GROUP)):
+        await store.want_digest(space, {"user_id": str(ADA), "chat_id": str(chat), "topic_id": "0"})
+    model = Small()
+    assert (await night(store, model))["digest"]["sent"] == 2
+    said = {chat: notice["text"] for chat, notice in await notices(sql)}
+    assert set(said) == {ADA, GROUP}
+    assert re.findall(r"q\d", said[ADA]) == ["q1"]
+    assert re.findall(r"q\d", said[GROUP]) == ["q3"]
+    assert not any("q2" in str(request.messages) or "q4" in str(request.messages) for request in model.requests)
+
+
+async def test_no_word_of_a_digest_becomes_a_link_or_a_mark(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "hello", "Fine.")
+    await store.want_digest(private(ADA), {"user_id": str(ADA), "chat_id": str(ADA), "topic_id": "0"})
+    await night(store, Small(topic="[win](https://evil.example) <b>"))
+    ((_, notice),) = await notices(sql)
+    assert "](" not in notice["text"]
+    assert "&#91;win&#93;" in notice["text"]
+
+
+async def test_a_space_that_does_not_remember_is_not_touched(house: House, store: Store, sql: Sql) -> None:
+    await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
+    await sql("update space set memory = 'off'")
+    model = Small()
+    told = await night(store, model)
+    assert (told["consolidate"]["spaces"], model.requests) == (0, [])

@@ -1,0 +1,70 @@
+"""What people write into RELAY_REDACT gets into no event; a wrong line is named; none holds anything up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from relay.errors import SettingsError
+from relay.memory import redact
+from relay.memory.patterns import MARK, Own, load, taken_out
+
+
+@pytest.fixture
+def also() -> Iterator[None]:
+    yield
+    redact.also(())
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "redact.txt"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_what_the_lines_match_goes_and_the_rest_stays(tmp_path: Path, also: None) -> None:
+    path = written(tmp_path, "# customers\nK-\\d{3}\n\n(?i)project\\s+falcon\n")
+    redact.also(load(path))
+    assert (
+        redact.redact("K-123 asks about Project  Falcon, K-12 does not") == f"{MARK} asks about {MARK}, K-12 does not"
+    )
+    value = {"text": "K-123", "caption": "4111 1111 1111 1111", "from": {"first_name": "Ada"}}
+    assert redact.redacted(value) == {"text": MARK, "caption": MARK, "from": {"first_name": "Ada"}}
+    redact.also(())
+    assert redact.redacted(value) == value | {"caption": MARK}
+
+
+def test_without_a_file_there_are_none() -> None:
+    assert load(None) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("fine\n(unclosed\n", "line 2 of .* is no regular expression"),
+        ("fine\n\n# x\na*\n", "line 4 of .* matches where there is nothing"),
+        ("a\n" * 201, "has 201 patterns; 200 are the most"),
+        ("x" * 70_000, "too large for a list"),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        load(written(tmp_path, text))
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"RELAY_REDACT: .*none\.txt cannot be read: No such file"):
+        load(tmp_path / "none.txt")
+    (tmp_path / "latin").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(SettingsError, match="not UTF-8"):
+        load(tmp_path / "latin")
+
+
+def test_a_pattern_that_would_take_for_ever_leaves_nothing_of_the_text_and_is_soon_done(tmp_path: Path) -> None:
+    patterns: tuple[Own, ...] = load(written(tmp_path, "(\\w+\\s?)+[!?]$\nfine"))
+    began = time.monotonic()
+    assert taken_out("ab" * 2000 + "!!x", patterns) == MARK
+    assert time.monotonic() - began < 2
