@@ -191,6 +191,7 @@ def pressed(kind: str) -> Callable[[Press], Press]:
     """
 
     def declare(run: Press) -> Press:
+        assert kind not in BUTTONS, f"two buttons are called {kind}"
         BUTTONS[kind] = run
         return run
 
