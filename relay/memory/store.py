@@ -10,6 +10,7 @@ from relay.memory.calls.edit import EditCalls
 from relay.memory.calls.examine import ExamineCalls
 from relay.memory.calls.export import ExportCalls
 from relay.memory.calls.facts import FactCalls
+from relay.memory.calls.judge import JudgeCalls
 from relay.memory.calls.people import PeopleCalls
 from relay.memory.calls.persona import PersonaCalls
 from relay.memory.calls.place import PlaceCalls
@@ -37,6 +38,7 @@ class Store(
     ExamineCalls,
     ExportCalls,
     FactCalls,
+    JudgeCalls,
     PeopleCalls,
     PersonaCalls,
     PlaceCalls,
