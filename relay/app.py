@@ -166,7 +166,10 @@ def make_worker(
         speaks=next(iter(speakers(settings)), ""),
     )
     reader, shelf = make_reader(settings, messenger, ears, opener)
-    engine = Engine(relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf)
+    engine = Engine(
+        relay.memory, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf,
+        settings.capture,
+    )  # fmt: skip
     return Worker(
         engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo,
         voice,

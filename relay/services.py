@@ -72,23 +72,37 @@ def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot) -> list[Job]:
     """What is done beside answering."""
     from relay.archive.backup import Backup
     from relay.archive.nightly import Quiet, nightly
-    from relay.jobs import Summariser, alone, summarise_due, tidy
+    from relay.bot.telling import Teller, tell_due
+    from relay.capture.judging import Judge, judge_due
+    from relay.jobs import Few, Summariser, alone, summarise_due, tidy
     from relay.scheduler import Job
     from relay.titles import Titler, title_due
 
     settings, small_model = relay.settings, relay.settings.small_model
+    model = Few(model, settings.background_concurrency)
     summariser = Summariser(relay.memory, model, small_model, budget=relay.budget)
     titler = Titler(relay.memory, model, small_model, telegram, bot.id, relay.budget)
+    teller = Teller(relay.memory, telegram, bot.id)
+    judge = Judge(
+        relay.memory, model, small_model, settings.capture, settings.background_concurrency, relay.budget.zone,
+        relay.budget, tell=lambda: tell_due(teller),
+    )  # fmt: skip
     backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
 
     def once(name: str, work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
         """What one of several processes does a day."""
         return lambda: alone(relay.memory, name, work, DAILY_SECONDS)
 
+    async def judged_and_told() -> None:
+        """What is told last was learned when its answer was not in the chat yet."""
+        await judge_due(judge)
+        await tell_due(teller)
+
     back_up = once("backup", lambda: nightly(backup, settings.backups, settings.backup_days))
     return [
         Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
         Job("titles", lambda: title_due(titler), minutes=3, soon=True),
+        Job("judging", judged_and_told, minutes=3, soon=True),
         Job("tidy", once("tidy", lambda: tidy(relay.memory)), at=(3, 10)),
         *([Job("backup", back_up, at=(3, 30))] if settings.backup_days else []),
     ]

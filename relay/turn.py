@@ -50,6 +50,8 @@ class Engine:
     budget: Budget = UNLIMITED
     shelf: Shelf | None = None
     """Brings the pictures and documents of a conversation; None: they are only described."""
+    capture: str = "auto"
+    """What is remembered unasked (`RELAY_CAPTURE`)."""
 
 
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
@@ -58,7 +60,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
     """
     incoming, context, recalled = await begun(engine, incoming)
-    choices = Choices.from_json(context.choices)
+    choices = Choices.from_json(context.choices).within(engine.capture)
     tally = Tally(model_of(engine, incoming), engine.budget, engine.budget.spent(context.spent))
     engine = replace(engine, zone=choices.zone_or(engine.zone))
     async with kept(engine.store, incoming, tally):

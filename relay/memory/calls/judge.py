@@ -70,12 +70,8 @@ class JudgeCalls(Calls):
 
     async def announced_anew(self, turn_id: int, chat_id: int, telegram_message_id: int) -> None:
         """That message is in the chat."""
-        await self._call(
-            "announced_anew", turn_id=turn_id, chat_id=chat_id, telegram_message_id=telegram_message_id
-        )
+        await self._call("announced_anew", turn_id=turn_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
 
     async def put_off_announcement(self, turn_id: int, retry_seconds: float) -> None:
         """It could not be told now."""
-        await self._call(
-            "put_off_announcement", turn_id=turn_id, worker=self._worker, retry_seconds=retry_seconds
-        )
+        await self._call("put_off_announcement", turn_id=turn_id, worker=self._worker, retry_seconds=retry_seconds)
