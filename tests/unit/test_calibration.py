@@ -11,7 +11,20 @@ from relay.capture.calibration import SHORT, weight, worth_judging
 
 @pytest.mark.parametrize(
     "text",
-    ["ok", "Thanks!", "hello there", "and why?", "go on", "Danke", "weiter bitte", "gracias", "merci", "спасибо", "👍", ""],
+    [
+        "ok",
+        "Thanks!",
+        "hello there",
+        "and why?",
+        "go on",
+        "Danke",
+        "weiter bitte",
+        "gracias",
+        "merci",
+        "спасибо",
+        "👍",
+        "",
+    ],
 )
 def test_small_talk_costs_no_call(text: str) -> None:
     assert not worth_judging(text)
@@ -44,7 +57,9 @@ def test_assent_is_worth_five(text: str) -> None:
     assert weight(text) == ("acknowledgement", 5)
 
 
-@pytest.mark.parametrize("text", ["at 7 pm", "tomorrow then", "it was Lisbon", "am Dienstag", "завтра", "Sarah", "no, Ben"])
+@pytest.mark.parametrize(
+    "text", ["at 7 pm", "tomorrow then", "it was Lisbon", "am Dienstag", "завтра", "Sarah", "no, Ben"]
+)
 def test_numbers_dates_and_names_are_looked_at(text: str) -> None:
     assert worth_judging(text)
     assert weight(text) is None

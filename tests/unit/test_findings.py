@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.capture.findings import KEEP, TOOL, Finding, InvalidAnswer, findings_in, given as given_in
+from relay.capture.findings import KEEP, TOOL, Finding, InvalidAnswer, findings_in
+from relay.capture.findings import given as given_in
 from relay.capture.keywords import keyword_findings
 from relay.capture.readings import JUDGE, as_text, readings
 from relay.capture.settling import Decision, decisions_in, settled
