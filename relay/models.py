@@ -64,8 +64,8 @@ class Choices:
         )
 
     def within(self, capture: str) -> Choices:
-        """With no more learning than the installation allows (`RELAY_CAPTURE`): none when it is off, none unasked when it
-        asks."""
+        """With no more learning than the installation allows (`RELAY_CAPTURE`): none when it is off, none unasked
+        when it asks."""
         if capture == "off" or (capture == "ask" and self.learning == "on"):
             return replace(self, learning=capture)
         return self

@@ -131,8 +131,8 @@ async def judge_batch(judge: Judge, work: Json) -> float:
 
 
 def gone(error: Exception, failures: int) -> bool:
-    """Whether there is no use in waiting for the model: it was away a few times, or its server refuses for good. One that
-    is only busy is not gone."""
+    """Whether there is no use in waiting for the model: it was away a few times, or its server refuses for good.
+    One that is only busy is not gone."""
     if isinstance(error, ModelThrottled):
         return False
     if isinstance(error, ModelError) and not isinstance(error, ModelUnavailable):

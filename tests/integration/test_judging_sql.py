@@ -330,7 +330,7 @@ async def test_ten_thousand_imported_messages_are_judged_in_order(house: House, 
     await sql(
         "insert into message (space_id, thread_id, session_id, role, user_id, name, text, blocks, created_at)"
         " select space_id, thread_id, session_id, case n %% 2 when 1 then 'user' else 'assistant' end, %s, 'Ada',"
-        " 'message ' || n || ' about nothing in particular but long enough to be judged', '[]', now() - interval '1 day'"
+        " 'message ' || n || ' about nothing in particular but long enough to be judged', '[]', now()"
         " from (select * from message order by id limit 1) one, generate_series(1, 10000) n",
         ADA,
     )

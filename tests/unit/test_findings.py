@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -126,10 +127,8 @@ def test_no_answer_is_too_odd(answer: Any) -> None:
 @given(st.text(max_size=200))
 def test_no_text_is_too_odd_to_look_for_json_in(text: str) -> None:
     step = Step([{"type": "text", "text": text}], "end_turn", {}, "small")
-    try:
+    with contextlib.suppress(InvalidAnswer):
         given_in(step, TOOL)
-    except InvalidAnswer:
-        pass
 
 
 def test_json_in_text_is_read_where_a_server_knows_no_forced_tools() -> None:
@@ -240,7 +239,5 @@ def test_only_what_is_near_can_be_changed(known: Any) -> None:
 
 @given(ANY_JSON | st.fixed_dictionaries({"decisions": st.lists(ANY_JSON, max_size=3)}))
 def test_no_decision_is_too_odd(answer: Any) -> None:
-    try:
+    with contextlib.suppress(InvalidAnswer):
         decisions_in(answer, NEAR)
-    except InvalidAnswer:
-        pass

@@ -219,7 +219,7 @@ class AnthropicStandIn:
         return None
 
     def aside_of(self, request: Recorded) -> str:
-        """Which of those that come by themselves at any time a request is, by how its system prompt begins; empty: none.
+        """Which of those that come by themselves at any time a request is, by how its system prompt begins; or empty.
 
         They stand in `asides`, and only rules, scripts and faults for the model ASIDE, JUDGE or SETTLE are meant for
         them, so that tests of answers need not know of them.
