@@ -74,7 +74,7 @@ insert into memory (space_id, kind, subject_id, subject, content, category, tags
     turn_id, source_message_id, derivation, created_at)
 select 1 + n % 60, (array['fact', 'learning'])[1 + n % 2], 9007199254740993 + n, pg_temp.odd(n), pg_temp.odd(n + 1),
     nullif(pg_temp.odd(n + 2), ''), case n % 4 when 0 then '{}' when 1 then array[pg_temp.odd(n), null, '', 'NULL', '{,}"\']
-        when 2 then array['ä'] else array['one', 'two'] end, n % 10, n % 7 = 0,
+        when 2 then array['ä'] else array['one', 'two'] end, 1 + n % 10, n % 7 = 0,
     (array['pending', 'active', 'forgotten', 'discarded'])[1 + n % 4], nullif(1 + n % 400, 6), 1 + n % 4000,
     nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n)
 from generate_series(1, 3000) n;
@@ -147,3 +147,12 @@ select gen_random_uuid(), pg_temp.at(n), (array['answer', 'summary', 'title'])[1
 from generate_series(1, 3000) n;
 insert into budget_warning (user_id, told_at)
 select 9007199254740993 + n, pg_temp.at(n) from generate_series(1, 300) n;
+-- Its messages have made these threads due already.
+update judging set through_message_id = 9007199254740993 + thread_id, failures = thread_id % 5,
+    error = nullif(pg_temp.odd(thread_id), ''), lease_owner = case thread_id % 4 when 0 then gen_random_uuid() end,
+    lease_until = case thread_id % 4 when 0 then timestamptz '2020-01-01' end;
+insert into judge_again (thread_id, from_message_id, through_message_id, at)
+select 1 + n % 400, 9007199254740993 + n, 9007199254740999 + n, pg_temp.at(n) from generate_series(1, 300) n;
+insert into announcement (turn_id, bot_id, changes, before, status, failures)
+select n, 9007199254740993, array[9007199254740993 + n, n], pg_temp.json(n), (array['due', 'done', 'anew'])[1 + n % 3], n % 5
+from generate_series(1, 300) n;
