@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from importlib import metadata
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from relay.archive.leftovers import Leftovers
     from relay.bot.updates import Bot
     from relay.bot.worker import Worker
+    from relay.capture.judging import Judge
     from relay.clients.ears import WhisperEars
+    from relay.jobs import Summariser
     from relay.media.reading import Reader
     from relay.media.shelf import Shelf
 
@@ -125,6 +127,30 @@ def make_model(settings: Settings) -> Model:
     return Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
 
 
+def make_summariser(relay: Relay, model: Model) -> Summariser:
+    """What writes the summaries that are owed."""
+    from relay.jobs import Summariser
+
+    settings = relay.settings
+    return Summariser(relay.store, model, settings.small_model, budget=relay.budget, results=settings.result_cache)
+
+
+def make_judge(
+    relay: Relay,
+    model: Model,
+    embedder: Embedder | None = None,
+    tell: Callable[[], Awaitable[object]] | None = None,
+) -> Judge:
+    """What notices what is worth keeping. `tell` is called whenever something was kept."""
+    from relay.capture.judging import Judge, nobody
+
+    settings = relay.settings
+    return Judge(
+        relay.store, model, settings.small_model, settings.capture, settings.background_concurrency,
+        relay.budget.zone, relay.budget, embedder, tell or nobody,
+    )  # fmt: skip
+
+
 def make_ears(settings: Settings) -> WhisperEars:
     """What hears recordings, in a process of its own that starts at first use."""
     from relay.clients.ears import WhisperEars
@@ -172,7 +198,6 @@ def make_worker(
     nothing does. `opener`: see `make_reader`."""
     from relay.bot.groups import Groups
     from relay.bot.worker import Worker
-    from relay.jobs import Summariser
     from relay.turn import Engine
     from relay.verbs.registry import House
 
@@ -182,7 +207,7 @@ def make_worker(
         store=relay.store,
         people=people,
         messenger=messenger,
-        summariser=Summariser(relay.store, model, settings.small_model, budget=budget, results=settings.result_cache),
+        summariser=make_summariser(relay, model),
         zone=zone,
         version=version(),
         model=settings.model,

@@ -69,6 +69,19 @@ class Summariser:
         return f"{PROMPT}/{self.model_name}/{self.max_tokens}"
 
 
+class Few:
+    """A model that is asked by a few at once; whoever else asks waits."""
+
+    def __init__(self, model: Model, most: int) -> None:
+        self._model = model
+        self._free = asyncio.Semaphore(most)
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        """See `ports.Model.reply`."""
+        async with self._free:
+            return await self._model.reply(request, on_text)
+
+
 @contextlib.asynccontextmanager
 async def kept(renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
     """Prolongs a lease for as long as what it is for goes on: it is short, so that a dead process's work is soon done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -68,6 +68,13 @@ class Choices:
             flag("diagnostics"),
             flag("reactions"),
         )
+
+    def within(self, capture: str) -> Choices:
+        """With no more learning than the installation allows (`RELAY_CAPTURE`): none when it is off, none unasked
+        when it asks."""
+        if capture == "off" or (capture == "ask" and self.learning == "on"):
+            return replace(self, learning=capture)
+        return self
 
     def zone_or(self, house: tzinfo) -> tzinfo:
         """Their own time zone, else the installation's."""
@@ -229,6 +236,8 @@ class ModelRequest:
     messages: list[dict[str, Any]]
     max_tokens: int
     tools: list[dict[str, Any]] = field(default_factory=list)
+    tool_choice: dict[str, Any] | None = None
+    """What it must do with them, in Anthropic's shape; None: as it likes. A server may not heed it."""
     used: dict[str, int] = field(default_factory=dict, compare=False)
     """Tokens and searches by kind, filled in as the model's server tells them; they stand also when it is cut off, and
     then what came out is at least about what was heard."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from relay.intents import Forget, Intents, Learn, Remember
@@ -56,13 +56,6 @@ def record(prompt: Prompt, reply: Reply, choices: Choices) -> dict[str, Any]:
 def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
     """How an answer is to be shown. What others wrote must not make Telegram fetch the addresses in it."""
     return {"sound": choices.sound, "previews": choices.previews and not tainted, "tools": choices.tools}
-
-
-def effective(choices: Choices, capture: str) -> Choices:
-    """A person's choices as far as RELAY_CAPTURE lets them learn: they may choose less than it, and no more."""
-    least = {"off": "off", "ask": "ask"}.get(capture, "on")
-    order = ("on", "ask", "off")
-    return replace(choices, learning=max(choices.learning, least, key=order.index))
 
 
 def answer_from(told: dict[str, Any]) -> Answer:

@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from relay.app import Relay, make_model, opened
+from relay.app import Relay, make_model, make_summariser, opened
 from relay.errors import RelayError
-from relay.jobs import Summariser
 from relay.keyboard import typed
 from relay.ports import Model
 from relay.prices import dollars
@@ -54,9 +53,7 @@ async def rederive(settings: Settings, what: str, since: datetime | None, dry_ru
 def derivations(relay: Relay, model: Model, since: datetime | None) -> dict[str, Again]:
     """What can be derived again, by what it is called."""
     settings = relay.settings
-    summariser = Summariser(
-        relay.store, model, settings.small_model, budget=relay.budget, results=settings.result_cache
-    )
+    summariser = make_summariser(relay, model)
     return {"summaries": Summaries(summariser, since, settings.background_concurrency)}
 
 

@@ -16,7 +16,7 @@ from relay.clients.voices import make_voices
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.sealed import seal
-from relay.services import claiming, indexing, jobs, settling, showing, taking_updates, watching
+from relay.services import claiming, indexing, settling, showing, taking_updates, watching
 from relay.settings import Settings
 from relay.stopping import unless
 
@@ -93,15 +93,16 @@ def _import_telegram() -> type[Telegram]:
 
 async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.Event) -> None:
     """Takes updates, works and schedules until `stopping` is set; then lets running turns end."""
+    from relay.background import jobs
     from relay.scheduler import Scheduler
 
     settings, model, ears = relay.settings, make_model(relay.settings), make_ears(relay.settings)
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.store)
-    scheduler = Scheduler(jobs(relay, model, telegram, bot, people), relay.budget.zone)
+    embedder = make_embedder(settings)
+    scheduler = Scheduler(jobs(relay, model, telegram, bot, people, embedder), relay.budget.zone)
     opener = make_opener()
     voice = make_voices(settings, opener)
-    embedder = make_embedder(settings)
     worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, voice, opener, embedder)
     freed = await relay.store.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from relay.app import Relay, version
-from relay.indexing import Asked, Indexer, enter, keep_fresh
+from relay.indexing import Asked, Indexer, keep_fresh
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Model
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-DAILY_SECONDS = 20 * 3600
-"""What is done once a day is not done again sooner than this, by whichever process."""
 FIRST_POLL_SECONDS = 0.05
 """What is slow to import waits so long, until the first poll is on its way."""
 
@@ -66,54 +64,6 @@ async def _listen(settings: Settings, intake: Intake, registration: Registration
         log.info("listening for Telegram", host=settings.webhook_host, port=port)
         stands.set()
         await registration.run()
-
-
-def jobs(relay: Relay, model: Model, telegram: Telegram, bot: Bot, people: People) -> list[Job]:
-    """What is done beside answering."""
-    from relay.erasing import finish_erasing
-    from relay.jobs import Summariser, alone, summarise_due, tidy
-    from relay.nights import phases
-    from relay.scheduler import Job
-    from relay.sleep.night import DUTY, sleep
-    from relay.titles import Titler, title_due
-
-    settings, small_model = relay.settings, relay.settings.small_model
-    summariser = Summariser(relay.store, model, small_model, budget=relay.budget, results=settings.result_cache)
-    titler = Titler(relay.store, model, small_model, telegram, bot.id, relay.budget)
-
-    def once(name: str, work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
-        """What one of several processes does a day."""
-        return lambda: alone(relay.store, name, work, DAILY_SECONDS)
-
-    owed = {
-        "summaries": lambda: summarise_due(summariser),
-        "titles": lambda: title_due(titler),
-        "index": lambda: enter(relay.store),
-    }
-    nightly = once(DUTY, lambda: sleep(relay.store, phases(relay, model, bot.id, people, owed)))
-    asleep = asyncio.Lock()
-
-    async def night() -> None:
-        """A night, one at a time: a process is given a duty that it has already."""
-        if not asleep.locked():
-            async with asleep:
-                await nightly()
-
-    async def go_on() -> None:
-        """A night that a kill broke off is gone on with."""
-        if await relay.store.open_night():
-            await night()
-
-    hour, minute = settings.sleep_at.split(":")
-    return [
-        Job("summaries", lambda: summarise_due(summariser), minutes=3, soon=True),
-        Job("index", lambda: enter(relay.store), minutes=1),
-        Job("titles", lambda: title_due(titler), minutes=3, soon=True),
-        Job("erasing", lambda: finish_erasing(relay.store), minutes=3),
-        Job("tidy", once("tidy", lambda: tidy(relay.store)), at=(3, 10)),
-        Job("sleep", night, at=(int(hour), int(minute))),
-        Job("sleep on", go_on, minutes=1),
-    ]
 
 
 def watching(

@@ -10,12 +10,14 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from relay.app import make_model, make_worker, opened
+from relay.app import make_judge, make_model, make_summariser, make_worker, opened
+from relay.bot.telling import Teller, tell_due
 from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
+from relay.capture.judging import judge_due
 from relay.checks.live import telegram_knows
 from relay.errors import MessengerError
-from relay.jobs import Summariser, summarise_due
+from relay.jobs import summarise_due
 from relay.keyboard import typed
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -161,14 +163,14 @@ class Desk:
 
 @contextlib.asynccontextmanager
 async def _desk(settings: Settings, offline: bool = False, writes: bool = False) -> AsyncIterator[Desk]:
-    """The terminal's desk. `writes`: it makes the summaries and titles that are due."""
+    """The terminal's desk. `writes`: it makes the summaries and titles that are due, and judges what was said."""
     terminal = Terminal(settings)
     async with opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
-        summariser = Summariser(
-            relay.store, model, settings.small_model, budget=relay.budget, results=settings.result_cache
-        )
+        summariser = make_summariser(relay, model)
         titler = Titler(relay.store, model, settings.small_model, terminal, ME.id, relay.budget)
+        teller = Teller(relay.store, terminal, ME.id)
+        judge = make_judge(relay, model, tell=lambda: tell_due(teller))
         jobs: set[asyncio.Task[int]] = set()
         everybody = People(settings.admins)
         await everybody.refresh(relay.store)
@@ -177,9 +179,10 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
 
         def write_soon() -> None:
             """What is due is written now; what a stand-in says is nobody's summary."""
-            if writes:
-                jobs.add(asyncio.create_task(summarise_due(summariser)))
-                jobs.add(asyncio.create_task(title_due(titler)))
+            if writes and not jobs:
+                for work in (summarise_due(summariser), title_due(titler), judge_due(judge), tell_due(teller)):
+                    jobs.add(task := asyncio.create_task(work))
+                    task.add_done_callback(jobs.discard)
 
         worker = make_worker(relay, model, terminal, ME, people, write_soon)
         try:

@@ -22,7 +22,7 @@ from relay.memory.calls.embedding import vector_text
 from relay.memory.store import Store
 from relay.memory_layer import as_written, diagnostic
 from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
-from relay.outcome import action_row, aloud, answer_from, effective, kept_steps, record, shown_by
+from relay.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
 from relay.ports import Embedder, Model, Sink
 from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks
 from relay.reading import READ_DOCUMENT, read_document
@@ -69,7 +69,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
     """
     incoming, context, recalled = await begun(engine, incoming)
-    choices = effective(Choices.from_json(context.choices), engine.capture)
+    choices = Choices.from_json(context.choices).within(engine.capture)
     tally = Tally(model_of(engine, incoming), engine.budget, engine.budget.spent(context.spent))
     engine = replace(engine, zone=choices.zone_or(engine.zone))
     async with kept(engine.store, incoming, tally):

@@ -67,7 +67,7 @@ begin
 end $$;
 
 -- Marks parts as sent (or failed, or a preview in the chat), and closes the turn after the last. Returns whether the
--- lane has more to do (or somebody is to be told of their new standing), and whether a summary or a title is due.
+-- lane has more to do (or somebody is to be told of their new standing), and whether something beside answering is due.
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
 returns jsonb
@@ -93,10 +93,7 @@ begin
         'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null)
             or exists (select from turn where bot_id = held.bot_id and status = 'working' and lease_owner is null
                 and not_before is null),
-        'summary', exists (
-            select from summary_due where status = 'due' and lease_owner is null and not_before <= now())
-            or exists (select from title_due
-                where status = 'due' and bot_id = held.bot_id and lease_owner is null and not_before <= now()));
+        'summary', relay.work_owed(held.bot_id));
 end $$;
 
 -- Marks what was sent, and the next part as being sent; returns that part.

@@ -18,6 +18,7 @@ begin
         or kind = 'memory' and source_id in (select id from memory where thread_id = p_into) and thread_id = p_from;
     perform set_config('relay.index', '', true);
     update summary_due set thread_id = p_into where thread_id = p_from;
+    perform relay.merge_judging(p_into, p_from);
     delete from thread where id = p_from returning * into other;
     update thread set exchange_count = exchange_count + other.exchange_count,
         session_id = case when session_id is null or other.last_at > last_at

@@ -60,6 +60,8 @@ begin
     where status = 'due' and lease_owner = p_worker;
     update title_due set lease_owner = null, lease_until = null
     where status = 'due' and lease_owner = p_worker;
+    update judging set lease_owner = null, lease_until = null where lease_owner = p_worker;
+    update announcement set lease_owner = null, lease_until = null where lease_owner = p_worker;
     delete from duty where name = 'serve:' || p_worker;
     delete from duty where name in (
         select name from duty
@@ -89,7 +91,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from renewed
 $$;
 
--- Whether a summary, or a title in a bot's chats, is due that nobody makes.
+-- Whether a summary, or a title in a bot's chats, is due that nobody makes; or something is to be judged, or told there.
 create or replace function relay.work_owed(p_bot_id bigint) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
@@ -99,6 +101,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select from title_due
         where status = 'due' and bot_id = p_bot_id and not_before <= now()
             and (lease_owner is null or lease_until < now()))
+    or exists (
+        select from judging j
+        where due_at is not null and not_before <= now() and (lease_owner is null or lease_until < now())
+            and relay.may_judge(j))
+    or exists (
+        select from judge_again a join judging j on j.thread_id = a.thread_id
+        where a.at <= now() and (j.lease_owner is null or j.lease_until < now()) and relay.may_judge(j))
+    or exists (
+        select from announcement a join turn t on t.id = a.turn_id and t.status = 'done'
+        where a.status = 'due' and a.bot_id = p_bot_id and a.not_before <= now()
+            and (a.lease_owner is null or a.lease_until < now()))
 $$;
 
 -- Which turns somebody wants ended.

@@ -211,6 +211,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select lease_until from title_due
         where status = 'due' and lease_until between now() and now() + interval '1 day'
         union all
+        select lease_until from judging where lease_until between now() and now() + interval '1 day'
+        union all
+        select lease_until from announcement
+        where status = 'due' and lease_until between now() and now() + interval '1 day'
+        union all
         select lease_until from duty where lease_until between now() and now() + interval '15 minutes')
     select jsonb_build_object(
         'id', (select id from identity),

@@ -88,6 +88,9 @@ begin
     get diagnostics waiting = row_count;
     update summary_due set lease_owner = null, lease_until = null where status = 'due' and lease_owner is not null;
     update title_due set lease_owner = null, lease_until = null where status = 'due' and lease_owner is not null;
+    update judging set lease_owner = null, lease_until = null where lease_owner is not null;
+    -- What was told may have been told since: nothing is told twice.
+    update announcement set status = 'done', lease_owner = null, lease_until = null where status = 'due';
     update duty set lease_owner = null, lease_until = null where lease_owner is not null;
     -- Without a snapshot a lane may name a turn that has ended, or is not there.
     update lane set open_turn_id = null, due_at = null where open_turn_id is not null or due_at is not null;

@@ -30,12 +30,7 @@ SIGNS = {
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
-    by = f"Written by {answer.model}" if answer.model else ""
-    memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
-    off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
-    signs = [SIGNS[sign] for sign in answer.signs if sign in SIGNS]
-    footer = " · ".join(part for part in (answer.note, by, memory, off, *signs, answer.warning) if part)
-    choices = answer.choices
+    footer, choices = footer_of(answer), answer.choices
     tools = tools_told(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))
     tools = "\n".join(line for line in (f"🔎 {tools}" if tools else "", answer.diagnostic) if line)
@@ -45,6 +40,15 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
             part["request"]["link_preview_options"] = {"is_disabled": False}
     parts = with_files(parts, files, place)
     return with_voice(parts, answer.text, place) if answer.aloud else parts
+
+
+def footer_of(answer: Answer) -> str:
+    """The one line under an answer: how it ended, who wrote it, and what memory did."""
+    by = f"Written by {answer.model}" if answer.model else ""
+    memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
+    off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
+    signs = [SIGNS[sign] for sign in answer.signs if sign in SIGNS]
+    return " · ".join(part for part in (answer.note, by, memory, off, *signs, answer.warning) if part)
 
 
 def message_parts(

@@ -142,6 +142,8 @@ async def _stream(client: AsyncAnthropic, request: ModelRequest) -> AsyncStream[
     }
     if request.tools:
         body["tools"] = request.tools
+    if request.tools and request.tool_choice:
+        body["tool_choice"] = request.tool_choice
     return await client.post(
         "/v1/messages", content=encoded(body), cast_to=object, stream=True, stream_cls=AsyncStream[object]
     )

@@ -13,6 +13,7 @@ from relay.memory.calls.erase import EraseCalls
 from relay.memory.calls.examine import ExamineCalls
 from relay.memory.calls.export import ExportCalls
 from relay.memory.calls.facts import FactCalls
+from relay.memory.calls.judge import JudgeCalls
 from relay.memory.calls.night import NightCalls
 from relay.memory.calls.people import PeopleCalls
 from relay.memory.calls.persona import PersonaCalls
@@ -46,6 +47,7 @@ class Store(
     ExamineCalls,
     ExportCalls,
     FactCalls,
+    JudgeCalls,
     NightCalls,
     PeopleCalls,
     PersonaCalls,

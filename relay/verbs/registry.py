@@ -191,7 +191,8 @@ def pressed(kind: str) -> Callable[[Press], Press]:
     """
 
     def declare(run: Press) -> Press:
-        assert kind not in BUTTONS, f"two buttons are called {kind}"
+        if kind in BUTTONS:
+            raise ValueError(f"two buttons are called {kind}")
         BUTTONS[kind] = run
         return run
 

@@ -169,3 +169,12 @@ insert into digest (space_id, user_id, chat_id, topic_id)
 select n, 9007199254740993 + n, -1009007199254740993 - n, n % 3 from generate_series(1, 30) n;
 insert into result (space_id, hash, name, version, inputs, result)
 select n, md5(n::text), 'summary', '1', array['message:' || n], '{"text": "made again"}' from generate_series(1, 30) n;
+-- Its messages have made these threads due already.
+update judging set through_message_id = 9007199254740993 + thread_id, failures = thread_id % 5,
+    error = nullif(pg_temp.odd(thread_id), ''), lease_owner = case thread_id % 4 when 0 then gen_random_uuid() end,
+    lease_until = case thread_id % 4 when 0 then timestamptz '2020-01-01' end;
+insert into judge_again (thread_id, from_message_id, through_message_id, at)
+select 1 + n % 400, 9007199254740993 + n, 9007199254740999 + n, pg_temp.at(n) from generate_series(1, 300) n;
+insert into announcement (turn_id, bot_id, changes, before, status, failures)
+select n, 9007199254740993, array[9007199254740993 + n, n], pg_temp.json(n), (array['due', 'done', 'anew'])[1 + n % 3], n % 5
+from generate_series(1, 300) n;

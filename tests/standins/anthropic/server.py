@@ -30,7 +30,9 @@ MODELS = (
     "claude-haiku-4-5",
 )
 ASIDE = "aside"
-"""As the model of a rule or a fault: it is meant for the requests that stand aside (see `is_aside`)."""
+"""As the model of a rule or a fault: it is meant for the requests that stand aside (see `aside_of`)."""
+JUDGE, SETTLE = "judge", "settle"
+"""Likewise, for those that judge what was said, and that compare what was found with what is known."""
 COUNTED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
@@ -49,6 +51,8 @@ class AnthropicStandIn:
         context_window: int = 200_000,
         small_model: str = "haiku",
         aside: str = "You name conversations",
+        judge: str = "You judge what a person said",
+        settle: str = "You compare what was just found out",
         user_marker: str | None = None,
         keep: int = 1000,
         clock: Callable[[], float] = time.monotonic,
@@ -60,7 +64,7 @@ class AnthropicStandIn:
         self.delta_size = delta_size
         self.context_window = context_window
         self.small_model = small_model
-        self.aside = aside
+        self.beginnings = {ASIDE: aside, JUDGE: judge, SETTLE: settle}
         self.user_marker = user_marker
         self.keep = keep
         self.models: list[str] = list(MODELS)
@@ -184,7 +188,7 @@ class AnthropicStandIn:
 
     def record(self, recorded: Recorded) -> None:
         """Put a request into the log."""
-        if self.is_aside(recorded):
+        if self.aside_of(recorded):
             self.asides = [*self.asides, recorded][-self.keep :]
             self.notify()
             return
@@ -203,7 +207,8 @@ class AnthropicStandIn:
     def take_fault(self, request: Recorded) -> Fault | None:
         """The fault that strikes this request, if any; uses it up."""
         for fault in self.faults:
-            named = fault.model == ASIDE if self.is_aside(request) else fault.model in request.model
+            aside = self.aside_of(request)
+            named = fault.model == aside if aside else fault.model in request.model
             if not named or not matches(fault.match, request):
                 continue
             if fault.after > 0:
@@ -213,13 +218,18 @@ class AnthropicStandIn:
                 return fault
         return None
 
-    def is_aside(self, request: Recorded) -> bool:
-        """Whether a request is one of those that come by themselves at any time: its system prompt begins with `aside`.
+    def aside_of(self, request: Recorded) -> str:
+        """Which of those that come by themselves at any time a request is, by how its system prompt begins; or empty.
 
-        They stand in `asides`, and only rules, scripts and faults for the model ASIDE are meant for them, so that tests
-        of answers need not know of them.
+        They stand in `asides`, and only rules, scripts and faults for the model ASIDE, JUDGE or SETTLE are meant for
+        them, so that tests of answers need not know of them.
         """
-        return bool(self.aside) and request.system_text.startswith(self.aside)
+        begins = request.system_text.startswith
+        return next((name for name, beginning in self.beginnings.items() if beginning and begins(beginning)), "")
+
+    def asides_of(self, name: str) -> list[Recorded]:
+        """The requests of one of these kinds."""
+        return [one for one in self.asides if self.aside_of(one) == name]
 
     def is_small(self, model: str) -> bool:
         """Whether a model is the kind that makes summaries."""
@@ -234,11 +244,11 @@ class AnthropicStandIn:
 
     async def choose(self, request: Recorded) -> Reply:
         """The reply to a request: script, rule, directive, default."""
-        small, aside = self.is_small(request.model), self.is_aside(request)
+        small, aside = self.is_small(request.model), self.aside_of(request)
 
         def meant(model: str | None) -> bool:
-            if aside or model == ASIDE:
-                return aside and model == ASIDE
+            if aside or model in self.beginnings:
+                return model == aside
             return not small if model is None else model in request.model
 
         for script in self.scripts:
@@ -249,8 +259,10 @@ class AnthropicStandIn:
             if not used_up and meant(rule.model) and matches(rule.match, request):
                 rule.hits += 1
                 return await resolve(rule.reply, request)
-        if aside:
+        if aside == ASIDE:
             return Reply("A conversation")
+        if aside:
+            return default_reply(request, "", small)
         value, rounds = self.user_text(request)
         asked = None if small else self.directives.reply(request, value, rounds)
         return asked or default_reply(request, value, small)

@@ -30,6 +30,7 @@ def validate(body: Any, version: str, rules: Rules, counting: bool = False) -> N
         raise BadRequestError("Input should be a valid dictionary")
     _fields(body, version, rules, counting)
     _tools(body.get("tools"))
+    _tool_choice(body)
     _system(body.get("system"))
     _messages(body["messages"], version, rules)
     count(body["messages"])
@@ -71,6 +72,20 @@ def _fields(body: Json, version: str, rules: Rules, counting: bool) -> None:
     budget = (body.get("thinking") or {}).get("budget_tokens")
     if budget is not None and budget >= limit:
         raise BadRequestError("`max_tokens` must be greater than `thinking.budget_tokens`.")
+
+
+def _tool_choice(body: Json) -> None:
+    choice = body.get("tool_choice")
+    if choice is None:
+        return
+    if not body.get("tools"):
+        raise BadRequestError("tool_choice: tool_choice may only be specified while providing tools")
+    if choice.get("type") not in ("auto", "any", "tool", "none"):
+        raise BadRequestError(
+            "tool_choice: Input tag does not match any of the expected tags: 'auto', 'any', 'none', 'tool'"
+        )
+    if choice["type"] == "tool" and choice.get("name") not in [tool.get("name") for tool in body["tools"]]:
+        raise BadRequestError(f"tool_choice: Tool '{choice.get('name')}' not found in provided tools")
 
 
 def _tools(tools: Any) -> None:

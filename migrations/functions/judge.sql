@@ -1,0 +1,384 @@
+-- Judging: what was said is read again, thread by thread, for what is worth keeping. A durable cursor per thread moves
+-- in the same transaction as what was learned, so nothing is judged twice and nothing is left out.
+
+-- Marks a message by whether something may be learned from it now.
+create or replace function relay.mark_teaching() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    if not exists (select from move where state = 'copying') then
+        new.teaches := relay.teaches(new.session_id);
+    end if;
+    return new;
+end $$;
+
+-- Makes a thread due once an exchange in it is complete, or something was imported into it. An answer that takes
+-- another's place has its question judged again: what the old one had taught was taken back.
+create or replace function relay.owe_judging() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    begins bigint := new.id;
+begin
+    if not new.teaches or exists (select from move where state = 'copying') then
+        return null;
+    end if;
+    if new.role = 'user' and new.turn_id is not null then
+        insert into judging (thread_id, through_message_id) values (new.thread_id, new.id - 1) on conflict do nothing;
+        return null;
+    end if;
+    select least(new.id, user_message_id) into begins from turn
+    where id = new.turn_id and replaces_turn_id is not null;
+    begins := coalesce(begins, new.id);
+    insert into judging as j (thread_id, through_message_id, due_at, bulk)
+    values (new.thread_id, begins - 1, now(), new.turn_id is null)
+    on conflict (thread_id) do update set due_at = coalesce(j.due_at, now()),
+        bulk = excluded.bulk and (j.due_at is null or j.bulk),
+        through_message_id = least(j.through_message_id, begins - 1);
+    return null;
+end $$;
+
+create or replace trigger message_teaches before insert on relay.message
+    for each row execute function relay.mark_teaching();
+create or replace trigger message_judged after insert on relay.message
+    for each row execute function relay.owe_judging();
+
+-- Whether a thread may be taken up now: its lease and its pause are over, and its space remembers.
+create or replace function relay.may_judge(p_own relay.judging) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select (p_own.not_before <= now() or p_own.not_before > now() + interval '2 hours')
+        and (p_own.lease_owner is null or p_own.lease_until < now()
+            or p_own.lease_until > now() + interval '15 minutes')
+        and relay.remembers((select space_id from thread where id = p_own.thread_id))
+$$;
+
+-- The next messages of a thread to be judged, within a number and a length: those that teach, of sessions that are on
+-- the record. p_through: the last of them, at most.
+create or replace function relay.judged_next(p_thread_id bigint, p_after bigint, p_through bigint)
+returns setof relay.message
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with next as (
+        select id, sum(length(left(text, 4000))) over (order by id) - length(left(text, 4000)) as before from (
+            select id, text from message
+            where thread_id = p_thread_id and id > p_after and id <= p_through and status <> 'replaced' and teaches
+                and session_id = any (array(
+                    select s.id from session s join thread t on t.id = s.thread_id
+                    where s.thread_id = p_thread_id and t.teaches and not s.private))
+            order by id limit 12) few)
+    select m.* from next n join message m on m.id = n.id where n.before < 12000
+$$;
+
+-- A message as a judge reads it. learning: what its speaker chose.
+create or replace function relay.judged_json(p_message relay.message) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', p_message.id, 'role', p_message.role, 'user_id', p_message.user_id,
+        'name', p_message.name, 'text', left(p_message.text, 4000), 'untrusted', p_message.untrusted,
+        'tainted', p_message.tainted, 'at', p_message.created_at,
+        'learning', coalesce((select choices ->> 'learning' from choice where user_id = p_message.user_id), 'on'))
+$$;
+
+-- What is to be judged in a thread now: the messages behind its cursor (again: those from there on that only keywords
+-- have judged), a few before them, and what their own turns have taught already. Where nothing is left the cursor moves
+-- to the end: null.
+create or replace function relay.judging_work(p_own relay.judging) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    last_said bigint := (
+        select id from message where thread_id = p_own.thread_id and (role = 'assistant' or turn_id is null)
+        order by id desc limit 1);
+    batch message[] := array(
+        select m from relay.judged_next(p_own.thread_id, p_own.through_message_id, last_said) m order by m.id);
+    redo judge_again;
+begin
+    if cardinality(batch) = 0 then
+        update judging set through_message_id = greatest(through_message_id, last_said), due_at = null
+        where thread_id = p_own.thread_id;
+        select * into redo from judge_again where thread_id = p_own.thread_id and at <= now()
+        order by from_message_id limit 1;
+        batch := array(select m from relay.judged_next(
+            p_own.thread_id, redo.from_message_id - 1, redo.through_message_id) m order by m.id);
+    end if;
+    if cardinality(batch) = 0 then
+        delete from judge_again where thread_id = p_own.thread_id and from_message_id = redo.from_message_id;
+        update judging set lease_owner = null, lease_until = null where thread_id = p_own.thread_id;
+        return null;
+    end if;
+    return (
+        select jsonb_build_object('thread_id', p_own.thread_id, 'space_id', s.id, 'kind', s.kind,
+            'after', (select through_message_id from judging where thread_id = p_own.thread_id),
+            'again', redo.from_message_id, 'through', (batch[cardinality(batch)]).id, 'failures', p_own.failures,
+            'messages', (select jsonb_agg(relay.judged_json(m) order by m.id) from unnest(batch) m),
+            'before', coalesce((
+                select jsonb_agg(relay.judged_json(b) order by b.id) from (
+                    select * from message where thread_id = p_own.thread_id and id < (batch[1]).id
+                        and session_id = (batch[1]).session_id and status <> 'replaced' and teaches
+                    order by id desc limit 4) b), '[]'),
+            'taught', coalesce((
+                select jsonb_agg(k.content order by k.id) from memory k
+                where k.turn_id in (select turn_id from unnest(batch) where turn_id is not null)
+                    and k.status in ('active', 'pending')
+                    and (redo.from_message_id is null or k.derivation ->> 'name' <> 'keyword judge')), '[]'))
+        from thread t join space s on s.id = t.space_id where t.id = p_own.thread_id);
+end $$;
+
+-- Leases threads in which something waits to be judged, each with the next of it: those in which people are just
+-- speaking first, then what was imported, then what only keywords have judged.
+create or replace function public.relay_claim_judging(p_worker uuid, p_limit integer, p_lease_seconds integer)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own judging;
+    taken bigint[] := array(
+        select thread_id from judging j where due_at is not null and relay.may_judge(j)
+        order by bulk, due_at limit p_limit for update skip locked);
+    work jsonb := '[]';
+begin
+    taken := taken || array(
+        select j.thread_id from judging j
+        where j.thread_id in (select thread_id from judge_again where at <= now() order by at limit 100)
+            and j.thread_id <> all (taken) and relay.may_judge(j)
+        limit greatest(0, p_limit - cardinality(taken)) for update skip locked);
+    for own in
+        update judging set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds)
+        where thread_id = any (taken) returning *
+    loop
+        work := work || coalesce(relay.judging_work(own), '[]');
+    end loop;
+    -- passed: threads were taken in which nothing was left to judge, and others may wait.
+    return jsonb_build_object('work', work, 'passed', cardinality(taken) > jsonb_array_length(work));
+end $$;
+
+-- Prolongs the lease of a thread that a worker judges.
+create or replace function public.relay_renew_judging(p_thread_id bigint, p_worker uuid, p_lease_seconds integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with renewed as (
+        update judging set lease_until = now() + make_interval(secs => p_lease_seconds)
+        where thread_id = p_thread_id and lease_owner = p_worker returning 1)
+    select to_jsonb(count(*)) from renewed
+$$;
+
+-- What could not be judged waits; the cursor stays. p_again: it is what keywords have judged already, from there on.
+create or replace function public.relay_put_off_judging(
+    p_thread_id bigint, p_worker uuid, p_error text, p_retry_seconds double precision, p_again bigint)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update judging set lease_owner = null, lease_until = null, error = p_error,
+        failures = failures + (p_again is null)::integer,
+        not_before = case when p_again is null then now() + make_interval(secs => p_retry_seconds) else now() end
+    where thread_id = p_thread_id and lease_owner = p_worker;
+    if found then
+        update judge_again set at = now() + make_interval(secs => p_retry_seconds)
+        where thread_id = p_thread_id and from_message_id = p_again;
+    end if;
+    return to_jsonb(found);
+end $$;
+
+-- Keeps what judging used. Of a private space its owner is charged with it.
+create or replace function public.relay_spend_judging(p_thread_id bigint, p_spend jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.keep_spend(p_spend, 'judge', s.id, s.owner_id)
+    from thread t join space s on s.id = t.space_id where t.id = p_thread_id;
+    select 'true'::jsonb
+$$;
+
+-- The turn under whose answer a finding is told and by which it is traced: that of the answer to the last of its
+-- messages. What was imported has none; such a finding still knows where it was said.
+create or replace function relay.turn_of_finding(p_said relay.message) returns relay.turn
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    found_turn turn;
+begin
+    select t.* into found_turn from turn t where t.id = coalesce((
+        select turn_id from message
+        where thread_id = p_said.thread_id and id > p_said.id and role = 'assistant' and status <> 'replaced'
+        order by id limit 1), p_said.turn_id);
+    found_turn.space_id := p_said.space_id;
+    found_turn.thread_id := p_said.thread_id;
+    found_turn.session_id := p_said.session_id;
+    found_turn.user_id := p_said.user_id;
+    found_turn.user_message_id := p_said.id;
+    return found_turn;
+end $$;
+
+-- Applies one finding: an action as relay.apply_actions takes it, with {evidence, pending, tainted}. Nothing, when what
+-- it was learned from is gone or went off the record, or when it only says again what the same turn has taught.
+create or replace function relay.keep_finding(p_thread_id bigint, p_finding jsonb) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    said message;
+    held turn;
+    before_it bigint := (select coalesce(max(id), 0) from memory_change);
+    fresh bigint[];
+begin
+    select m.* into said from message m join session s on s.id = m.session_id join thread t on t.id = m.thread_id
+    where m.id = any (array(select jsonb_array_elements_text(p_finding -> 'evidence')::bigint))
+        and m.thread_id = p_thread_id and m.role = 'user' and m.status <> 'replaced' and t.teaches and not s.private
+    order by m.id desc limit 1;
+    if said.id is null then
+        return;
+    end if;
+    held := relay.turn_of_finding(said);
+    if p_finding ->> 'action' = 'refresh' and exists (
+        select from memory where id = (p_finding ->> 'memory_id')::bigint
+            and (turn_id = held.id or source_message_id = said.id))
+    then
+        return;
+    end if;
+    held.tainted := (p_finding ->> 'tainted')::boolean;
+    perform relay.apply_actions(held, said.id, jsonb_build_array(p_finding), (p_finding ->> 'pending')::boolean);
+    -- That something was only said again is not worth a line.
+    fresh := array(select c.id from memory_change c join memory m on m.id = c.memory_id
+        where c.turn_id = held.id and c.id > before_it
+            and (c.action <> 'refresh' or c.before ->> 'content' <> m.content) order by c.id);
+    if held.bot_id is not null and cardinality(fresh) > 0 then
+        insert into announcement as a (turn_id, bot_id, changes) values (held.id, held.bot_id, fresh)
+        on conflict (turn_id) do update set status = 'due', failures = 0, not_before = now(),
+            changes = case a.status when 'anew' then '{}' else a.changes end || excluded.changes;
+    end if;
+end $$;
+
+-- Takes back what keywords had found in messages that a model judges now; what somebody decided about, or was changed
+-- since, stays.
+create or replace function relay.retire_keywords(p_thread_id bigint, p_from bigint, p_through bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    change memory_change;
+begin
+    for change in
+        select c.* from memory m join memory_change c on c.memory_id = m.id
+        where m.thread_id = p_thread_id and m.derivation ->> 'name' = 'keyword judge'
+            and m.source_message_id between p_from and p_through and m.status in ('active', 'pending')
+            and c.action = 'learn' and c.status in ('applied', 'pending') and c.decided_at is null
+            and not relay.changed_since(c)
+        for update of m
+    loop
+        update memory set status = 'discarded', updated_at = now() where id = change.memory_id;
+        update memory_change set status = 'undone', decided_at = now() where id = change.id;
+        update announcement set changes = array_remove(changes, change.id), status = 'due', not_before = now()
+        where turn_id = change.turn_id and status <> 'anew';
+    end loop;
+end $$;
+
+-- Keeps what was found in the messages that were handed out and moves the cursor behind them: all of it or nothing.
+-- p_result: {after, again, through, findings, fallback, again_seconds}; fallback: keywords found it, and a model is to
+-- judge them again in so many seconds (null: it is not). False: the lease or the place is not the worker's any more, as
+-- when this is repeated.
+create or replace function public.relay_keep_judged(p_thread_id bigint, p_worker uuid, p_result jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own judging;
+    redo bigint := (p_result ->> 'again')::bigint;
+    through constant bigint := (p_result ->> 'through')::bigint;
+    one jsonb;
+begin
+    select * into own from judging where thread_id = p_thread_id and lease_owner = p_worker
+        and through_message_id = (p_result ->> 'after')::bigint for update;
+    if own.thread_id is null then
+        return to_jsonb(false);
+    end if;
+    -- One thread of a space after the other: what two of them found must not be kept twice.
+    perform from space where id = (select space_id from thread where id = p_thread_id) for no key update;
+    if redo is not null then
+        perform relay.retire_keywords(p_thread_id, redo, through);
+        update judge_again set from_message_id = through + 1
+        where thread_id = p_thread_id and from_message_id = redo and through_message_id > through;
+        delete from judge_again where thread_id = p_thread_id and from_message_id = redo;
+    elsif p_result ->> 'again_seconds' is not null then
+        insert into judge_again (thread_id, from_message_id, through_message_id, at)
+        values (p_thread_id, own.through_message_id + 1, through,
+            now() + make_interval(secs => (p_result ->> 'again_seconds')::double precision))
+        on conflict do nothing;
+    end if;
+    if not (p_result ->> 'fallback')::boolean then
+        update judge_again set at = now() where at > now();  -- the model is back
+    end if;
+    for one in select jsonb_array_elements(p_result -> 'findings') loop
+        perform relay.keep_finding(p_thread_id, one);
+    end loop;
+    update judging set through_message_id = case when redo is null then through else through_message_id end,
+        due_at = case when due_at is not null then now() end, lease_owner = null, lease_until = null, failures = 0,
+        error = null, not_before = now()
+    where thread_id = p_thread_id;
+    return to_jsonb(true);
+end $$;
+
+-- Where nothing is judged the cursors move to the end, a number of threads at a time. How many did.
+create or replace function public.relay_pass_judging(p_limit integer) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with passed as (
+        update judging j set due_at = null, through_message_id = greatest(j.through_message_id, (
+            select coalesce(max(m.id), 0) from message m where m.thread_id = j.thread_id))
+        where j.thread_id in (
+            select thread_id from judging where due_at is not null limit p_limit for update skip locked)
+        returning 1)
+    select to_jsonb(count(*)) from passed
+$$;
+
+-- How far a space is judged: threads in which something waits, messages that wait, and messages that were judged.
+create or replace function public.relay_judging_status(p_space jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('threads', count(*) filter (where j.due_at is not null),
+        'waiting', coalesce(sum(w.waiting) filter (where j.due_at is not null), 0),
+        'judged', coalesce(sum(w.judged), 0))
+    from thread t join judging j on j.thread_id = t.id,
+    lateral (select count(*) filter (where m.id > j.through_message_id) as waiting,
+            count(*) filter (where m.id <= j.through_message_id) as judged
+        from message m where m.thread_id = t.id) w
+    where t.space_id = relay.find_space(p_space)
+$$;
+
+-- A thread takes over what waits to be judged in another one, which is about to go.
+create or replace function relay.merge_judging(p_into bigint, p_from bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into judge_again (thread_id, from_message_id, through_message_id, at)
+    select p_into, from_message_id, through_message_id, at from judge_again where thread_id = p_from
+    on conflict do nothing;
+    insert into judge_again (thread_id, from_message_id, through_message_id, at)
+    select p_into, j.through_message_id + 1, max(m.id), now()
+    from judging j join message m on m.thread_id = j.thread_id and m.id > j.through_message_id
+    where j.thread_id = p_from and j.due_at is not null group by j.through_message_id
+    on conflict do nothing;
+    insert into judging (thread_id, through_message_id)
+    select p_into, j.through_message_id from judging j where j.thread_id = p_from
+    on conflict do nothing;
+    delete from judge_again where thread_id = p_from;
+    delete from judging where thread_id = p_from
+$$;
+
+-- For each candidate {content, subject_id, kind, vector, model} the memories that it may say again, refine or contradict:
+-- [[{id, kind, content, at}]]. Only of the same subject: nearest by words, by meaning where there is a vector, and the
+-- latest of its kind.
+create or replace function public.relay_near_memories(p_space_id bigint, p_candidates jsonb, p_limit integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    one jsonb;
+    near bigint[];
+    all_near jsonb := '[]';
+begin
+    for one in select jsonb_array_elements(p_candidates) loop
+        near := array(
+            select id from memory
+            where space_id = p_space_id and status = 'active' and content % (one ->> 'content')
+                and subject_id is not distinct from (one ->> 'subject_id')::bigint
+            order by similarity(content, one ->> 'content') desc, id desc limit p_limit);
+        if one ->> 'vector' is not null then
+            near := near || array(
+                select f.source_id from relay.find_entries(p_space_id, one || jsonb_build_object(
+                    'text', one ->> 'content', 'kinds', jsonb_build_array('memory')), p_limit) f order by f.score desc);
+        end if;
+        near := near || array(
+            select id from memory
+            where space_id = p_space_id and status = 'active' and kind = one ->> 'kind'
+                and subject_id is not distinct from (one ->> 'subject_id')::bigint
+            order by id desc limit p_limit);
+        all_near := all_near || jsonb_build_array((
+            select coalesce(jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'content', m.content,
+                'at', m.updated_at) order by n.place), '[]')
+            from (select id, min(place) as place from unnest(near) with ordinality as u (id, place)
+                group by id order by 2 limit p_limit) n
+            join memory m on m.id = n.id and m.status = 'active' and m.space_id = p_space_id
+                and m.subject_id is not distinct from (one ->> 'subject_id')::bigint));
+    end loop;
+    return all_near;
+end $$;

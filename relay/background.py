@@ -1,0 +1,83 @@
+"""What is done beside answering: which jobs there are, and when they run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from relay.app import Relay, make_judge, make_summariser
+from relay.bot.telling import Teller, tell_due
+from relay.bot.updates import Bot
+from relay.capture.judging import judge_due
+from relay.erasing import finish_erasing
+from relay.indexing import enter
+from relay.jobs import Few, alone, summarise_due, tidy
+from relay.memory.people import People
+from relay.nights import phases
+from relay.ports import Embedder, Messenger, Model
+from relay.scheduler import Job
+from relay.sleep.night import DUTY, sleep
+from relay.titles import Titler, title_due
+
+DAILY_SECONDS = 20 * 3600
+"""What is done once a day is not done again sooner than this, by whichever process."""
+
+Work = Callable[[], Awaitable[object]]
+Writing = Callable[[], Awaitable[int]]
+"""Work that tells how much it did."""
+
+
+def jobs(
+    relay: Relay, model: Model, messenger: Messenger, bot: Bot, people: People, embedder: Embedder | None = None
+) -> list[Job]:
+    """The jobs of one process; what each works on is leased in the database."""
+    model = Few(model, relay.settings.background_concurrency)
+    summariser = make_summariser(relay, model)
+    titler = Titler(relay.store, model, relay.settings.small_model, messenger, bot.id, relay.budget)
+    teller = Teller(relay.store, messenger, bot.id)
+    judge = make_judge(relay, model, embedder, lambda: tell_due(teller))
+
+    async def judged_and_told() -> None:
+        """What is told last was learned when its answer was not in the chat yet."""
+        await judge_due(judge)
+        await tell_due(teller)
+
+    owed: dict[str, Writing] = {
+        "summaries": lambda: summarise_due(summariser),
+        "titles": lambda: title_due(titler),
+        "index": lambda: enter(relay.store),
+    }
+    return [
+        Job("summaries", owed["summaries"], minutes=3, soon=True),
+        Job("titles", owed["titles"], minutes=3, soon=True),
+        Job("judging", judged_and_told, minutes=3, soon=True),
+        Job("index", owed["index"], minutes=1),
+        Job("erasing", lambda: finish_erasing(relay.store), minutes=3),
+        Job("tidy", daily(relay, "tidy", lambda: tidy(relay.store)), at=(3, 10)),
+        *nightly(relay, model, bot, people, owed),
+    ]
+
+
+def nightly(relay: Relay, model: Model, bot: Bot, people: People, owed: Mapping[str, Writing]) -> list[Job]:
+    """The night's sleep at its hour, and what goes on with one that was broken off."""
+    sleeping = daily(relay, DUTY, lambda: sleep(relay.store, phases(relay, model, bot.id, people, owed)))
+    asleep = asyncio.Lock()
+
+    async def night() -> None:
+        """A night, one at a time: a process is given a duty that it has already."""
+        if not asleep.locked():
+            async with asleep:
+                await sleeping()
+
+    async def go_on() -> None:
+        """A night that a kill broke off is gone on with."""
+        if await relay.store.open_night():
+            await night()
+
+    hour, minute = relay.settings.sleep_at.split(":")
+    return [Job("sleep", night, at=(int(hour), int(minute))), Job("sleep on", go_on, minutes=1)]
+
+
+def daily(relay: Relay, name: str, work: Work) -> Work:
+    """What one of several processes does a day."""
+    return lambda: alone(relay.store, name, work, DAILY_SECONDS)

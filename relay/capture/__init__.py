@@ -1,0 +1,1 @@
+"""Automatic capture: what people say is judged afterwards, and what is worth keeping is kept."""

@@ -1,0 +1,58 @@
+"""How much short messages weigh: which are worth a judge's look, and what praise and assent are worth. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from relay.capture.words import ANSWERS, COMMON_STARTS, DATES, FEELING, words_of
+
+SHORT = 50
+"""Characters; whatever is as long is always judged."""
+LEAST = 5
+"""The importance from which something is kept."""
+FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
+EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
+
+
+def worth_judging(text: str) -> bool:
+    """Whether a message is worth a judge's look: it is not short, or it holds a feeling, an acknowledgement, a name, a
+    number or a date."""
+    text = text.strip()
+    return len(text) >= SHORT or bool(weight(text)) or holds_number(text) or holds_date(text) or holds_name(text)
+
+
+def weight(text: str) -> tuple[str, int] | None:
+    """What a short message is, `feeling` or `acknowledgement`, and its worth; None: neither, or it is not short."""
+    text = text.strip()
+    if len(text) >= SHORT:
+        return None
+    if is_acknowledgement(text):
+        return "acknowledgement", ACKNOWLEDGEMENT_WORTH
+    if EMPHASIS.search(text) or FEELING.intersection(word.lower() for word in words_of(text)):
+        return "feeling", FEELING_WORTH
+    return None
+
+
+def is_acknowledgement(text: str) -> bool:
+    """Whether a message says that what it answers was right, or worked, and little else."""
+    said = " ".join(words_of(text.lower()))
+    return any(said == one or (said.startswith(f"{one} ") and len(said) <= len(one) + 12) for one in ANSWERS)
+
+
+def holds_number(text: str) -> bool:
+    return any(character.isdigit() for character in text)
+
+
+def holds_date(text: str) -> bool:
+    return bool(DATES.intersection(word.lower() for word in words_of(text)))
+
+
+def holds_name(text: str) -> bool:
+    """Whether a word is written like a name: with a capital, and not because a sentence begins with it; a sentence's
+    first word only where it stands alone."""
+    for sentence in re.split(r"[.!?…\n]+", text):
+        words = words_of(sentence)
+        later = words[1:] if len(words) > 1 else words
+        if any(word[0].isupper() and word.lower() not in COMMON_STARTS for word in later):
+            return True
+    return False

@@ -1,0 +1,254 @@
+"""The judge: after each exchange a small model reads what was new in it and keeps what is worth it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from functools import partial
+from typing import Any, TypeVar
+
+import structlog
+
+from relay.budget import UNLIMITED, Budget
+from relay.capture import findings, keywords, settling
+from relay.capture.findings import Finding, InvalidAnswer
+from relay.capture.readings import JUDGE, PLAIN, Reading, as_text, readings
+from relay.errors import (
+    ContextTooLong,
+    EmbedderUnavailable,
+    ModelError,
+    ModelRefused,
+    ModelThrottled,
+    ModelUnavailable,
+    RelayError,
+)
+from relay.jobs import LEASE_SECONDS, asked, kept, used_up
+from relay.marks import text_block
+from relay.memory.store import Store
+from relay.models import ModelRequest
+from relay.ports import Embedder, Model
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+Found = TypeVar("Found")
+
+NAME, VERSION = "judge", 1
+MODEL_SECONDS = 90
+MOST_TOKENS = 2000
+NEAR = 6
+"""Memories that a finding is compared with, at most."""
+PATIENCE = 3
+"""So often a model that is away is tried before keywords judge."""
+AGAIN_SECONDS = 600.0
+"""After so long what keywords have judged is tried again; sooner when the model has answered something else."""
+LONGEST_PAUSE = 300.0
+LONGEST_REST = 60.0
+"""So long everybody waits, at most, when the model is busy."""
+MOMENT = 0.001
+PASSED = 500
+"""Threads whose cursors move unjudged in one call."""
+
+
+async def nobody() -> None:
+    """Nobody is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What judging needs. `tell` is called whenever something was kept."""
+
+    store: Store
+    model: Model
+    model_name: str
+    capture: str = "auto"
+    """auto or ask; with tags and off nothing is judged."""
+    at_once: int = 2
+    zone: tzinfo = UTC
+    budget: Budget = UNLIMITED
+    embedder: Embedder | None = None
+    tell: Callable[[], Awaitable[object]] = field(default=nobody)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of a batch."""
+
+    actions: list[Json]
+    fallback: bool = False
+    """No model could be had, and keywords judged."""
+
+
+async def judge_due(judge: Judge) -> int:
+    """Judges what waits, a few threads at a time, until nothing does or today's budget is used up: then it goes on
+    waiting. Returns how many batches were judged.
+
+    Failures are logged and tried again later; they touch no reply.
+    """
+    if judge.capture not in ("auto", "ask"):
+        while await judge.store.pass_judging(PASSED):
+            pass
+        return 0
+    judged = 0
+    while not await used_up(judge.store, judge.budget):
+        work, passed = await judge.store.claim_judging(judge.at_once, LEASE_SECONDS)
+        if not work and not passed:
+            break
+        rests = await asyncio.gather(*(judge_batch(judge, batch) for batch in work))
+        judged += rests.count(0)
+        await judge.tell()
+        await asyncio.sleep(min(LONGEST_REST, max(rests, default=0)))
+    return judged
+
+
+async def judge_batch(judge: Judge, work: Json) -> float:
+    """Judges a batch and keeps what was found. Returns for how many seconds the model should be left alone.
+
+    A model that is busy is waited for, one that is away a few times; then keywords judge, and a model later.
+    """
+    again, failures = work["again"], work["failures"]
+    try:
+        async with kept(partial(judge.store.renew_judging, work["thread_id"], LEASE_SECONDS)):
+            judged = await found_in(judge, work, judge.model)
+    except (RelayError, TimeoutError) as error:
+        log.warning("judging failed", thread_id=work["thread_id"], failures=failures + 1, error=str(error))
+        if again is not None or not gone(error, failures + 1):
+            pause = pause_after(error, failures, again is not None)
+            await judge.store.put_off_judging(work["thread_id"], str(error), pause, again)
+            return pause if isinstance(error, ModelThrottled) else MOMENT
+        judged = await found_in(judge, work, None)
+    result = {
+        "after": work["after"],
+        "again": again,
+        "through": work["through"],
+        "findings": judged.actions,
+        "fallback": judged.fallback,
+        "again_seconds": AGAIN_SECONDS if judged.fallback else None,
+    }
+    return 0 if await judge.store.keep_judged(work["thread_id"], result) else MOMENT
+
+
+def gone(error: Exception, failures: int) -> bool:
+    """Whether there is no use in waiting for the model: it was away a few times, or its server refuses for good.
+    One that is only busy is not gone."""
+    if isinstance(error, ModelThrottled):
+        return False
+    if isinstance(error, ModelError) and not isinstance(error, ModelUnavailable):
+        return True
+    return isinstance(error, ModelError | TimeoutError) and failures >= PATIENCE
+
+
+def pause_after(error: Exception, failures: int, again: bool) -> float:
+    """Seconds until something that failed is tried again: as long as the model asks, else twice as long each time."""
+    if isinstance(error, ModelThrottled) and error.retry_after:
+        return min(LONGEST_PAUSE, error.retry_after)
+    return AGAIN_SECONDS if again else float(min(LONGEST_PAUSE, 5.0 * 2 ** min(failures, 10)))
+
+
+async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
+    """What is worth keeping of a batch, by a model (None: by keywords). Raises the `ModelError` tree and
+    `TimeoutError`."""
+    actions: list[Json] = []
+    for reading in readings(work):
+        found = await asked_findings(judge, model, work, reading) if model else None
+        name, version = (NAME, VERSION) if found is not None else (keywords.NAME, keywords.VERSION)
+        if found is None:
+            found = keywords.keyword_findings(reading.rows)
+        new = [as_action(judge, work, reading, one, name, version) for one in found]
+        actions += await settle(judge, model, work, new) if model and new else new
+    return Judged(actions, fallback=model is None)
+
+
+def as_action(judge: Judge, work: Json, reading: Reading, finding: Finding, name: str, version: int) -> Json:
+    """A finding as `relay_keep_judged` takes it. What is knowledge is about nobody; all else is the speaker's."""
+    action = finding.as_action()
+    mine = action["category"] != "knowledge"
+    return action | {
+        "subject_id": reading.user_id if mine else None,
+        "subject": reading.name if mine else None,
+        "pending": reading.foreign or reading.asks or judge.capture == "ask",
+        "tainted": reading.foreign,
+        "by": name,
+        "version": version,
+    }
+
+
+async def asked_findings(judge: Judge, model: Model, work: Json, reading: Reading) -> list[Finding] | None:
+    """What a model finds in a reading; None when it gives no valid answer twice, or will not."""
+    text = as_text(reading, work["taught"])
+
+    def parse(answer: Any) -> list[Finding]:
+        return findings.findings_in(answer, reading.rows, judge.zone)
+
+    return await structured(judge, model, work, (JUDGE, PLAIN), text, findings.KEEP, parse)
+
+
+async def settle(judge: Judge, model: Model, work: Json, actions: Sequence[Json]) -> list[Json]:
+    """Findings once they met what is nearest to them in memory. Without a valid answer about that they are added; what
+    says nearly the same as a memory refreshes it anyway."""
+    candidates = await with_vectors(
+        judge, [{key: a[key] for key in ("content", "subject_id", "kind")} for a in actions]
+    )
+    near = await judge.store.near_memories(work["space_id"], candidates, NEAR)
+    if not any(near):
+        return list(actions)
+    text = settling.as_text([action["content"] for action in actions], near)
+
+    def parse(answer: Any) -> dict[int, settling.Decision]:
+        return settling.decisions_in(answer, near)
+
+    prompts = (settling.SETTLE, settling.PLAIN)
+    decided = await structured(judge, model, work, prompts, text, settling.DECIDE, parse)
+    return settling.settled(actions, decided or {})
+
+
+async def with_vectors(judge: Judge, candidates: list[Json]) -> list[Json]:
+    """Candidates with the vectors of what they say, where something makes such."""
+    if judge.embedder is None:
+        return candidates
+    try:
+        vectors = await judge.embedder.embed([one["content"] for one in candidates], query=True)
+    except EmbedderUnavailable:
+        return candidates
+    model = judge.embedder.model
+    return [
+        {**one, "vector": f"[{','.join(map(str, vector))}]", "model": model}
+        for one, vector in zip(candidates, vectors, strict=True)
+    ]
+
+
+async def structured(
+    judge: Judge,
+    model: Model,
+    work: Json,
+    prompts: tuple[str, str],
+    text: str,
+    tool: Json,
+    parse: Callable[[Any], Found],
+) -> Found | None:
+    """A model's answer as JSON of a given shape: by a tool that it must use, then, if that is refused or is not valid,
+    as text. None when that is not valid either, or the model declines. `prompts`: what it is told, and what besides for
+    an answer as text."""
+    messages = [{"role": "user", "content": [text_block(text)]}]
+    system, plain = prompts
+    forced = ModelRequest(
+        judge.model_name, [text_block(system)], messages, MOST_TOKENS, [tool], {"type": "tool", "name": tool["name"]}
+    )
+    as_words = ModelRequest(judge.model_name, [text_block(system + plain)], messages, MOST_TOKENS)
+    keep = partial(judge.store.spend_judging, work["thread_id"])
+    for request in (forced, as_words):
+        try:
+            step = await asked(model, request, MODEL_SECONDS, keep)
+            if step.stop_reason == "refusal":
+                return None
+            return parse(findings.given(step, tool["name"]))
+        except InvalidAnswer as error:
+            log.warning("judge's answer not valid", thread_id=work["thread_id"], error=str(error))
+        except (ModelRefused, ContextTooLong):
+            return None
+        except ModelError as error:
+            if type(error) is not ModelError or request is as_words:
+                raise
+    return None

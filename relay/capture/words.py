@@ -1,0 +1,71 @@
+"""Words by which short messages are told apart, in seven languages: English, German, Spanish, French, Italian,
+Portuguese, Russian. All in lower case."""
+
+from __future__ import annotations
+
+import re
+
+SENTIMENT = """
+amazing awesome brilliant wonderful fantastic terrible awful horrible love hate happy sad angry afraid scared worried
+excited proud lonely tired exhausted depressed grateful annoyed frustrated disappointed hurt miss sorry thrilled upset
+toll großartig wunderbar fantastisch schrecklich furchtbar liebe hasse glücklich traurig wütend angst stolz einsam müde
+erschöpft dankbar genervt enttäuscht froh vermisse schlimm
+increíble maravilloso maravillosa genial horrible encanta amo odio feliz triste enfadado enfadada miedo preocupado
+preocupada orgulloso orgullosa cansado cansada agradecido agradecida
+génial incroyable merveilleux merveilleuse affreux adore aime déteste heureux heureuse triste peur inquiet inquiète fier
+fière fatigué fatiguée reconnaissant déçu déçue
+fantastico fantastica meraviglioso meravigliosa orribile amo odio felice triste arrabbiato arrabbiata paura preoccupato
+orgoglioso stanco stanca grato grata deluso delusa
+incrível maravilhoso maravilhosa horrível adoro amo odeio feliz triste medo preocupado preocupada orgulhoso cansado
+cansada grato grata saudade
+потрясающе потрясающий прекрасно чудесно ужасно люблю ненавижу счастлив счастлива грустно грустный злюсь боюсь страшно
+волнуюсь горжусь устал устала благодарен благодарна скучаю рад рада
+"""
+ACKNOWLEDGEMENT = """
+exactly right|that's right|that is right|spot on|you nailed it|well done|that worked|it worked|it works|solved|exactly|
+correct|precisely|good job|
+genau|stimmt|richtig|das stimmt|gut gemacht|hat geklappt|es klappt|funktioniert|volltreffer|
+exacto|exactamente|correcto|eso es|así es|bien hecho|funcionó|ha funcionado|funciona|
+exactement|c'est ça|c'est exact|tout à fait|bien joué|bravo|ça marche|ça a marché|
+esatto|esattamente|giusto|proprio così|ben fatto|ha funzionato|funziona|
+exatamente|exato|correto|isso mesmo|bem feito|funcionou|deu certo|
+точно|именно|верно|правильно|так и есть|молодец|получилось|сработало|работает
+"""
+MONTHS_AND_DAYS = """
+today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
+june july august september october november december birthday
+heute morgen gestern montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz april mai juni juli
+august september oktober november dezember geburtstag
+hoy mañana ayer lunes martes miércoles jueves viernes sábado domingo enero febrero marzo abril mayo junio julio agosto
+septiembre octubre noviembre diciembre cumpleaños
+aujourd'hui demain hier lundi mardi mercredi jeudi vendredi samedi dimanche janvier février mars avril juin juillet août
+septembre octobre novembre décembre anniversaire
+oggi domani ieri lunedì martedì mercoledì giovedì venerdì sabato domenica gennaio febbraio aprile maggio giugno luglio
+agosto settembre ottobre dicembre compleanno
+hoje amanhã ontem segunda terça quarta quinta sexta janeiro fevereiro março maio junho julho agosto setembro outubro
+novembro dezembro aniversário
+сегодня завтра вчера понедельник вторник среда среду четверг пятница пятницу суббота субботу воскресенье январь января
+февраль февраля март марта апрель апреля мая июнь июня июль июля август августа сентябрь сентября октябрь октября
+ноябрь ноября декабрь декабря рождения
+"""
+STARTS = """
+i i'm i'll i've i'd ok okay yes no thanks thank hello hi hey please what how why who when where
+ich ja nein danke hallo bitte was wie warum wer wann wo sie
+sí no gracias hola por favor qué cómo por quién cuándo dónde yo
+oui non merci bonjour salut je tu que quoi comment pourquoi qui
+sì grazie ciao io che cosa come perché chi quando dove
+sim não obrigado obrigada olá oi eu quem quando onde
+да нет спасибо привет пожалуйста я что как почему кто когда где
+"""
+"""Words that are written with a capital and are no names."""
+
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+COMMON_STARTS = frozenset(STARTS.split())
+FEELING = frozenset(SENTIMENT.split())
+DATES = frozenset(MONTHS_AND_DAYS.split())
+ANSWERS = tuple(one.strip() for one in ACKNOWLEDGEMENT.replace("\n", "").split("|"))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, as they are written, with plain apostrophes."""
+    return [word.replace("’", "'") for word in WORD.findall(text)]

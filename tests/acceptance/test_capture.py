@@ -1,0 +1,218 @@
+"""Automatic capture: what somebody mentions is remembered untold, and said in the line under the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import World
+from tests.standins.anthropic import Recorded, tool
+from tests.standins.anthropic.server import JUDGE, SETTLE
+from tests.standins.telegram import Chat, StoredMessage, User
+
+Json = dict[str, Any]
+AUTO = pytest.mark.settings(RELAY_CAPTURE="auto")
+MOVED = "I moved to Lisbon last week, and the light here is wonderful in the evenings."
+KEPT = "Ada lives in Lisbon since November."
+
+
+def finds(world: World, words: str, sentence: str, times: int | None = None, **more: Any) -> None:
+    """What the judge finds in the person's message with these words."""
+
+    def found(request: Recorded) -> Any:
+        said = request.last_text.partition("To be judged:")[2]
+        ids = [part.partition('"')[0] for part in said.split('<said id="')[1:] if words in part]
+        finding = {"kind": "fact", "importance": 7, "sentence": sentence, "evidence": [int(ids[0])]} | more
+        return tool("keep", {"findings": [finding]})
+
+    world.model.rule(
+        lambda request: words in request.last_text.partition("To be judged:")[2], found, times=times, model=JUDGE
+    )
+
+
+async def says(
+    world: World, text: str, answer: str, chat: Chat | None = None, user: User | None = None
+) -> StoredMessage:
+    """Somebody says something; the answer."""
+    world.model.rule(lambda request: text in request.user_turn()[0], answer, times=1)
+    said = await world.tg.say(chat or world.dm, user or world.owner, text)
+    return await world.tg.wait_reply(chat or world.dm, said, timeout=30)
+
+
+async def told(world: World, answer: StoredMessage, words: str) -> StoredMessage:
+    """Waits until the line under an answer holds these words; the answer then."""
+
+    def now() -> StoredMessage | None:
+        found = next(one for one in world.tg.messages(world.dm) if one.message_id == answer.message_id)
+        return found if words in found.text else None
+
+    return await world.tg.wait_for(now, timeout=30)
+
+
+async def press(world: World, message: StoredMessage, label: str) -> None:
+    """Presses a button of a message as it stands."""
+    data = next(data for name, data in message.buttons.items() if label in name)
+    query = world.tg.press(world.dm, world.owner, message, data)
+    await world.tg.wait_for(lambda: query in world.tg.answers, timeout=30)
+
+
+async def known(world: World) -> str:
+    said = await world.tg.say(world.dm, world.owner, "/memory")
+    return (await world.tg.wait_reply(world.dm, said, timeout=30)).text
+
+
+def judged(world: World) -> list[Recorded]:
+    return world.model.asides_of(JUDGE)
+
+
+@AUTO
+async def test_what_is_mentioned_is_kept_told_in_one_line_and_undone_in_one_tap(world: World) -> None:
+    finds(world, "Lisbon", KEPT)
+    answer = await says(world, MOVED, "How lovely!")
+    shown = await told(world, answer, f"🧠 Learned: {KEPT}")
+    assert shown.text == f"How lovely!\n\n🧠 Learned: {KEPT}"
+    assert len([one for one in world.tg.messages(world.dm) if one.from_bot]) == 1, "no message of its own"
+    (request,) = judged(world)
+    assert request.body["tool_choice"] == {"type": "tool", "name": "keep"}
+    assert KEPT in await known(world)
+    await press(world, shown, "Undo / Edit")
+    opened = await world.tg.wait_for(
+        lambda: next((one for one in world.tg.messages(world.dm)
+            if one.message_id == answer.message_id and any("↩ Undo:" in name for name in one.buttons)), None),
+        timeout=30,
+    )  # fmt: skip
+    await press(world, opened, "↩ Undo:")
+    assert KEPT not in await known(world)
+
+
+@AUTO
+async def test_a_line_that_is_there_already_grows_and_nothing_is_doubled(world: World) -> None:
+    finds(world, "Lisbon", "Ada loves the light of the evenings.")
+    answer = await says(world, MOVED, f"How lovely! [LEARN: {KEPT}]")
+    shown = await told(world, answer, "evenings.")
+    assert shown.text == f"How lovely!\n\n🧠 Learned: {KEPT} · 🧠 Learned: Ada loves the light of the evenings."
+    assert KEPT in judged(world)[0].last_text, "the judge knows what the answer has kept"
+    assert list(shown.buttons) == ["↩ Undo / Edit…"]
+
+
+@AUTO
+async def test_what_contradicts_an_older_memory_takes_its_place(world: World) -> None:
+    await says(world, "Berlin is where I live", "Noted [LEARN: Ada lives in Berlin.]")
+    finds(world, "Lisbon", KEPT)
+
+    def decide(request: Recorded) -> Any:
+        line = next(line for line in request.last_text.splitlines() if "Berlin" in line)
+        return tool("settle", {"decisions": [{"new": 1, "is": "contradicts", "known": int(line.split()[0])}]})
+
+    world.model.rule("Berlin", decide, model=SETTLE)
+    answer = await says(world, MOVED, "How lovely!")
+    await told(world, answer, KEPT)
+    now = await known(world)
+    assert KEPT in now
+    assert "Berlin" not in now
+
+
+@pytest.mark.settings(RELAY_CAPTURE="ask")
+async def test_when_asked_to_ask_it_proposes_with_keep_and_discard(world: World) -> None:
+    finds(world, "Lisbon", KEPT)
+    answer = await says(world, MOVED, "How lovely!")
+    shown = await told(world, answer, "It waits for your tap")
+    assert KEPT not in (await known(world)).replace("waits", "")
+    await press(world, shown, "Keep or discard")
+    opened = await world.tg.wait_for(
+        lambda: next((one for one in world.tg.messages(world.dm)
+            if one.message_id == answer.message_id and any("✅ Keep" in name for name in one.buttons)), None),
+        timeout=30,
+    )  # fmt: skip
+    await press(world, opened, "✅ Keep")
+    assert KEPT in await known(world)
+
+
+@pytest.mark.settings(RELAY_CAPTURE="off")
+async def test_when_off_not_even_a_tag_teaches(world: World) -> None:
+    answer = await says(world, MOVED, f"How lovely! [LEARN: {KEPT}]")
+    assert "Learning is off" in answer.text
+    assert KEPT not in await known(world)
+    assert judged(world) == []
+
+
+@AUTO
+async def test_killed_while_judging_it_loses_and_doubles_nothing(world: World) -> None:
+    finds(world, "Lisbon", KEPT)
+    world.model.fault("hang", times=1, model=JUDGE)
+    answer = await says(world, MOVED, "How lovely!")
+    await world.tg.wait_for(lambda: judged(world), timeout=30)
+    await world.relay.kill()
+    await world.relay.start()
+    await told(world, answer, KEPT)
+    await world.relay.kill()
+    await world.relay.start()
+    assert (await known(world)).count(KEPT) == 1
+    assert len(judged(world)) == 2
+    edited = next(one for one in world.tg.messages(world.dm) if one.message_id == answer.message_id)
+    assert edited.text.count(KEPT) == 1
+
+
+@AUTO
+async def test_a_busy_model_is_waited_for_and_no_answer_waits_with_it(world: World) -> None:
+    finds(world, "Lisbon", KEPT)
+    world.model.fault("429", times=2, model=JUDGE, retry_after=1)
+    answer = await says(world, MOVED, "How lovely!")
+    await says(world, "how are you", "Fine.")
+    await told(world, answer, KEPT)
+    assert len(judged(world)) >= 3
+
+
+@AUTO
+async def test_while_the_model_is_gone_keywords_judge_and_it_takes_over_later(world: World) -> None:
+    world.model.fault("401", times=2, model=JUDGE)
+    answer = await says(world, MOVED, "How lovely!")
+    await told(world, answer, "“I moved to Lisbon last week")
+    finds(world, "Lisbon", KEPT)
+    finds(world, "Porto", "Ada has a cat in Porto.")
+    world.model.faults.clear()
+    other = await says(world, "My cat still lives in Porto with my sister, for now at least.", "Poor cat.")
+    await told(world, other, "Porto.")
+    shown = await told(world, answer, KEPT)
+    assert "“" not in shown.text, "the line tells what stands"
+    now = await known(world)
+    assert "“I moved" not in now
+    assert now.count("Lisbon") == 1
+
+
+@AUTO
+async def test_an_answer_that_is_gone_gets_a_small_silent_message_once(world: World) -> None:
+    gate = asyncio.Event()
+
+    async def later(request: Recorded) -> Any:
+        await gate.wait()
+        ids = request.last_text.partition("To be judged:")[2].split('<said id="')[1].partition('"')[0]
+        finding = {"kind": "fact", "importance": 7, "sentence": KEPT, "evidence": [int(ids)]}
+        return tool("keep", {"findings": [finding]})
+
+    world.model.rule("Lisbon", later, model=JUDGE)
+    answer = await says(world, MOVED, "How lovely!")
+    await world.tg.wait_for(lambda: judged(world), timeout=30)
+    world.tg.delete(world.dm, answer)
+    gate.set()
+    line = await world.tg.wait_for(
+        lambda: next((one for one in world.tg.messages(world.dm) if one.from_bot and KEPT in one.text), None),
+        timeout=30,
+    )
+    assert line.text == f"🧠 Learned: {KEPT}"
+    assert any("Undo" in name for name in line.buttons)
+    await says(world, "and now", "Fine.")
+    assert len([one for one in world.tg.messages(world.dm) if KEPT in one.text]) == 1
+
+
+@AUTO
+async def test_what_others_wrote_waits_for_a_tap(world: World) -> None:
+    finds(world, "dentist", "Ada has a dentist's appointment on 3 May.", kind="event")
+    text = "Your appointment at the dentist is on the third of May at nine in the morning."
+    world.model.rule(lambda request: "dentist" in request.text, "A reminder.", times=1)
+    said = await world.tg.say(world.dm, world.owner, text, forward_from=world.friend)
+    answer = await world.tg.wait_reply(world.dm, said, timeout=30)
+    await told(world, answer, "It waits for your tap")
+    assert '<untrusted kind="shown">' in judged(world)[0].last_text

@@ -1,0 +1,351 @@
+"""Judging: each exchange once, in order, whatever dies meanwhile; what it finds is kept with its source."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from relay.budget import Budget
+from relay.capture.judging import Judge, judge_due
+from relay.errors import ModelAccountError, ModelThrottled, ModelUnavailable
+from relay.memory.store import Store
+from relay.models import ModelRequest, Step
+from relay.ports import Database
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, private
+
+Json = dict[str, Any]
+MOVED = "I moved to Lisbon last week, it is so much warmer here than in Berlin."
+
+
+class Small:
+    """A small model that finds a sentence in each message that it knows, and decides as it is told."""
+
+    def __init__(self, **found: str) -> None:
+        self.found = {words.replace("_", " "): sentence for words, sentence in found.items()}
+        self.kinds: dict[str, str] = {}
+        self.decides: Callable[[str], list[Json]] = lambda text: []
+        self.raises: list[Exception | None] = []
+        self.says: list[str] = []
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        self.requests.append(request)
+        error = self.raises.pop(0) if self.raises else None
+        if error is not None:
+            raise error
+        if self.says:
+            return Step([{"type": "text", "text": self.says.pop(0)}], "end_turn", {"output_tokens": 5}, "small")
+        text = request.messages[0]["content"][0]["text"]
+        name = request.tools[0]["name"]
+        answer = {"decisions": self.decides(text)} if name == "settle" else {"findings": self.findings(text)}
+        return Step([{"type": "tool_use", "name": name, "input": answer}], "tool_use", {"output_tokens": 5}, "small")
+
+    def findings(self, text: str) -> list[Json]:
+        judged = text.partition("To be judged:")[2]
+        parts = [part.partition('"')[::2] for part in judged.split('<said id="')[1:]]
+        return [
+            {"kind": self.kinds.get(words, "fact"), "importance": 7, "sentence": sentence, "evidence": [int(id)]}
+            for words, sentence in self.found.items()
+            for id, said in parts
+            if words in said and 'by="the assistant"' not in said
+        ]
+
+    @property
+    def judged(self) -> int:
+        return sum(one.tools != [] and one.tools[0]["name"] == "keep" for one in self.requests)
+
+
+def judge(store: Store, small: Small, **more: Any) -> Judge:
+    return Judge(store, small, "small", **more)
+
+
+async def memories(sql: Sql, *statuses: str) -> list[tuple[Any, ...]]:
+    return await sql(
+        "select content, status, kind, derivation ->> 'name' from memory where status = any (%s) order by id",
+        list(statuses or ("active", "pending")),
+    )
+
+
+async def test_what_was_said_is_kept_with_its_source_and_told_under_its_answer(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    said = await house.exchange(ADA, MOVED, "Nice!")
+    assert await judge_due(judge(house.store, small)) == 1
+    (kept,) = await sql("select content, importance, source_message_id, evidence, turn_id, subject_id from memory")
+    assert kept == (
+        "Ada lives in Lisbon.",
+        7,
+        said.context.message_id,
+        [said.context.message_id],
+        said.turn.turn_id,
+        ADA,
+    )
+    assert await sql("select turn_id, status from announcement") == [(said.turn.turn_id, "due")]
+    assert await sql("select what, space_id is not null, user_id from spend where what = 'judge'") == [
+        ("judge", True, ADA)
+    ]
+    assert await judge_due(judge(house.store, small)) == 0
+    assert small.judged == 1, "nothing is judged twice"
+
+
+async def test_a_question_alone_is_not_judged_before_its_answer(house: House, sql: Sql) -> None:
+    turn = await house.turn(ADA, MOVED)
+    from tests.integration.house import incoming_of, reply
+
+    incoming = incoming_of(turn, MOVED, private(ADA))
+    await house.store.begin(incoming, "model-1")
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    assert await judge_due(judge(house.store, small)) == 0
+    await house.store.finish(incoming, reply())
+    assert await judge_due(judge(house.store, small)) == 1
+    assert len(await memories(sql)) == 1
+
+
+async def test_a_crash_between_judging_and_writing_loses_and_doubles_nothing(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, MOVED)
+    (lost,), _ = await house.store.claim_judging(2, 24)
+    assert await house.store.claim_judging(2, 24) == ([], False), "it is leased"
+    await sql("update judging set lease_until = now() - interval '1 second'")
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    other = Store(house.store._database, str(uuid.uuid4()))
+    assert await judge_due(judge(other, small)) == 1
+    found = {"action": "learn", "kind": "fact", "content": "Ada lives in Lisbon by the sea.", "subject_id": ADA}
+    found |= {"evidence": [lost["through"] - 1], "pending": False, "tainted": False, "tags": [], "by": "judge"}
+    result = {key: lost[key] for key in ("after", "again", "through")}
+    result |= {"findings": [found], "fallback": False, "again_seconds": None}
+    assert not await house.store.keep_judged(lost["thread_id"], result), "the dead one comes back too late"
+    assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
+
+
+async def test_the_same_result_twice_changes_nothing_more(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, MOVED)
+    (work,), _ = await house.store.claim_judging(2, 24)
+    found = {"action": "learn", "kind": "fact", "content": "Ada lives in Lisbon.", "subject_id": ADA, "subject": "Ada"}
+    found |= {"evidence": [work["through"] - 1], "pending": False, "tainted": False, "tags": [], "by": "judge"}
+    result = {key: work[key] for key in ("after", "again", "through")}
+    result |= {"findings": [found], "fallback": False, "again_seconds": None}
+    assert await house.store.keep_judged(work["thread_id"], result)
+    assert not await house.store.keep_judged(work["thread_id"], result)
+    assert len(await memories(sql)) == 1
+
+
+async def test_two_workers_share_the_work(house: House, database: Database, sql: Sql) -> None:
+    for topic in range(1, 9):
+        await house.exchange(ADA, f"{MOVED} Topic {topic}.", topic_id=topic)
+    one, two = Small(**{"Lisbon": "Ada lives in Lisbon."}), Small(**{"Lisbon": "Ada lives in Lisbon."})
+    others = [Store(database, str(uuid.uuid4())) for _ in range(2)]
+    done = await asyncio.gather(judge_due(judge(others[0], one)), judge_due(judge(others[1], two)))
+    assert sum(done) == one.judged + two.judged == 8
+    assert len(await memories(sql)) == 1, "the same thing said eight times is one memory"
+
+
+async def test_what_is_off_the_record_is_passed_by(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, "warm up")
+    await judge_due(judge(house.store, Small()))
+    for statement in (
+        "update session set private = true",
+        "update thread set teaches = false",
+        "update space set memory = 'off'",
+        "update space set paused_until = now() + interval '1 hour'",
+    ):
+        await sql("update session set private = false")
+        await sql("update thread set teaches = true")
+        await sql("update space set memory = 'on', paused_until = null")
+        await sql(statement)
+        await house.exchange(ADA, MOVED)
+    await sql("update space set paused_until = null")
+    await house.exchange(ADA, "I prefer tea to coffee in the mornings, always have and always will.")
+    small = Small(Lisbon="Ada lives in Lisbon.", tea="Ada prefers tea.")
+    await judge_due(judge(house.store, small))
+    assert [row[0] for row in await memories(sql)] == ["Ada prefers tea."]
+    assert not any("Lisbon" in str(one.messages) for one in small.requests)
+
+
+async def test_a_session_that_goes_off_the_record_meanwhile_teaches_nothing(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, MOVED)
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    work, _ = await house.store.claim_judging(1, 24)
+    await sql("update session set private = true")
+    await sql("update judging set lease_owner = null")
+    from relay.capture.judging import judge_batch
+
+    await sql("update judging set lease_owner = %s", house.store._worker)
+    await judge_batch(judge(house.store, small), work[0])
+    assert await memories(sql) == []
+
+
+async def test_nobody_is_judged_who_wants_nothing_learned_and_some_are_asked(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    await house.store.choose(ADA, {"learning": "off"})
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    assert small.requests == []
+    await house.store.choose(ADA, {"learning": "ask"})
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    assert [row[:2] for row in await memories(sql)] == [("Ada lives in Lisbon.", "pending")]
+
+
+async def test_with_tags_and_off_nothing_waits_and_nothing_is_judged_later(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    await house.exchange(ADA, MOVED)
+    assert await judge_due(judge(house.store, small, capture="tags")) == 0
+    assert await judge_due(judge(house.store, small)) == 0
+    assert small.requests == []
+
+
+async def test_a_contradiction_ends_what_held_before(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada lives in Berlin.")
+    await judge_due(judge(house.store, Small()))
+    small = Small(Lisbon="Ada lives in Lisbon.")
+
+    def decide(text: str) -> list[Json]:
+        known = next(int(line.split()[0]) for line in text.splitlines() if "Berlin" in line)
+        return [{"new": 1, "is": "contradicts", "known": known}]
+
+    small.decides = decide
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    rows = await sql("select content, status, replaced_by is not null, valid_until is not null from memory order by id")
+    assert rows == [
+        ("Ada lives in Berlin.", "superseded", True, True),
+        ("Ada lives in Lisbon.", "active", False, False),
+    ]
+
+
+async def test_what_the_answers_own_tag_kept_is_not_doubled(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada moved to the city of Lisbon.")
+    small.decides = lambda text: [{"new": 1, "is": "same", "known": int(text.splitlines()[1].split()[0])}]
+    await house.exchange(ADA, MOVED, actions=[fact(ADA, "Ada lives in Lisbon.")])
+    await judge_due(judge(house.store, small))
+    assert "Kept already:\n- Ada lives in Lisbon." in small.requests[0].messages[0]["content"][0]["text"]
+    assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
+    assert await sql("select count(*) from memory_change") == [(1,)]
+    assert await sql("select count(*) from announcement") == [(0,)]
+
+
+async def test_two_peoples_facts_never_meet(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Lives in Lisbon by the river.")
+    await house.exchange(ADA, MOVED, chat_id=GROUP)
+    await judge_due(judge(house.store, small))
+    await house.exchange(BEN, MOVED, chat_id=GROUP)
+    await judge_due(judge(house.store, small))
+    assert await sql("select subject_id, status from memory order by id") == [(ADA, "active"), (BEN, "active")]
+    assert not any(one.tools[0]["name"] == "settle" for one in small.requests), "they are not even compared"
+
+
+async def test_an_invalid_answer_is_retried_once_then_left_to_keywords(house: House, sql: Sql) -> None:
+    small = Small()
+    small.says = ["no idea", json.dumps({"findings": "none"})]
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    assert len(small.requests) == 2
+    assert small.requests[0].tool_choice == {"type": "tool", "name": "keep"}
+    assert [(row[1], row[3]) for row in await memories(sql)] == [("active", "keyword judge")]
+    assert await sql("select count(*) from judge_again") == [(0,)], "the model was there"
+
+
+async def test_a_busy_model_is_waited_for(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.raises = [ModelThrottled(0.2)]
+    await house.exchange(ADA, MOVED)
+    begun = time.monotonic()
+    assert await judge_due(judge(house.store, small)) == 1
+    assert time.monotonic() - begun >= 0.2
+    assert [row[3] for row in await memories(sql)] == ["judge"]
+
+
+async def test_while_the_model_is_gone_keywords_judge_and_the_model_later(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    await house.exchange(ADA, MOVED)
+    for _ in range(3):
+        small.raises = [ModelUnavailable()]
+        await judge_due(judge(house.store, small))
+        await sql("update judging set not_before = now()")
+    assert [(row[1], row[3]) for row in await memories(sql)] == [("active", "keyword judge")]
+    assert await judge_due(judge(house.store, small)) == 0, "not at once"
+    await sql("update judge_again set at = now()")
+    small.raises = [ModelUnavailable()]
+    await judge_due(judge(house.store, small))
+    assert len(await memories(sql)) == 1, "keywords judge nothing twice"
+    await sql("update judge_again set at = now()")
+    await judge_due(judge(house.store, small))
+    assert [(row[0], row[3]) for row in await memories(sql)] == [("Ada lives in Lisbon.", "judge")]
+    assert await sql("select count(*) from judge_again") == [(0,)]
+    (told,) = await house.store.claim_announcements(BOT.id, 5, 24)
+    assert [one["content"] for one in told["changes"] if one["id"] in told["tells"]] == ["Ada lives in Lisbon."]
+
+
+async def test_what_somebody_kept_of_the_keywords_stays(house: House, sql: Sql) -> None:
+    small = Small()
+    small.raises = [ModelAccountError()]
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small, capture="ask"))
+    ((change,),) = await sql("select id from memory_change")
+    await house.store.decide_change(change, ADA, False, "keep")
+    await sql("update judge_again set at = now()")
+    await judge_due(judge(house.store, small))
+    assert [row[1] for row in await memories(sql)] == ["active"]
+
+
+async def test_an_answer_that_is_replaced_has_its_question_judged_again(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    first = await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    turn = await house.turn(ADA, "again")
+    from tests.integration.house import incoming_of, reply
+
+    again = incoming_of(turn, "", private(ADA), retry=True, retry_turn=first.turn.turn_id)
+    again = replace(again, replaces=True)
+    await house.store.begin(again, "model-1")
+    await house.store.finish(again, reply("Oh!"))
+    await house.close(turn)
+    assert await memories(sql) == [], "what the old answer stood for is taken back"
+    await judge_due(judge(house.store, small))
+    assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
+    assert small.judged == 2
+
+
+async def test_a_used_up_budget_leaves_it_waiting(house: House, sql: Sql) -> None:
+    from relay.prices import Prices
+
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    await house.exchange(ADA, MOVED)
+    await sql(
+        "insert into spend (id, what, done, model, output) values (gen_random_uuid(), 'answer', true, %s, 1000000)",
+        "claude-haiku-5-5",
+    )
+    assert await judge_due(judge(house.store, small, budget=Budget(total=0.01, prices=Prices()))) == 0
+    assert await judge_due(judge(house.store, small)) == 1
+
+
+async def test_ten_thousand_imported_messages_are_judged_in_order(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, "hi there")
+    await judge_due(judge(house.store, Small()))
+    await sql(
+        "insert into message (space_id, thread_id, session_id, role, user_id, name, text, blocks, created_at)"
+        " select space_id, thread_id, session_id, case n %% 2 when 1 then 'user' else 'assistant' end, %s, 'Ada',"
+        " 'message ' || n || ' about nothing in particular but long enough to be judged', '[]', now()"
+        " from (select * from message order by id limit 1) one, generate_series(1, 10000) n",
+        ADA,
+    )
+    begun = time.monotonic()
+    work, _ = await house.store.claim_judging(2, 24)
+    assert time.monotonic() - begun < 2
+    assert [row["text"].split()[1] for row in work[0]["messages"]] == [str(n) for n in range(1, 13)]
+    status = await house.store.judging_status(private(ADA))
+    assert (status["threads"], status["waiting"]) == (1, 10000)
+    await house.exchange(BEN, MOVED)
+    (live,), _ = await house.store.claim_judging(1, 24)
+    assert "Lisbon" in live["messages"][0]["text"], "who is just speaking comes first"
+    await sql("update judging set lease_owner = null")
+    small = Small(**{"message 9999 ": "Ada said the last thing."})
+    assert await judge_due(judge(house.store, small)) > 800
+    assert [row[0] for row in await memories(sql)] == ["Ada said the last thing."]
+    assert await sql("select count(*) from announcement") == [(0,)], "what was imported is told nowhere"
+    assert (await house.store.judging_status(private(ADA)))["waiting"] == 0

@@ -1,0 +1,80 @@
+"""What short messages weigh, and what is worth a judge's look."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.capture.calibration import SHORT, weight, worth_judging
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok",
+        "Thanks!",
+        "hello there",
+        "and why?",
+        "go on",
+        "Danke",
+        "weiter bitte",
+        "gracias",
+        "merci",
+        "спасибо",
+        "👍",
+        "",
+    ],
+)
+def test_small_talk_costs_no_call(text: str) -> None:
+    assert not worth_judging(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You're amazing!",
+        "I love it",
+        "Das ist großartig",
+        "estoy muy feliz",
+        "je suis triste",
+        "sono stanco",
+        "que saudade",
+        "мне страшно",
+        "❤️",
+    ],
+)
+def test_a_short_feeling_is_worth_six(text: str) -> None:
+    assert weight(text) == ("feeling", 6)
+    assert worth_judging(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Exactly right!", "Exactly.", "That worked!", "Genau!", "Exacto", "C’est ça", "Esatto!", "Isso mesmo", "Точно!"],
+)
+def test_assent_is_worth_five(text: str) -> None:
+    assert weight(text) == ("acknowledgement", 5)
+
+
+@pytest.mark.parametrize(
+    "text", ["at 7 pm", "tomorrow then", "it was Lisbon", "am Dienstag", "завтра", "Sarah", "no, Ben"]
+)
+def test_numbers_dates_and_names_are_looked_at(text: str) -> None:
+    assert worth_judging(text)
+    assert weight(text) is None
+
+
+def test_a_sentence_that_begins_with_a_capital_holds_no_name() -> None:
+    assert not worth_judging("Please go on. And then")
+
+
+@given(st.text(min_size=SHORT, alphabet="abc "))
+def test_what_is_long_is_always_judged(text: str) -> None:
+    assert worth_judging(text) or len(text.strip()) < SHORT
+
+
+@given(st.text())
+def test_no_text_is_too_odd(text: str) -> None:
+    worth_judging(text)
+    assert (weight(text) is None) or len(text.strip()) < SHORT
