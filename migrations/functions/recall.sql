@@ -92,23 +92,6 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '(an )?welche[mnrs]? (tag|monat|jahr|datum))\y')
 $$;
 
--- Whether an entry fits the filters of a query: {kinds (of entries, or of memories), tags, since, until, not_thread,
--- not_from (of that thread, only what is before this message)}.
-create or replace function relay.fits(p_entry relay.entry, p_query jsonb) returns boolean
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select (jsonb_typeof(p_query -> 'kinds') is distinct from 'array' or p_query -> 'kinds' ? p_entry.kind
-            or p_query -> 'kinds' ? p_entry.label)
-        and (jsonb_typeof(p_query -> 'tags') is distinct from 'array'
-            or p_query -> 'tags' ?| p_entry.tags)
-        and (p_query ->> 'since' is null or p_entry.at >= (p_query ->> 'since')::timestamptz)
-        and (p_query ->> 'until' is null or p_entry.at < (p_query ->> 'until')::timestamptz)
-        and (p_query ->> 'not_thread' is null or p_entry.kind in ('memory', 'summary')
-            or p_entry.thread_id is distinct from (p_query ->> 'not_thread')::bigint
-            or p_entry.kind = 'message' and p_entry.source_id < (p_query ->> 'not_from')::bigint
-            or p_entry.kind = 'part' and (select message_id from document where id = p_entry.source_id)
-                < (p_query ->> 'not_from')::bigint)
-$$;
-
 -- The entries of a space that mean most nearly what a vector of a model says: exactly in a small space, in a large one
 -- by the index on the signs of the vectors' numbers.
 create or replace function relay.nearest_entries(
@@ -136,8 +119,8 @@ end $$;
 -- The entries of a space that have a question's words (its rarest ones decide which are looked at), or stand within two
 -- messages of one that has (the shortest only as an answer to it), with the sum of the words' weights as often and as closely as they have them.
 create or replace function relay.entries_with_words(
-    p_space_id bigint, p_query jsonb, p_places integer[], p_words text[], p_weights real[], p_wanted tsquery,
-    p_limit integer)
+    p_space_id bigint, p_places integer[], p_words text[], p_weights real[], p_wanted tsquery, p_kinds text[],
+    p_since timestamptz, p_until timestamptz, p_limit integer)
 returns table (entry_id bigint, score real, cover real, matched real)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with term as materialized (
@@ -146,20 +129,25 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     candidate as materialized (
         select e.id, e.kind, e.source_id, e.session_id, e.words, e.length, e.asks from entry e
         where relay.words_of_space(e.space_id, e.words) @@ p_wanted and e.space_id = p_space_id
-            and relay.fits(e, p_query)
+            and (p_kinds is null or e.kind = any (p_kinds) or e.label = any (p_kinds))
+            and e.at >= p_since and e.at < p_until
         limit 4000),
     hit as materialized (
-        select c.id, t.place, max(t.weight) as weight,
+        select c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, t.place, max(t.weight) as weight,
             max(t.weight * ts_rank('{1, 1, 1, 1}', c.words, t.query)) as score
-        from candidate c join term t on c.words @@ t.query group by c.id, t.place),
+        from candidate c join term t on c.words @@ t.query
+        group by c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, t.place),
+    -- With arrays of what hit them: joined to these again, Postgres, which cannot know how many they are, compares all
+    -- with all.
     best as materialized (
-        select c.id, c.kind, c.source_id, c.session_id, c.asks
-        from hit h join candidate c using (id) group by c.id, c.kind, c.source_id, c.session_id, c.asks, c.length
-        order by sum(h.score) / log(2.0, c.length + 10) desc limit p_limit),
-    near as materialized (
-        select b.id as from_id, b.id, 1.0 as share from best b
+        select id, kind, source_id, session_id, asks, array_agg(place) as places, array_agg(score) as scores,
+            array_agg(weight) as weights
+        from hit group by id, kind, source_id, session_id, asks, length
+        order by sum(score) / log(2.0, length + 10) desc limit p_limit),
+    near as (
+        select b.id, 1.0 as share, b.places, b.scores, b.weights from best b
         union all
-        select b.id, after.id, case when after.nr = 2 then 0.3 when b.asks then 0.9 else 0.6 end
+        select after.id, case when after.nr = 2 then 0.3 when b.asks then 0.9 else 0.6 end, b.places, b.scores, b.weights
         from best b cross join lateral (
             select e.id, row_number() over (order by e.source_id) as nr from (
                 select id, source_id from entry
@@ -167,7 +155,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 order by source_id limit 2) e) after
         where b.kind = 'message'
         union all
-        select b.id, before.id, case before.nr when 1 then 0.5 else 0.3 end
+        select before.id, case before.nr when 1 then 0.5 else 0.3 end, b.places, b.scores, b.weights
         from best b cross join lateral (
             select e.id, row_number() over (order by e.source_id desc) as nr from (
                 select id, source_id from entry
@@ -176,14 +164,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where b.kind = 'message'),
     spread as (
         select n.id, h.place, max(h.score * n.share) as score, max(h.weight * n.share) as cover, max(n.share) as share
-        from near n join hit h on h.id = n.from_id group by n.id, h.place)
+        from near n, unnest(n.places, n.scores, n.weights) as h (place, score, weight) group by n.id, h.place)
     select s.id, (sum(s.score) / log(2.0, e.length + 10))::real, sum(s.cover)::real, sum(s.share)::real
     from spread s join entry e on e.id = s.id group by s.id, e.length
     having max(s.share) >= 0.9 or e.length >= 3
 $$;
 
--- What of a space bears on a question, best first. p_query: {text, vector (as text) and model, or null, and the filters
--- of relay.fits, floor: which text_score it must have or null, near: the cosine that is enough for a question instead}. The score sums up, scaled to what was found: the words
+-- What of a space bears on a question, best first. p_query: {text, vector (as text) and model, or null, kinds (of
+-- entries, or of memories), tags, since, until, not_thread and not_from (of that thread, only what is before this message),
+-- floor: which text_score it must have or null, near: the cosine that is enough for a question instead}. The score sums up, scaled to what was found: the words
 -- (weighted by their rarity), the best of the same session, the meaning, and small leanings: to the one person whom the
 -- question names, to the longer text, to the statement, for a question of time to a text that names one; the newer wins
 -- a tie. text_score: the share of the question's weight that
@@ -195,23 +184,35 @@ language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     question constant text := left(coalesce(p_query ->> 'text', ''), 2000);
     meant constant vector := (p_query ->> 'vector')::vector;
+    kinds constant text[] := case jsonb_typeof(p_query -> 'kinds') when 'array' then array(
+        select jsonb_array_elements_text(p_query -> 'kinds')) end;
+    labels constant text[] := case jsonb_typeof(p_query -> 'tags') when 'array' then array(
+        select jsonb_array_elements_text(p_query -> 'tags')) end;
+    since constant timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
+    until constant timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
+    here constant bigint := (p_query ->> 'not_thread')::bigint;
+    here_from constant bigint := (p_query ->> 'not_from')::bigint;
+    about_time constant boolean := relay.asks_when(question);
     places integer[];
     words text[];
+    numbers bigint[];
     weights real[];
     wanted tsquery;
     whole real;
     named text[];
     nearest bigint[];
 begin
-    select array_agg(t.place) filter (where t.entries > 0), array_agg(t.word) filter (where t.entries > 0),
-        array_agg(t.weight) filter (where t.entries > 0)
-    into places, words, weights from relay.terms_of(p_space_id, question) t;
-    select sum(t.most) into whole from (
-        select coalesce(max(weight), max(rest)) as most from relay.terms_of(p_space_id, question) group by place) t;
+    select array_agg(t.place) filter (where t.word is not null), array_agg(t.word) filter (where t.word is not null),
+        array_agg(t.entries) filter (where t.word is not null), array_agg(t.weight) filter (where t.word is not null),
+        sum(t.most) filter (where t.nr = 1)
+    into places, words, numbers, weights, whole from (
+        select *, coalesce(max(weight) over (partition by place), rest) as most,
+            row_number() over (partition by place) as nr
+        from relay.terms_of(p_space_id, question)) t;
     select string_agg(quote_literal(p_space_id || ':' || rare.word), ' | ')::tsquery into wanted from (
         select t.word, sum(t.entries) over (order by t.entries, t.word) as together,
             row_number() over (order by t.entries, t.word) as nr
-        from relay.terms_of(p_space_id, question) t where t.entries > 0) rare
+        from unnest(words, numbers) as t (word, entries)) rare
     where rare.together <= 2000 or rare.nr = 1;
     select array_agg(word) into named from relay.telling_words(p_space_id, question) where names;
     if meant is not null then
@@ -220,25 +221,36 @@ begin
     end if;
     return query
     with by_words as materialized (
-        select * from relay.entries_with_words(p_space_id, p_query, places, words, weights, wanted, 300)
+        select * from relay.entries_with_words(
+            p_space_id, places, words, weights, wanted, kinds, since, until, 300)
         where wanted is not null order by score desc limit 500),
     found as materialized (
-        select e.id, e.kind, e.source_id, e.part, e.at, coalesce(w.score, 0) as words,
-            coalesce(w.cover / whole, 0) as cover, coalesce(w.matched, 0) as matched, 1 - (v.vector <=> meant) as cosine,
+        select e.id, e.kind, e.source_id, e.part, e.thread_id, e.at, w.score as words,
+            coalesce(w.cover / whole, 0) as cover, w.matched, 1 - (v.vector <=> meant) as cosine,
             case when e.kind = 'message' then e.session_id else -e.id end as session,
-            coalesce(cardinality(named) = 1 and relay.first_name(e.name) = named[1], false) as by_named,
+            coalesce(cardinality(named) = 1 and lower(substring(e.name from '\w+')) = named[1], false) as by_named,
             least(1, ln(1 + e.length) / ln(40)) as length, e.asks,
-            e.dated and relay.asks_when(question) as in_time
-        from (select entry_id from by_words union select unnest(nearest)) one (id)
-        join entry e on e.id = one.id and e.space_id = p_space_id and relay.fits(e, p_query)
-        left join by_words w on w.entry_id = e.id
+            e.dated and about_time as in_time
+        from (
+            select entry_id, max(score) as score, max(cover) as cover, max(matched) as matched from (
+                select * from by_words
+                union all
+                select id, 0, 0, 0 from unnest(nearest) as id) either
+            group by entry_id) w
+        join entry e on e.id = w.entry_id and e.space_id = p_space_id and e.at >= since and e.at < until
+            and (kinds is null or e.kind = any (kinds) or e.label = any (kinds)) and (labels is null or e.tags && labels)
         left join embedding v on v.entry_id = e.id and v.model = p_query ->> 'model'
             and vector_dims(v.vector) = vector_dims(meant)),
+    elsewhere as (
+        select * from found f
+        where here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
+            case f.kind when 'message' then f.source_id
+                else (select d.message_id from document d where d.id = f.source_id) end)),
     scaled as (
         select f.*, coalesce(f.words / nullif(max(f.words) over (), 0), 0) as by_words,
             coalesce((f.cosine - min(f.cosine) over ()) / nullif(max(f.cosine) over () - min(f.cosine) over (), 0), 0)
                 as by_meaning
-        from found f),
+        from elsewhere f),
     ranked as (
         select s.*, row_number() over (partition by session order by s.by_words desc) as words_nr,
             row_number() over (partition by session order by s.by_meaning desc) as meaning_nr
