@@ -148,7 +148,7 @@ async def press_switch(call: Call, space_id: str, chosen: str) -> Pressed:
     return Pressed("Done.", page.text, page.rows)
 
 
-@pressed("mh")
+@pressed("mt")
 async def press_here(call: Call, chosen: str) -> Pressed:
     """Switches what a private chat's topic reads and teaches."""
     if not call.private or chosen not in HERE:
@@ -237,8 +237,8 @@ def rows(now: Json, here: bool) -> list[list[Json]]:
             button("⛔ Off", f"ms:{space}:off"),
         ]
     chat = [
-        button("Ignore memory here", "mh:ignore") if now["recalls"] else button("Use memory here", "mh:use"),
-        button("Learn nothing here", "mh:quiet") if now["teaches"] else button("Learn here", "mh:teach"),
+        button("Ignore memory here", "mt:ignore") if now["recalls"] else button("Use memory here", "mt:use"),
+        button("Learn nothing here", "mt:quiet") if now["teaches"] else button("Learn here", "mt:teach"),
     ]
     ways = [button("‹ What I know", f"ml:{space}:a.1")]
     if now["pending"]:
