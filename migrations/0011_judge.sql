@@ -4,12 +4,14 @@
 alter table relay.message add column teaches boolean not null default true;
 
 -- How far a thread was judged: a cursor that moves only with what was learned. due_at: since when something waits.
--- bulk: it is imported, and what people are just saying comes first.
+-- bulk: it is imported, and what people are just saying comes first. version: the oldest of the judge of whose findings
+-- there may be some; null: nobody knows.
 create table relay.judging (
     thread_id bigint primary key references relay.thread,
     through_message_id bigint not null,
     due_at timestamptz,
     bulk boolean not null default false,
+    version text,
     lease_owner uuid,
     lease_until timestamptz,
     not_before timestamptz not null default now(),

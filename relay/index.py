@@ -1,4 +1,4 @@
-"""`relay memory index`: the index that finds by meaning, brought up to date while somebody watches."""
+"""`relay memory index`: what was said is judged, and what finds it brought up to date, while somebody watches."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from relay.app import Relay, make_embedder, opened
+from relay.app import Relay, make_embedder, make_judge, make_model, opened
+from relay.capture.judging import judge_due
 from relay.embedding.installed import named
 from relay.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, Asked, Indexer, enter
 from relay.memory.store import Store
 from relay.memory.transfer import Watcher
 from relay.progress import plain, watching
-from relay.settings import Settings
+from relay.settings import Settings, lacking
 
 OFF = "Found by words alone: RELAY_EMBEDDER is off."
 
@@ -32,27 +33,56 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Relay, Asked | None
 
 
 async def status(settings: Settings) -> dict[str, Any]:
-    """How the index stands: `{model, entries, embedded, due, of_other_models, serves, rebuilding}`; no model: there is
-    no embedder."""
+    """How the index stands: `{model, entries, embedded, due, of_other_models, serves, rebuilding, unjudged}`; no model:
+    there is no embedder."""
     async with _opened(settings) as (relay, embedder):
         model = embedder.own.model if embedder else ""
-        return {"model": model, **await relay.store.embedding_status(model)}
+        return {"model": model, **await relay.store.embedding_status(model), "unjudged": await relay.store.unjudged()}
 
 
 async def index(settings: Settings, rebuild: bool = False) -> None:
-    """Makes what is missing; with `rebuild` all vectors anew, or those that one which was broken off left."""
+    """Judges what waits, and makes what is missing; with `rebuild` all vectors anew, or those that one which was broken
+    off left. Each of it goes on where a kill left it."""
     console, what = plain(), named(settings.embedder)
     async with _opened(settings) as (relay, embedder):
         store = relay.store
         with watching(console) as watcher:
             entered = await enter(store, lambda many: watcher.at("Entering", "what is new", many, many))
+            unjudged = await _judged(relay, embedder, watcher)
+            entered += await enter(store)
             made = await _embedded(store, embedder, watcher, rebuild) if embedder else 0
+        if unjudged:
+            console.print(unjudged)
         if embedder is None:
             console.print(f"{entered:,} entered. {f'{what.engine} is missing: {what.how}' if what else OFF}")
             return
         now = await store.embedding_status(embedder.own.model)
         left = f", {now['due']:,} still due" if now["due"] else ""
         console.print(f"{made:,} made: {now['embedded']:,} of {now['entries']:,} are found by meaning{left}.")
+
+
+async def _judged(relay: Relay, embedder: Asked | None, watcher: Watcher) -> str:
+    """Judges what waits, as the bot does beside answering. Returns what to say of what still waits."""
+    settings, store = relay.settings, relay.store
+    waiting = await store.unjudged()
+    if settings.capture not in ("auto", "ask") or not waiting:
+        return ""
+    if lacking(settings, "ANTHROPIC_API_KEY"):
+        return f"{waiting:,} messages wait to be judged: ANTHROPIC_API_KEY is not set."
+
+    async def told() -> None:
+        watcher.at("Judging", "messages", waiting - await store.unjudged(), waiting)
+
+    model = make_model(settings)
+    try:
+        await judge_due(make_judge(relay, model, embedder, told))
+    finally:
+        if close := getattr(model, "close", None):
+            await close()
+    left = await store.unjudged()
+    return (
+        f"{left:,} messages still wait to be judged: the model is away, or the day's budget is used up." if left else ""
+    )
 
 
 async def _embedded(store: Store, embedder: Asked, watcher: Watcher, rebuild: bool) -> int:

@@ -11,13 +11,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from relay.app import Relay, make_model, make_summariser, opened
+from relay.app import Relay, make_judge, make_model, make_summariser, opened
+from relay.capture.again import Rejudge
 from relay.errors import RelayError
 from relay.keyboard import typed
 from relay.ports import Model
 from relay.prices import dollars
 from relay.progress import plain, watching
 from relay.rederive.change import Again, Change, Estimate
+from relay.rederive.memories import Memories
 from relay.rederive.summaries import Summaries
 from relay.settings import Settings
 from relay.verbs.difference import ADDED, KEPT, REMOVED, pieces
@@ -53,8 +55,11 @@ async def rederive(settings: Settings, what: str, since: datetime | None, dry_ru
 def derivations(relay: Relay, model: Model, since: datetime | None) -> dict[str, Again]:
     """What can be derived again, by what it is called."""
     settings = relay.settings
-    summariser = make_summariser(relay, model)
-    return {"summaries": Summaries(summariser, since, settings.background_concurrency)}
+    judge = Rejudge(make_judge(relay, model))
+    return {
+        "summaries": Summaries(make_summariser(relay, model), since, settings.background_concurrency),
+        "memories": Memories(relay.store, judge, since, relay.budget, settings.result_cache),
+    }
 
 
 async def _one(console: Console, relay: Relay, name: str, again: Again, dry_run: bool, yes: bool) -> None:
@@ -70,11 +75,12 @@ async def _one(console: Console, relay: Relay, name: str, again: Again, dry_run:
         changes = await again.changes(lambda done: watcher.at("Deriving", name, done, estimate.calls))
     changes = [change for change in changes if change.before != change.after]
     show(console, name, changes)
-    if dry_run or not changes:
+    if dry_run:
         return
-    if not yes and not await agreed("Apply it?"):
+    if changes and not yes and not await agreed("Apply it?"):
         raise NotDerived()
     applied = [await change.apply() for change in changes]
+    await again.settled()
     console.print(f"{name}: applied {sum(applied):,} of {len(applied):,}.")
 
 

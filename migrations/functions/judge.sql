@@ -69,7 +69,7 @@ $$;
 -- A message as a judge reads it. learning: what its speaker chose.
 create or replace function relay.judged_json(p_message relay.message) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('id', p_message.id, 'role', p_message.role, 'user_id', p_message.user_id,
+    select jsonb_build_object('id', p_message.id, 'thread_id', p_message.thread_id, 'role', p_message.role, 'user_id', p_message.user_id,
         'name', p_message.name, 'text', left(p_message.text, 4000), 'untrusted', p_message.untrusted,
         'tainted', p_message.tainted, 'at', p_message.created_at,
         'learning', coalesce((select choices ->> 'learning' from choice where user_id = p_message.user_id), 'on'))
@@ -297,7 +297,7 @@ begin
     end loop;
     update judging set through_message_id = case when redo is null then through else through_message_id end,
         due_at = case when due_at is not null then now() end, lease_owner = null, lease_until = null, failures = 0,
-        error = null, not_before = now()
+        error = null, not_before = now(), version = coalesce(version, p_result ->> 'version')
     where thread_id = p_thread_id;
     return to_jsonb(true);
 end $$;
@@ -314,17 +314,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from passed
 $$;
 
--- How far a space is judged: threads in which something waits, messages that wait, and messages that were judged.
-create or replace function public.relay_judging_status(p_space jsonb) returns jsonb
+-- How many messages wait to be judged, in all spaces.
+create or replace function public.relay_unjudged() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('threads', count(*) filter (where j.due_at is not null),
-        'waiting', coalesce(sum(w.waiting) filter (where j.due_at is not null), 0),
-        'judged', coalesce(sum(w.judged), 0))
-    from thread t join judging j on j.thread_id = t.id,
-    lateral (select count(*) filter (where m.id > j.through_message_id) as waiting,
-            count(*) filter (where m.id <= j.through_message_id) as judged
-        from message m where m.thread_id = t.id) w
-    where t.space_id = relay.find_space(p_space)
+    select to_jsonb(coalesce(sum(waiting), 0)) from judging j,
+        lateral (select count(*) as waiting from message m
+            where m.thread_id = j.thread_id and m.id > j.through_message_id) w
+    where j.due_at is not null
 $$;
 
 -- A thread takes over what waits to be judged in another one, which is about to go.

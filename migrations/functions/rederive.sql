@@ -36,12 +36,14 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from replaced))
 $$;
 
--- The threads in which something was said since p_since, after p_after: [{id, space_id}], 500 at most.
-create or replace function public.relay_told_threads(p_since timestamptz, p_after bigint) returns jsonb
+-- The threads in which something was said since p_since that another version of the judge may have judged, after p_after:
+-- [{id, space_id}], 500 at most.
+create or replace function public.relay_told_threads(p_since timestamptz, p_after bigint, p_version text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(t) order by t.id), '[]') from (
         select id, space_id from thread
         where id > p_after and last_at >= coalesce(p_since, '-infinity') and relay.remembers(space_id)
+            and exists (select from judging j where j.thread_id = thread.id and j.version is distinct from p_version)
         order by id limit 500) t
 $$;
 
@@ -50,11 +52,18 @@ create or replace function public.relay_told_messages(
     p_thread_id bigint, p_since timestamptz, p_after bigint, p_limit integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
-        select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, session_id, created_at from message
-        where thread_id = p_thread_id and id > p_after and status <> 'replaced'
+    select coalesce(jsonb_agg(relay.judged_json(m) order by m.id), '[]') from (
+        select * from message
+        where thread_id = p_thread_id and id > p_after and status <> 'replaced' and teaches
             and created_at >= coalesce(p_since, '-infinity') and relay.teaches(session_id)
         order by id limit p_limit) m
+$$;
+
+-- A thread holds findings of this version of the judge alone.
+create or replace function public.relay_rejudged(p_thread_id bigint, p_version text) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    update judging set version = p_version where thread_id = p_thread_id;
+    select 'true'::jsonb
 $$;
 
 -- What a derivation keeps now of some messages of a space: [{id, content, kind, subject_id, subject, evidence, held}].
@@ -77,6 +86,7 @@ create or replace function public.relay_apply_derived(p_space_id bigint, p_was j
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     old memory;
+    near memory;
     source message;
     made memory;
 begin
@@ -88,20 +98,22 @@ begin
         end if;
     end if;
     if p_memory is not null then
-        if exists (select from memory where space_id = p_space_id and status = 'active' and id is distinct from old.id
-            and content = p_memory ->> 'content'
-            and subject_id is not distinct from (p_memory ->> 'subject_id')::bigint)
-        then
+        near := relay.near_duplicate(p_space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
+            p_memory ->> 'content');
+        if near.id is not null and near.id is distinct from old.id then
             return 'false';
         end if;
         select * into source from message where space_id = p_space_id and id = (p_memory #>> '{evidence,0}')::bigint;
         insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, confidence, status,
-            tainted, thread_id, session_id, turn_id, source_message_id, evidence, derivation)
+            tainted, thread_id, session_id, turn_id, source_message_id, evidence, derivation,
+            valid_from, valid_until)
         select p_space_id, m.kind, m.subject_id, m.subject, m.content, m.category, coalesce(m.tags, '{}'), m.importance,
             m.confidence, case when m.tainted then 'pending' else 'active' end, m.tainted, source.thread_id,
-            source.session_id, source.turn_id, source.id, m.evidence, m.derivation
+            source.session_id, source.turn_id, source.id, m.evidence, m.derivation,
+            m.valid_from, m.valid_until
         from jsonb_to_record(p_memory) as m (kind text, subject_id bigint, subject text, content text, category text,
-            tags text[], importance smallint, confidence real, tainted boolean, evidence bigint[], derivation jsonb)
+            tags text[], importance smallint, confidence real, tainted boolean, evidence bigint[], derivation jsonb,
+            valid_from timestamptz, valid_until timestamptz)
         returning * into made;
         insert into memory_change (space_id, memory_id, turn_id, action, status)
         values (p_space_id, made.id, made.turn_id, 'learn', case when made.tainted then 'pending' else 'applied' end);

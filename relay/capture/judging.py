@@ -121,6 +121,7 @@ async def judge_batch(judge: Judge, work: Json) -> float:
         judged = await found_in(judge, work, None)
     result = {
         "after": work["after"],
+        "version": str(VERSION),
         "again": again,
         "through": work["through"],
         "findings": judged.actions,

@@ -59,3 +59,7 @@ class Again(Protocol):
         Raises what the model raises, and `BudgetUsedUp`.
         """
         ...
+
+    async def settled(self) -> None:
+        """All of it was applied: there is no other version's any more."""
+        ...

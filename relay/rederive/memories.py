@@ -41,6 +41,9 @@ class Candidate:
     subject: str | None = None
     category: str | None = None
     tags: tuple[str, ...] = ()
+    valid_from: str | None = None
+    """ISO 8601, like the next; a goal's deadline is the end of its day."""
+    valid_until: str | None = None
 
 
 class Rederiver(Protocol):
@@ -79,7 +82,7 @@ class Memories:
     async def estimate(self) -> Estimate:
         """See `Again.estimate`."""
         total, after = Estimate(), 0
-        while threads := await self.store.told_threads(self.since, after):
+        while threads := await self.store.told_threads(self.since, after, self.rederiver.version):
             for thread in threads:
                 after = thread["id"]
                 total += await self._estimated(thread)
@@ -101,6 +104,12 @@ class Memories:
             found += await self._again(space_id, batch)
             done(number)
         return found
+
+    async def settled(self) -> None:
+        """See `Again.settled`."""
+        if self.since is None:
+            for thread_id in dict.fromkeys(thread_id for _, thread_id, _ in self._batches):
+                await self.store.rejudged(thread_id, self.rederiver.version)
 
     async def _again(self, space_id: int, batch: Sequence[Json]) -> list[Change]:
         """What one batch comes to now, beside what is kept of it."""

@@ -73,6 +73,9 @@ class Summaries:
             raise several.exceptions[0] from None
         return [change for task in tasks for change in task.result()]
 
+    async def settled(self) -> None:
+        """See `Again.settled`: each summary tells its own version."""
+
     async def _again(self, id: int, texts: dict[int, str]) -> list[Change]:
         """One summary, made of the one before as that will be. `texts`: what those of its conversation will say."""
         store = self.summariser.store

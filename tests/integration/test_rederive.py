@@ -158,6 +158,16 @@ async def test_memories_are_added_reworded_and_put_away(house: House, store: Sto
     ]
 
 
+async def test_what_was_applied_is_not_asked_again(house: House, store: Store) -> None:
+    await house.exchange(ADA, "tea is fine", "Ok.")
+    work = Memories(store, Finds("7", "tea", "Ada said {}"), None)
+    assert (await work.estimate()).calls == 1
+    assert [await change.apply() for change in await work.changes(lambda _: None)] == [True]
+    await work.settled()
+    assert (await Memories(store, Finds("7", "tea", "{}"), None).estimate()).calls == 0
+    assert (await Memories(store, Finds("8", "tea", "{}"), None).estimate()).calls == 1
+
+
 async def test_what_rests_on_others_words_waits(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, "tea is fine", "Ok.")
     await sql("update message set untrusted = true where role = 'user'")

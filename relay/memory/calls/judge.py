@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from relay.memory.calls.base import Calls, Json
-from relay.models import Space
 
 
 class JudgeCalls(Calls):
@@ -43,10 +42,9 @@ class JudgeCalls(Calls):
         """Moves the cursors of threads in which something waits to the end, unjudged. Returns how many."""
         return int(await self._call("pass_judging", limit=limit))
 
-    async def judging_status(self, space: Space) -> Json:
-        """How far a space is judged: `{threads, waiting, judged}`; the latter two in messages."""
-        result: Json = await self._call("judging_status", space=space.as_json())
-        return result
+    async def unjudged(self) -> int:
+        """How many messages wait to be judged, in all spaces."""
+        return int(await self._call("unjudged"))
 
     async def near_memories(self, space_id: int, candidates: list[Json], limit: int) -> list[list[Json]]:
         """For each candidate `{content, subject_id, kind, vector, model}` the memories nearest to it."""

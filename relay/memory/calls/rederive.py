@@ -24,9 +24,15 @@ class RederiveCalls(Calls):
         """Puts another text in a summary's place, if it still says `was`; whether it did."""
         return bool(await self._call("replace_summary", id=id, was=was, summary=summary))
 
-    async def told_threads(self, since: datetime | None, after: int) -> list[Json]:
-        """The next threads in which something was said since then: `{id, space_id}`."""
-        return list(await self._call("told_threads", since=since and since.isoformat(), after=after))
+    async def told_threads(self, since: datetime | None, after: int, version: str) -> list[Json]:
+        """The next threads in which something was said since then that another version may have judged:
+        `{id, space_id}`."""
+        since_then = since and since.isoformat()
+        return list(await self._call("told_threads", since=since_then, after=after, version=version))
+
+    async def rejudged(self, thread_id: int, version: str) -> None:
+        """A thread holds findings of this version of the judge alone."""
+        await self._call("rejudged", thread_id=thread_id, version=version)
 
     async def told_messages(self, thread_id: int, since: datetime | None, after: int, limit: int) -> list[Json]:
         """The next messages of a thread from which something may be learned."""
