@@ -189,11 +189,12 @@ begin
     for one in
         select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'space_id'
         where c.relnamespace = 'relay'::regnamespace and c.relkind = 'r' and c.relname not in ('thread', 'session',
-            'turn', 'message', 'memory', 'memory_change', 'event', 'signal', 'document', 'document_part', 'spend', 'erasure')
+            'turn', 'message', 'memory', 'memory_change', 'event', 'signal', 'document', 'document_part', 'spend', 'erasure', 'lexeme', 'lexeme_change')
     loop
         execute format('delete from relay.%I t where space_id = $1 and relay.says(to_jsonb(t)::text, $2)', one.relname)
         using p_erasure.space_id, p_erasure.work -> 'loose';
     end loop;
+    perform relay.add_up_space(p_erasure.space_id);
 end $$;
 
 -- Our own messages in the chat that an erasure takes, of the last 47 hours: [[chat id, message id]], 200 at most.

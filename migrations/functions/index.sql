@@ -136,6 +136,18 @@ begin
     on conflict (space_id, word) do update set entries = l.entries + excluded.entries;
 end $$;
 
+-- Adds up all that changed in the numbers of a space's words, and drops those that it has no more: nothing tells then
+-- that it once had them.
+create or replace function relay.add_up_space(p_space_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select pg_advisory_xact_lock(hashtext('relay.lexeme'));
+    with gone as (delete from lexeme_change where space_id = p_space_id returning word, change)
+    insert into lexeme as l (space_id, word, entries)
+    select p_space_id, word, sum(change) from gone group by word having sum(change) <> 0
+    on conflict (space_id, word) do update set entries = l.entries + excluded.entries;
+    delete from lexeme where space_id = p_space_id and entries <= 0
+$$;
+
 -- After entries are written: their words are counted, and those with another text need a vector.
 create or replace function relay.entries_made() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$

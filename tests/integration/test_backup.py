@@ -30,17 +30,18 @@ from relay.archive.backup_file import BackupDamaged
 from relay.archive.nightly import Quiet, named, nightly, remove_old
 from relay.archive.private import FileRefused
 from relay.archive.restore import Checked, Restore, Restored, RestoreDiffers, RestoreRefused, check
+from relay.background import DAILY_SECONDS, jobs
 from relay.bot.updates import Bot
 from relay.budget import UNLIMITED
 from relay.clients.postgres import Postgres
 from relay.clients.supabase import Supabase
 from relay.jobs import alone
+from relay.memory.direct import Memory
 from relay.memory.patience import Patient
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Database
 from relay.scheduler import Job
-from relay.services import DAILY_SECONDS, jobs
 from relay.settings import Settings
 from relay.testing import FakeMessenger, OfflineModel
 from tests.integration.conftest import TEMPLATE, Server
@@ -492,7 +493,7 @@ async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any,
     def job(days: int) -> Job:
         settings = settings_of(side, tmp_path).model_copy(update={"backup_days": days})
         store = Store(side.port, str(uuid.uuid4()))
-        relay = Relay(settings, side.port, Patient(side.port), store, "a worker", "a test", UNLIMITED)
+        relay = Relay(settings, side.port, Patient(side.port), store, Memory(store), "a worker", "a test", UNLIMITED)
         messenger: Any = FakeMessenger()
         made = jobs(relay, OfflineModel(), messenger, Bot(1, "relay"), People(frozenset()))
         return next(job for job in made if job.name == "sleep")
