@@ -78,7 +78,9 @@ async def test_a_turn_costs_two_round_trips_before_the_model_and_three_after(
     await house.answered(chat, await house.asked(chat))
     project.gateway.delay = 0.04
     seen = await turn_calls(house, project, chat, "a question of several telling words about the weather in Lisbon")
-    assert sorted(one.function for one in seen) == sorted(["intake", "begin", "recall_for", "finish", "deliver", "sent"])
+    assert sorted(one.function for one in seen) == sorted(
+        ["intake", "begin", "recall_for", "finish", "deliver", "sent"]
+    )
     intake, *pair, finish, deliver, sent = seen
     (asked,) = house.model.requests[-1:]
     assert {one.function for one in pair} == {"begin", "recall_for"}
@@ -198,7 +200,11 @@ async def test_a_blip_is_said_to_nobody(house: House, project: SupabaseProject) 
 @pytest.mark.parametrize(
     ("function", "kind"),
     [
-        *((function, kind) for function in ("begin", "recall_for", "finish", "deliver", "sent") for kind in ("lost", 502)),
+        *(
+            (function, kind)
+            for function in ("begin", "recall_for", "finish", "deliver", "sent")
+            for kind in ("lost", 502)
+        ),
         ("finish", "stuck"),  # one that waits for the time limit is enough
     ],
 )

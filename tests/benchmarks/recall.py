@@ -1,4 +1,4 @@
-"""How well recall finds what was said in long chats, asked of it through the database: evidence within the first few."""
+"""How well recall finds what was said in long chats, asked through the database: evidence within the first few."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def tell(connection: psycopg.Connection[Any], chat: Any) -> tuple[int, dict[int,
     for turn in chat.turns:
         if turn.session not in sessions:
             sessions[turn.session] = one(
-                connection, "insert into relay.session (thread_id, space_id) values (%s, %s) returning id", thread, space
+                connection,
+                "insert into relay.session (thread_id, space_id) values (%s, %s) returning id",
+                thread,
+                space,
             )
         text = f"{turn.text} [photo: {turn.caption}]" if turn.caption else turn.text
         message = one(

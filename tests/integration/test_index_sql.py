@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,8 @@ from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.house import ADA, BEN, House
 
-ENTRIES = """select space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at, language,
-    words::text, length, asks, dated from relay.entry order by kind, source_id, part"""
+ENTRIES = """select space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
+    language, words::text, length, asks, dated from relay.entry order by kind, source_id, part"""
 NUMBERS = """select space_id, word, sum(entries)::int from (
     select space_id, word, entries from relay.lexeme
     union all select space_id, word, change from relay.lexeme_change) counted
@@ -25,7 +26,14 @@ NUMBERS = """select space_id, word, sum(entries)::int from (
 COUNTED = """select e.space_id, w.word, count(*)::int from relay.entry e, relay.counted_words(e) w
     group by 1, 2 order by 1, 2"""
 TEXTS = st.sampled_from(
-    ["The boiler is broken", "What was it called?", "Mueller.", "", "der Klempner kam gestern", "¿dónde están las llaves?"]
+    [
+        "The boiler is broken",
+        "What was it called?",
+        "Mueller.",
+        "",
+        "der Klempner kam gestern",
+        "¿dónde están las llaves?",
+    ]
 )
 STEPS = st.one_of(
     st.tuples(st.just("say"), st.integers(1, 3), TEXTS),
@@ -48,8 +56,8 @@ DONE = {
     "learn": "insert into memory (space_id, session_id, content, tags)"
     " select space_id, id, %(text)s, '{a}' from session where id = %(n)s",
     "sum up": "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"
-    " message_count, model, settings, tainted) select thread_id, id, (select max(id) from summary where session_id = %(n)s),"
-    " %(text)s, 1, coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
+    " message_count, model, settings, tainted)"
+    " select thread_id, id, (select max(id) from summary where session_id = %(n)s), %(text)s, 1, coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
     "send": "with kept as (insert into document (space_id, message_id, unique_id, name, parts)"
     " select space_id, id, 'u' || id, 'n', 2 from message where session_id = %(n)s order by id desc limit 1"
     " on conflict do nothing returning id, space_id) insert into document_part (document_id, part, space_id, text)"
@@ -94,7 +102,7 @@ def test_the_index_is_always_what_it_would_be_if_made_anew(
         kept = index.execute(ENTRIES).fetchall()
         assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
         private = "select id from session where private"
-        assert index.execute(f"select from entry where session_id in ({private})").fetchall() == []  # noqa: S608
+        assert index.execute(f"select from entry where session_id in ({private})").fetchall() == []
         index.execute("truncate entry, lexeme, lexeme_change, embedding, embed_due, index_progress")
         while index.execute("select relay_index_missing(3)").fetchone() != (0,):
             pass
@@ -213,3 +221,29 @@ async def test_recall_is_silent_where_memory_rests(house: House, store: Store, s
         assert await recalled() == 1
 
 
+def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> None:
+    """Where Postgres may choose a scan only for what has no index that fits."""
+    index.execute(
+        "insert into message (space_id, thread_id, session_id, role, text, blocks)"
+        " select space_id, thread_id, id, 'user', 'The number ' || md5(n::text) || ' is word' || n % 50, '[]'"
+        " from generate_series(1, 1500) as n join session on session.id = 1 + n % 3"
+    )
+    index.execute(
+        "insert into embedding (entry_id, space_id, model, vector) select id, space_id, 'm',"
+        " (select array_agg(sin(id * k)) from generate_series(1, 384) as k)::vector from entry"
+    )
+    index.execute("analyze")
+    told: list[str] = []
+    index.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+    index.execute(
+        "load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on;"
+        " set client_min_messages = log; set enable_seqscan = off"
+    )
+    vector = str([1.0] * 384)
+    for asked in ("Which number was word7?", "word"):
+        assert search(index, 1, asked, vector=vector, model="m") != []
+    index.execute("select relay.nearest_entries(1, %s::vector, 'm', 100000, 20)", (vector,))
+    plans = "\n".join(told)
+    assert "entry_words" in plans
+    assert "embedding_nearest_384" in plans
+    assert re.findall(r"Seq Scan on (?:relay\.)?(?:entry|embedding|message|lexeme)\b", plans) == []

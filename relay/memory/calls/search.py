@@ -18,8 +18,8 @@ class SearchCalls(Calls):
     """Messages, memories, summaries and documents, by words and by meaning."""
 
     async def search_memory(self, space_id: int, query: Json, limit: int) -> list[Json]:
-        """What a space has that bears on a question, best first. `query`: `{text}` and, each of them if wanted, `vector`
-        (as text) and its `model`, `kinds`, `tags`, `since` and `until` (ISO 8601 times)."""
+        """What a space has that bears on a question, best first. `query`: `{text}` and, each if wanted, `vector` (as
+        text) and its `model`, `kinds`, `tags`, `since` and `until` (ISO 8601 times)."""
         return list((await self._call("search_memory", space_id=space_id, query=query, limit=limit))["found"])
 
     async def find(self, space: Space, bot_id: int, query: Json, offset: int, limit: int) -> Json:
