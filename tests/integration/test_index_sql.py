@@ -57,7 +57,8 @@ DONE = {
     " select space_id, id, %(text)s, '{a}' from session where id = %(n)s",
     "sum up": "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"
     " message_count, model, settings, tainted)"
-    " select thread_id, id, (select max(id) from summary where session_id = %(n)s), %(text)s, 1, coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
+    " select thread_id, id, (select max(id) from summary where session_id = %(n)s), %(text)s, 1,"
+    " coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
     "send": "with kept as (insert into document (space_id, message_id, unique_id, name, parts)"
     " select space_id, id, 'u' || id, 'n', 2 from message where session_id = %(n)s order by id desc limit 1"
     " on conflict do nothing returning id, space_id) insert into document_part (document_id, part, space_id, text)"
