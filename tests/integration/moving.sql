@@ -74,7 +74,7 @@ insert into memory (space_id, kind, subject_id, subject, content, category, tags
     turn_id, source_message_id, derivation, created_at)
 select 1 + n % 60, (array['fact', 'learning'])[1 + n % 2], 9007199254740993 + n, pg_temp.odd(n), pg_temp.odd(n + 1),
     nullif(pg_temp.odd(n + 2), ''), case n % 4 when 0 then '{}' when 1 then array[pg_temp.odd(n), null, '', 'NULL', '{,}"\']
-        when 2 then array['ä'] else array['one', 'two'] end, n % 10, n % 7 = 0,
+        when 2 then array['ä'] else array['one', 'two'] end, 1 + n % 10, n % 7 = 0,
     (array['pending', 'active', 'forgotten', 'discarded'])[1 + n % 4], nullif(1 + n % 400, 6), 1 + n % 4000,
     nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n)
 from generate_series(1, 3000) n;
