@@ -1,3 +1,4 @@
+-- breaking
 -- What can be found: an index over messages, memories, summaries and parts of documents, derived from them. It is kept
 -- right by triggers, and made again where it is missing: it is neither moved nor backed up.
 

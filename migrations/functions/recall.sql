@@ -107,7 +107,7 @@ begin
             where space_id = p_space_id and model = p_model and vector_dims(vector) = vector_dims(p_vector)
             order by vector <=> p_vector limit p_limit);
     end if;
-    perform set_config('hnsw.ef_search', '300', true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
+    perform set_config('hnsw.ef_search', p_limit::text, true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
     execute format('select array(
         select entry_id from relay.embedding
         where vector_dims(vector) = %1$s and space_id = $1 and model = $2
@@ -143,7 +143,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select id, kind, source_id, session_id, asks, array_agg(place) as places, array_agg(score) as scores,
             array_agg(weight) as weights
         from hit group by id, kind, source_id, session_id, asks, length
-        order by sum(score) / log(2.0, length + 10) desc limit p_limit),
+        order by sum(score) / ln((length + 10)::float8) desc limit p_limit),
     near as (
         select b.id, 1.0 as share, b.places, b.scores, b.weights from best b
         union all
@@ -165,7 +165,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     spread as (
         select n.id, h.place, max(h.score * n.share) as score, max(h.weight * n.share) as cover, max(n.share) as share
         from near n, unnest(n.places, n.scores, n.weights) as h (place, score, weight) group by n.id, h.place)
-    select s.id, (sum(s.score) / log(2.0, e.length + 10))::real, sum(s.cover)::real, sum(s.share)::real
+    select s.id, (sum(s.score) / ln((e.length + 10)::float8))::real, sum(s.cover)::real, sum(s.share)::real
     from spread s join entry e on e.id = s.id group by s.id, e.length
     having max(s.share) >= 0.9 or e.length >= 3
 $$;
@@ -201,6 +201,8 @@ declare
     whole real;
     named text[];
     nearest bigint[];
+    size constant bigint := (select sum(l.entries) from relay.languages_of(p_space_id) l);
+    breadth constant integer := case when size <= 5000 then 300 else 120 end;  -- what a large space has time for
 begin
     select array_agg(t.place) filter (where t.word is not null), array_agg(t.word) filter (where t.word is not null),
         array_agg(t.entries) filter (where t.word is not null), array_agg(t.weight) filter (where t.word is not null),
@@ -213,17 +215,16 @@ begin
         select t.word, sum(t.entries) over (order by t.entries, t.word) as together,
             row_number() over (order by t.entries, t.word) as nr
         from unnest(words, numbers) as t (word, entries)) rare
-    where rare.together <= 2000 or rare.nr = 1;
+    where rare.together <= 8 * breadth or rare.nr = 1;
     select array_agg(word) into named from relay.telling_words(p_space_id, question) where names;
     if meant is not null then
-        nearest := relay.nearest_entries(p_space_id, meant, p_query ->> 'model',
-            (select sum(l.entries)::bigint from relay.languages_of(p_space_id) l), 300);
+        nearest := relay.nearest_entries(p_space_id, meant, p_query ->> 'model', size, breadth);
     end if;
     return query
     with by_words as materialized (
         select * from relay.entries_with_words(
-            p_space_id, places, words, weights, wanted, kinds, since, until, 300)
-        where wanted is not null order by score desc limit 500),
+            p_space_id, places, words, weights, wanted, kinds, since, until, breadth)
+        where wanted is not null order by score desc limit 2 * breadth),
     found as materialized (
         select e.id, e.kind, e.source_id, e.part, e.thread_id, e.at, w.score as words,
             coalesce(w.cover / whole, 0) as cover, w.matched, 1 - (v.vector <=> meant) as cosine,

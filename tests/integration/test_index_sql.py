@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -55,9 +56,9 @@ DONE = {
     "learn": "insert into memory (space_id, session_id, content, tags)"
     " select space_id, id, %(text)s, '{a}' from session where id = %(n)s",
     "sum up": "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"
-    " message_count, model, settings, tainted) select thread_id, id,"
-    " (select max(id) from summary where session_id = %(n)s),"
-    " %(text)s, 1, coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
+    " message_count, model, settings, tainted)"
+    " select thread_id, id, (select max(id) from summary where session_id = %(n)s), %(text)s, 1,"
+    " coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
     "send": "with kept as (insert into document (space_id, message_id, unique_id, name, parts)"
     " select space_id, id, 'u' || id, 'n', 2 from message where session_id = %(n)s order by id desc limit 1"
     " on conflict do nothing returning id, space_id) insert into document_part (document_id, part, space_id, text)"
@@ -219,3 +220,31 @@ async def test_recall_is_silent_where_memory_rests(house: House, store: Store, s
         assert await recalled() == 0
         await sql(on)
         assert await recalled() == 1
+
+
+def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> None:
+    """Where Postgres may choose a scan only for what has no index that fits."""
+    index.execute(
+        "insert into message (space_id, thread_id, session_id, role, text, blocks)"
+        " select space_id, thread_id, id, 'user', 'The number ' || md5(n::text) || ' is word' || n % 50, '[]'"
+        " from generate_series(1, 1500) as n join session on session.id = 1 + n % 3"
+    )
+    index.execute(
+        "insert into embedding (entry_id, space_id, model, vector) select id, space_id, 'm',"
+        " (select array_agg(sin(id * k)) from generate_series(1, 384) as k)::vector from entry"
+    )
+    index.execute("analyze")
+    told: list[str] = []
+    index.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+    index.execute(
+        "load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on;"
+        " set client_min_messages = log; set enable_seqscan = off"
+    )
+    vector = str([1.0] * 384)
+    for asked in ("Which number was word7?", "word"):
+        assert search(index, 1, asked, vector=vector, model="m") != []
+    index.execute("select relay.nearest_entries(1, %s::vector, 'm', 100000, 20)", (vector,))
+    plans = "\n".join(told)
+    assert "entry_words" in plans
+    assert "embedding_nearest_384" in plans
+    assert re.findall(r"Seq Scan on (?:relay\.)?(?:entry|embedding|message|lexeme)\b", plans) == []

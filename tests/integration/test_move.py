@@ -130,6 +130,8 @@ async def test_every_table_moves_after_those_it_refers_to(source: Side) -> None:
     assert references
     references = [(child, parent) for child, parent in references if child not in STAYS]
     for child, parent in references:
+        if child in STAYS:
+            continue
         assert listed.index(parent) < listed.index(child)
     for name in listed:
         assert await source.port.call("move_page", table=name, after=None, most_rows=1, most_bytes=1), name

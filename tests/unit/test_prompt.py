@@ -44,7 +44,9 @@ def known(number: int, content: str, **more: Any) -> Row:
 
 def found(number: int, snippet: str, **more: Any) -> Row:
     row = {
+        "kind": "message",
         "id": number,
+        "message_id": number,
         "role": "user",
         "user_id": ADA,
         "name": "Ada",
