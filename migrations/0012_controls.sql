@@ -20,6 +20,9 @@ create table relay.erasure (
 );
 create index erasure_open on relay.erasure (id) where status <> 'done';
 
+-- Files of what was erased, whose kept copies are to be removed.
+create table relay.file_gone (unique_id text primary key);
+
 -- What is erased is found by what refers to it.
 create index turn_user_message on relay.turn (user_message_id) where user_message_id is not null;
 create index memory_source on relay.memory (source_message_id) where source_message_id is not null;

@@ -287,7 +287,8 @@ begin
     return relay.turn_json(held);
 end $$;
 
--- Drops what only served to recognise repeats: done updates after some days, and events of updates nobody answered.
+-- Drops what only served to recognise repeats: done updates after some days, and events of updates nobody answered; and
+-- what answers were before lines were added to them, after two days.
 -- Returns how many rows went; a run that drops p_limit of either may have left more.
 create or replace function public.relay_tidy(p_days integer, p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -304,5 +305,7 @@ begin
         select id from event where kind = 'ignored' and at < now() - make_interval(days => p_days)
         order by at limit p_limit);
     get diagnostics forgotten = row_count;
+    delete from announcement a using turn t
+    where a.status = 'done' and t.id = a.turn_id and t.done_at < now() - interval '2 days';
     return to_jsonb(dropped + forgotten);
 end $$;

@@ -106,6 +106,7 @@ def counts(number: Json) -> str:
 @pressed("xk")
 async def keep(call: Call, erasure_id: str) -> Pressed:
     """Leaves it all as it is."""
+    await call.store.erase_keep(number_in(erasure_id) or 0, call.user_id)
     return Pressed("Kept.", "Nothing was erased.", [])
 
 
