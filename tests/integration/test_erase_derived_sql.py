@@ -222,4 +222,4 @@ async def test_who_erases_in_a_group_takes_nothing_of_anothers(house: House, sto
     assert await house.known(group()) == ["owns a zanzibarix"]
     assert await sql("select source_id from entry where user_id = %s order by id", BEN) == entries
     assert "hid" not in str(await sql("select text from message")) + str(await sql("select payload from event"))
-    assert (await store.search_memory(told.context.space_id, {"text": "zanzibarix"}, 5))["found"]
+    assert await store.search_memory(told.context.space_id, {"text": "zanzibarix"}, 5)

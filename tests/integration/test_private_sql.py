@@ -10,7 +10,7 @@ from relay.archive.export import pages
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BOT, House, fact, incoming_of, private, reply
+from tests.integration.house import ADA, BOT, House, fact, incoming_of, message, private, reply
 
 WORDS = ("zanzibarix", "quetzalcoatlus")
 SEARCH = {"words": "zanzibarix", "phrases": [], "by": None, "here": None, "places": [], "since": None, "until": None}
@@ -127,3 +127,50 @@ async def test_backups_and_moves_leave_it_out(
         copied += str(page["rows"])
     assert "Before it." in copied
     assert not [word for word in WORDS if word in copied.lower()]
+
+
+async def test_what_waited_at_its_end_is_answered_and_goes_too(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql, 1)
+    claimed = await house.turn(ADA, "Zanzibarix was claimed")
+    assert await house.say(message(ADA, "Zanzibarix waited", entities=[{"type": "bot_command"}])) == []
+    await store.private(private(ADA), ADA, 0, False)
+    first = incoming_of(claimed, "Zanzibarix was claimed", private(ADA))
+    await store.begin(first, "model-1")
+    after = await sql("select session_id from thread")
+    told = await store.finish(first, reply("Zanzibarix!", [fact(ADA, "zanzibarix")]))
+    assert (told["changes"], told["signs"]) == ([], ["private"])
+    await house.close(claimed)
+    (waited,) = await house.claim()
+    second = incoming_of(waited, "Zanzibarix waited", private(ADA))
+    await store.begin(second, "model-1")
+    await store.finish(second, reply("Zanzibarix!"))
+    await house.close(waited)
+    assert await holding(sql, *WORDS) == {}
+    assert await sql("select count(*) from message where session_id = %s", after[0][0]) == [(0,)]
+    assert await sql("select count(*) from session where private and erased_at is null") == [(0,)]
+    on = await house.exchange(ADA, "On the record again.")
+    assert on.context.recent == []
+    assert await sql("select count(*) from message where session_id = %s", after[0][0]) == [(2,)]
+
+
+async def test_what_was_set_aside_before_it_began_goes_too(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql, 1)
+    turn = await house.turn(ADA, "Zanzibarix breaks it")
+    for _ in range(3):
+        aside = await store.fail(turn, "broken", 0.0)
+        if not aside:
+            (turn,) = await house.claim()
+    assert "inbox" in await holding(sql, *WORDS)
+    await store.private(private(ADA), ADA, 0, False)
+    assert await holding(sql, *WORDS) == {}
+
+
+async def test_what_waits_in_it_is_in_no_copy(house: House, store: Store, sql: Sql, database: Any) -> None:
+    await secret(house, sql, 1)
+    await house.say(message(ADA, "Zanzibarix waits"), limit=0)
+    copied = ""
+    for table in (await database.call("move_state"))["tables"]:
+        page = await database.call("move_page", table=table["name"], after=None, most_rows=1000, most_bytes=10**7)
+        copied += str(page["rows"])
+    assert not [word for word in WORDS if word in copied.lower()]
+    assert "pending" not in copied
