@@ -1,7 +1,7 @@
 -- What owners of memories do with them: private sessions, and what was erased.
 
--- When the words of a private session were erased.
-alter table relay.session add column erased_at timestamptz;
+-- When the words of a private session were erased, and who began it.
+alter table relay.session add column erased_at timestamptz, add column begun_by bigint;
 create index session_private on relay.session (space_id) where private and erased_at is null;
 
 -- The session off the record in which an update came in; null: it is on the record.

@@ -77,23 +77,28 @@ begin
     return true;
 end $$;
 
--- Begins a session off the record in a thread (p_on), or ends it. Returns {private, was}: how it is, and how it was.
-create or replace function public.relay_private(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean)
+-- Begins a session off the record in a thread (p_on), or ends it: p_may: whether this person may, whoever began it.
+-- Returns {private, was}: how it is, and how it was; refused: they may not.
+create or replace function public.relay_private(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean, p_user_id bigint, p_may boolean)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread;
     was boolean;
+    begun bigint;
 begin
     if p_on is null then
         return jsonb_build_object('private', relay.off_record(p_chat_id, p_topic_id) is not null);
     end if;
     own := relay.ensure_thread(relay.ensure_space(p_space), p_chat_id, p_topic_id, 1000000);
-    was := (select private from session where id = own.session_id);
-    if p_on and not was then
+    select private, begun_by into was, begun from session where id = own.session_id;
+    if not p_may and p_on <> was and (p_on or begun is distinct from p_user_id) then
+        return jsonb_build_object('private', was, 'was', was, 'refused', true);
+    elsif p_on and not was then
         perform public.relay_new_session(p_space, p_chat_id, p_topic_id, '');
         select * into own from thread where id = own.id;
-        perform relay.next_session(own, true);
+        update session set begun_by = p_user_id where id = relay.next_session(own, true);
     elsif not p_on then
         perform relay.end_private(own);
     end if;

@@ -26,8 +26,9 @@ from generate_series(1, 60) n;
 insert into thread (space_id, chat_id, topic_id, session_id, exchange_count, summary_id, context_from, last_at)
 select 1 + n % 60, -9007199254740993 - n, n % 3, nullif(n, 7), n, nullif(n % 400, 0), n, pg_temp.at(n)
 from generate_series(1, 400) n;
-insert into session (thread_id, space_id, title, started_at, ended_at)
-select 1 + n % 400, 1 + n % 60, nullif(pg_temp.odd(n), ''), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 9) end
+insert into session (thread_id, space_id, title, started_at, ended_at, begun_by)
+select 1 + n % 400, 1 + n % 60, nullif(pg_temp.odd(n), ''), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 9) end,
+    nullif(n % 5, 0)
 from generate_series(1, 700) n;
 insert into lane (bot_id, chat_id, topic_id, due_at, open_turn_id)
 select 7000000000 + n, -9223372036854775808 + n, n % 3, case n % 5 when 0 then pg_temp.at(n) end, nullif(n % 9, 0)

@@ -155,7 +155,7 @@ async def test_by_number_what_came_of_the_same_words_goes_whatever_became_of_it(
         )
     ]
     (successor,) = await sql(
-        "insert into memory (space_id, content, subject_id, subject) values (%s, 'keeps the bird Zanzibarix', %s, 'Ada')"
+        "insert into memory (space_id, content, subject_id, subject) values (%s, 'keeps a bird Zanzibarix', %s, 'Ada')"
         " returning id",
         said.context.space_id,
         ADA,
@@ -196,20 +196,23 @@ async def test_what_was_shown_is_forgotten_when_it_is_kept_or_old(house: House, 
 
 
 async def test_who_erases_in_a_group_takes_nothing_of_anothers(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "I hid the zanzibarix", "Did you.", chat_id=GROUP, actions=[fact(ADA, "hid a zanzibarix")])
+    await house.exchange(
+        ADA, "I hid the zanzibarix", "Did you.", chat_id=GROUP, actions=[fact(ADA, "hid a zanzibarix")]
+    )
     told = await house.exchange(
         BEN, "A zanzibarix is mine", "A zanzibarix!", chat_id=GROUP, actions=[fact(BEN, "owns a zanzibarix")]
     )
     await sql(
         "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count, model,"
-        " settings, tainted, author_id) select thread_id, session_id, 'Ben: a zanzibarix', 1, 99, 4, '', '{}', false, %s"
-        " from turn where id = %s",
+        " settings, tainted, author_id) select thread_id, session_id, 'Ben: a zanzibarix', 1, 99, 4, '', '{}', false,"
+        " %s from turn where id = %s",
         BEN,
         told.turn.turn_id,
     )
-    await sql("update memory_change set before = '{\"content\": \"a zanzibarix\"}' where user_id = %s", BEN)
+    await sql('update memory_change set before = \'{"content": "a zanzibarix"}\' where user_id = %s', BEN)
     await sql(
-        "insert into event (kind, space_id, user_id, payload) select 'tool', id, %s, '{\"input\": \"zanzibarix\"}' from space",
+        "insert into event (kind, space_id, user_id, payload)"
+        " select 'tool', id, %s, '{\"input\": \"zanzibarix\"}' from space",
         BEN,
     )
     before = await sql("select kind, payload from event where user_id = %s order by id", BEN)
