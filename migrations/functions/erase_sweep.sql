@@ -136,13 +136,14 @@ begin
     return looked;
 end $$;
 
--- The next two thousand entries of the index after an id: what says it is made anew from its source, and gone where that is.
+-- The next five hundred entries of the index after an id: what says it is made anew from its source, and gone where that
+-- is.
 create or replace function relay.sweep_entries(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     looked bigint;
 begin
-    select max(id) into looked from (select id from entry where id > p_after order by id limit 2000) page;
+    select max(id) into looked from (select id from entry where id > p_after order by id limit 500) page;
     perform relay.reindex(kind, source_id, part) from entry
     where id > p_after and id <= looked and space_id = p_erasure.space_id
         and relay.says(concat_ws(' ', name, array_to_string(tags, ' '), words), p_erasure.work -> 'loose');

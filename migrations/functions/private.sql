@@ -98,7 +98,8 @@ begin
     elsif p_on and not was then
         perform public.relay_new_session(p_space, p_chat_id, p_topic_id, '');
         select * into own from thread where id = own.id;
-        update session set begun_by = p_user_id where id = relay.next_session(own, true);
+        own.session_id := relay.next_session(own, true);
+        update session set begun_by = p_user_id where id = own.session_id;
     elsif not p_on then
         perform relay.end_private(own);
     end if;
