@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
+from relay.clients.kept_files import KeptFiles
 from relay.derivation import Input, derived
+from relay.erasing import remove_files
+from relay.media.files import Files
 from relay.memory.store import Store
+from relay.models import Attachment
+from relay.testing import FakeMessenger
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, private
@@ -226,3 +234,32 @@ async def test_who_erases_in_a_group_takes_nothing_of_anothers(house: House, sto
     assert await sql("select source_id from entry where user_id = %s order by id", BEN) == entries
     assert "hid" not in str(await sql("select text from message")) + str(await sql("select payload from event"))
     assert await store.search_memory(told.context.space_id, {"text": "zanzibarix"}, 5)
+
+
+async def test_kept_copies_of_erased_files_are_removed_and_of_private_ones_none_is_kept(
+    house: House, store: Store, sql: Sql, tmp_path: Path
+) -> None:
+    keeper = KeptFiles(tmp_path / "media")
+    for unique_id in ("AgADone", "AgADone-still", "AgADother"):
+        await keeper.put(unique_id, b"content")
+    for text, unique_id in (("the zanzibarix", "AgADone"), ("tea", "AgADother")):
+        said = await house.exchange(ADA, text, "I see.")
+        block = [{"type": "image", "file": {"unique_id": unique_id}}]
+        await sql(f"update message set blocks = '{json.dumps(block)}' where id = %s", said.context.message_id)  # noqa: S608
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    await remove_files(store, keeper)
+    assert [await keeper.get(one) for one in ("AgADone", "AgADone-still", "AgADother")] == [None, None, b"content"]
+    assert await store.files_gone() == []
+    assert not said.turn.off_record
+    await store.private(private(ADA), ADA, 0, True, ADA)
+    assert (await house.turn(ADA, "a picture")).off_record
+
+
+async def test_a_file_that_was_sent_off_the_record_is_not_kept(tmp_path: Path) -> None:
+    keeper, messenger = KeptFiles(tmp_path / "media"), FakeMessenger()
+    messenger.fetch = lambda file_id, most: asyncio.sleep(0, b"content")  # type: ignore[assignment,method-assign]
+    files = Files(messenger, 1000, keeper)
+    for unique_id, kept in (("AgADone", True), ("AgADtwo", False)):
+        async with files.held(Attachment("photo", "f", unique_id, kept=kept)) as content:
+            assert content == b"content"
+        assert (await keeper.get(unique_id) is not None) == kept
