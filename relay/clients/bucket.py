@@ -55,6 +55,7 @@ class Bucket:
         """See `ports.Keeper.remove`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
+                await self._is_private(storage)  # it is there then, and what is not in it is no trouble
                 await storage.from_(NAME).remove(list(unique_ids))
         except Exception as error:
             log.warning("kept files cannot be removed", error=type(error).__name__)
