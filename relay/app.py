@@ -238,7 +238,7 @@ def make_leftovers(relay: Relay) -> Leftovers:
     from relay.archive.nightly import Quiet
 
     backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
-    return Leftovers(backup, relay.settings.backups, relay.settings.backup_days)
+    return Leftovers(backup, relay.settings.backups, relay.settings.backup_days, make_keeper(relay.settings))
 
 
 def make_opener() -> Opener:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from relay.app import Relay, make_judge, make_summariser
+from relay.app import Relay, make_judge, make_keeper, make_summariser
 from relay.bot.telling import Teller, tell_due
 from relay.bot.updates import Bot
 from relay.capture.judging import judge_due
@@ -42,6 +42,7 @@ def jobs(
         await judge_due(judge)
         await tell_due(teller)
 
+    keeper = make_keeper(relay.settings)
     owed: dict[str, Writing] = {
         "summaries": lambda: summarise_due(summariser),
         "titles": lambda: title_due(titler),
@@ -52,7 +53,7 @@ def jobs(
         Job("titles", owed["titles"], minutes=3, soon=True),
         Job("judging", judged_and_told, minutes=3, soon=True),
         Job("index", owed["index"], minutes=1),
-        Job("erasing", lambda: finish_erasing(relay.store), minutes=3),
+        Job("erasing", lambda: finish_erasing(relay.store, keeper), minutes=3),
         Job("tidy", daily(relay, "tidy", lambda: tidy(relay.store)), at=(3, 10)),
         *nightly(relay, model, bot, people, owed),
     ]

@@ -31,6 +31,8 @@ class Claimed:
     """Seconds since its first update arrived."""
     role: str | None = None
     """What the database says that its user is: admin, user, asking, refused or blocked."""
+    off_record: bool = False
+    """Whether it was said in a session off the record."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Claimed:
@@ -49,6 +51,7 @@ class Claimed:
             choices=Choices.from_json(row.get("choices") or {}),
             waited=row.get("waited") or 0.0,
             role=row.get("role"),
+            off_record=bool(row.get("off_record")),
         )
 
 

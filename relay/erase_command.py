@@ -6,7 +6,7 @@ import json
 import sys
 
 from relay.app import make_leftovers, opened
-from relay.erasing import erased
+from relay.erasing import erased, remove_files
 from relay.errors import SettingsError
 from relay.keyboard import typed
 from relay.memory.people import People
@@ -38,6 +38,7 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
         done = None
         if found is not None and yes and await relay.store.erase_begin(found["erasure_id"], owner, True):
             done = await erased(relay.store, found["erasure_id"])
+            await remove_files(relay.store, leftovers.keeper)
         cleared = await leftovers.vacuum() if done else False
         removed = (await leftovers.purge())[1] if done and purge else 0
         if as_json:

@@ -114,6 +114,8 @@ class Attachment:
     height: int = 0
     preview: str = ""
     """The `file_id` of a small still picture that Telegram made of it; empty: there is none."""
+    kept: bool = True
+    """Whether a copy of it may be kept: not of what was sent off the record."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Attachment:

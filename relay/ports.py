@@ -91,6 +91,10 @@ class Keeper(Protocol):
         """Keeps a file. One that cannot be kept is logged: the answer does not depend on it."""
         ...
 
+    async def remove(self, unique_ids: Sequence[str]) -> bool:
+        """Removes files, if they are there. False: they could not be removed now, which is logged."""
+        ...
+
 
 class Ears(Protocol):
     """Speech to text."""

@@ -195,10 +195,13 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
                 await close()
 
 
-async def once(settings: Settings, text: str) -> None:
-    """One command, answered and printed. Somebody at a terminal may press its buttons then."""
+async def once(settings: Settings, text: str, sure: bool = False) -> None:
+    """One command, answered and printed. Somebody at a terminal may press its buttons then; `sure`: the first is."""
     async with _desk(settings) as desk:
         await desk.say(text)
+        if sure and desk.buttons:
+            await desk.say("/press 1")
+            return
         while sys.stdin.isatty() and (desk.asks or desk.buttons):
             line = await typed("› " if desk.asks else PRESS)
             if not line:
@@ -206,12 +209,14 @@ async def once(settings: Settings, text: str) -> None:
             await desk.say(line if desk.asks else f"/press {line}")
 
 
-async def heard(settings: Settings, text: str) -> list[str]:
-    """One command; the lines that are told to it, printed nowhere."""
+async def heard(settings: Settings, text: str, sure: bool = False) -> list[str]:
+    """One command; the lines that are told to it, printed nowhere. `sure`: its first button is pressed."""
     printed = io.StringIO()
     async with _desk(settings) as desk:
         with contextlib.redirect_stdout(printed):
             await desk.say(text)
+            if sure and desk.buttons:
+                await desk.say("/press 1")
     return [line for line in printed.getvalue().splitlines() if line]
 
 

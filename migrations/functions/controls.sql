@@ -13,7 +13,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'remembers', coalesce(not exists (select from space s where s.id = own.id) or relay.remembers(own.id), true),
         'recalls', coalesce((select recalls from here), true),
         'teaches', coalesce((select teaches from here), true),
-        'private', relay.off_record(p_chat_id, p_topic_id),
+        'private', relay.off_record(p_chat_id, p_topic_id) is not null,
         'memories', (select count(*) from memory where space_id = own.id and status = 'active'),
         'pending', (select count(*) from relay.waiting_changes(own.id)))
     from own
@@ -76,7 +76,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('failed', why, 'tag', 'learn', 'text', action ->> 'content')), '[]')
     from jsonb_array_elements(p_actions) as action, (
         select case
-            when exists (select from lane l where l.id = p_turn.lane_id and relay.off_record(l.chat_id, l.topic_id))
+            when exists (select from inbox where turn_id = p_turn.id and session_id is not null)
                 then 'this conversation is off the record'
             when not relay.remembers(p_turn.space_id) then 'memory is off or rests, /memory on' end as why) own
     where action ->> 'action' = 'learn' and why is not null

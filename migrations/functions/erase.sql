@@ -1,7 +1,7 @@
--- Erasing: for good, in steps of a second or so, each of which may be the last before a crash; the next goes on.
+-- Erasing: the rows that hold what was said, and all that hangs on them.
 
--- Takes from turns all that they keep of what was said: prompts, what was told, requests, updates, events. Of those
--- that are still under way nothing.
+-- Takes from turns all that they keep of what was said: prompts, what was told, requests, updates, events, and
+-- answers as they were before a line was added. Of those that are still under way nothing.
 create or replace function relay.erase_turns(p_turns bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -19,10 +19,37 @@ begin
     update posted set part = null where turn_id = any (ended) and part is not null;
     update delivery set request = jsonb_build_object('chat_id', chat_id, 'erased', true), sending_text = null
     where turn_id = any (ended) and not request ? 'erased';
+    update announcement set before = null, lease_owner = null, lease_until = null where turn_id = any (ended);
     update turn set prompt = null, told = null where id = any (ended) and (prompt is not null or told is not null);
 end $$;
 
--- Takes messages away, with what their turns keep of them, their older wordings and their documents. Returns how many.
+-- The names under which derivations know what they were made from.
+create or replace function relay.input_names(p_kind text, p_ids bigint[]) returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(array_agg(p_kind || ':' || id), '{}') from unnest(p_ids) as id
+$$;
+
+-- Takes away what derivations came to that read one of these.
+create or replace function relay.erase_results(p_space_id bigint, p_inputs text[]) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    delete from result where space_id = p_space_id and inputs && p_inputs
+$$;
+
+-- What is being made of some messages just now is not kept, whoever makes it: it loses its lease.
+create or replace function relay.erase_under_way(p_messages bigint[]) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update summary_due set lease_owner = null, lease_until = null
+    where status = 'due' and lease_owner is not null
+        and thread_id in (select thread_id from message where id = any (p_messages));
+    update title_due set lease_owner = null, lease_until = null
+    where status = 'due' and lease_owner is not null
+        and session_id in (select session_id from message where id = any (p_messages));
+    update judging set lease_owner = null, lease_until = null
+    where lease_owner is not null and thread_id in (select thread_id from message where id = any (p_messages))
+$$;
+
+-- Takes messages away, with what their turns keep of them, what was derived from them, their older wordings and their
+-- documents. Of their files, kept copies are to be removed. Returns how many.
 create or replace function relay.erase_messages(p_space_id bigint, p_messages bigint[]) returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -31,7 +58,12 @@ declare
         union select id from turn where user_message_id = any (p_messages));
     gone integer;
 begin
-    perform relay.erase_turns(turns);
+    perform relay.erase_turns(turns), relay.erase_under_way(p_messages);
+    perform relay.erase_results(p_space_id, relay.input_names('message', p_messages));
+    insert into file_gone (unique_id)
+    select distinct one #>> '{}' from message m, jsonb_path_query(m.blocks, 'lax $.**.file.unique_id') as one
+    where m.id = any (p_messages) and m.role = 'user'
+    on conflict do nothing;
     update posted set message_id = null where turn_id = any (turns) and message_id = any (p_messages);
     update turn set user_message_id = case when user_message_id = any (p_messages) then null else user_message_id end,
         assistant_message_id = case when assistant_message_id = any (p_messages) then null else assistant_message_id end
@@ -47,154 +79,53 @@ begin
     return gone;
 end $$;
 
--- Takes summaries away and owes each session whose they were a new one, of the hundred messages before its end; until it
--- is written the thread has the summary before them, or none.
-create or replace function relay.erase_summary_rows(p_summaries bigint[]) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    with gone as (
-        delete from summary where id = any (p_summaries)
-        returning thread_id, session_id, from_message_id, through_message_id)
-    insert into summary_due (thread_id, session_id, context_from, through_message_id)
-    select thread_id, session_id, min(from_message_id), max(through_message_id) from gone
-    group by thread_id, session_id
-    on conflict (thread_id, through_message_id) do update
-        set status = 'due', failures = 0, error = null, not_before = now(), lease_owner = null, lease_until = null;
+-- Takes summaries away; until another is written their threads have the summary before them, or none.
+create or replace function relay.erase_summary_rows(p_space_id bigint, p_summaries bigint[]) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.erase_results(p_space_id, relay.input_names('summary', p_summaries));
+    delete from summary where id = any (p_summaries);
     update thread t set summary_id = (
         select id from summary s where s.thread_id = t.id and s.through_message_id >= t.context_from
         order by s.through_message_id desc, s.id desc limit 1)
-    where summary_id = any (p_summaries);
-end $$;
+    where summary_id = any (p_summaries)
+$$;
 
--- Takes memories away with their history; and from the history of others what says it.
-create or replace function relay.erase_memory_rows(p_space_id bigint, p_memories bigint[], p_needles jsonb) returns void
+-- A new summary for each session whose they are, of the hundred messages before its end:
+-- [{thread_id, session_id, context_from, through}].
+create or replace function relay.erase_owed(p_summaries bigint[]) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(to_jsonb(owed)), '[]') from (
+        select thread_id, session_id, min(from_message_id) as context_from, max(through_message_id) as through
+        from summary where id = any (p_summaries) group by thread_id, session_id) owed
+$$;
+
+create or replace function relay.owe_summaries(p_owed jsonb) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into summary_due (thread_id, session_id, context_from, through_message_id)
+    select o.thread_id, o.session_id, o.context_from, o.through
+    from jsonb_to_recordset(p_owed) as o (thread_id bigint, session_id bigint, context_from bigint, through bigint)
+    on conflict (thread_id, through_message_id) do update
+        set status = 'due', failures = 0, error = null, not_before = now(), lease_owner = null, lease_until = null
+$$;
+
+-- Takes memories away with their history, what was derived from them and what a night would do to them.
+create or replace function relay.erase_memory_rows(p_space_id bigint, p_memories bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns bigint[] := array(
         select turn_id from memory where id = any (p_memories) and turn_id is not null
         union select turn_id from memory_change where memory_id = any (p_memories) and turn_id is not null);
 begin
-    delete from memory_change
-    where space_id = p_space_id
-        and (memory_id = any (p_memories) or before is not null and relay.says(before ->> 'content', p_needles));
+    perform relay.erase_results(p_space_id, relay.input_names('memory', p_memories));
+    update consolidation set plan = (
+        select coalesce(jsonb_agg(step order by place), '[]')
+        from jsonb_array_elements(plan) with ordinality as s (step, place)
+        where not exists (select from jsonb_path_query(step, '$.*.id') as one where one::bigint = any (p_memories)))
+    where space_id = p_space_id;
+    delete from memory_change where space_id = p_space_id and memory_id = any (p_memories);
     update memory set replaced_by = null where replaced_by = any (p_memories);
     delete from memory where id = any (p_memories) and space_id = p_space_id;
     perform relay.erase_turns(turns);
-end $$;
-
--- Titles and names of topics that say it go; a title that a model made is owed again.
-create or replace function relay.erase_titles(p_space_id bigint, p_needles jsonb) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    update title_due set status = 'due', failures = 0, error = null, not_before = now()
-    where session_id in (
-        select id from session
-        where space_id = p_space_id and titled_by = 'model' and relay.says(title, p_needles));
-    update session set title = null, titled_by = null
-    where space_id = p_space_id and title is not null and relay.says(title, p_needles);
-    update topic set name = '' where relay.says(name, p_needles)
-        and (chat_id, topic_id) in (select chat_id, topic_id from thread where space_id = p_space_id);
-end $$;
-
--- The chats in which a space's own things are said.
-create or replace function relay.chats_of(p_space_id bigint) returns bigint[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select array(
-        select coalesce(owner_id, chat_id) from space where id = p_space_id
-        union select chat_id from thread where space_id = p_space_id)
-$$;
-
--- The next thousand messages of a space after an id: those that say it go, and from the blocks of others (what a tool
--- found, for one) what does. Returns the last id that was looked at; null at the end.
-create or replace function relay.sweep_messages(p_erasure relay.erasure, p_after bigint) returns bigint
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    needles constant jsonb := p_erasure.work -> 'needles';
-    loose constant jsonb := p_erasure.work -> 'loose';
-    admin constant boolean := coalesce((p_erasure.work ->> 'admin')::boolean, false);
-    looked bigint;
-    whole bigint[];
-    blocks_only bigint[];
-begin
-    with page as (
-        select * from message where id > p_after order by id limit 1000),
-    own as (
-        select id, relay.says(text, needles) as is_said, relay.says(blocks::text, loose) as in_blocks
-        from page where space_id = p_erasure.space_id
-            and relay.may_erase(space_id, user_id, p_erasure.user_id, admin))
-    select (select max(id) from page), array_agg(id) filter (where is_said),
-        array_agg(id) filter (where in_blocks and not is_said)
-    into looked, whole, blocks_only from own;
-    perform relay.erase_messages(p_erasure.space_id, whole) where whole is not null;
-    update message set blocks = case role when 'assistant' then jsonb_build_array(jsonb_build_object('role', 'assistant',
-            'content', jsonb_build_array(jsonb_build_object('type', 'text', 'text', text))))
-        else jsonb_build_array(jsonb_build_object('type', 'text', 'text', text)) end
-    where id = any (blocks_only);
-    delete from message_version v using message m
-    where m.id = v.message_id and m.space_id = p_erasure.space_id and m.id > p_after and m.id <= looked
-        and relay.says(v.blocks::text || v.text, needles);
-    return looked;
-end $$;
-
--- The next five hundred turns after an id: those of the space's chats that keep what says it keep it no longer.
-create or replace function relay.sweep_turns(p_erasure relay.erasure, p_after bigint) returns bigint
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    loose constant jsonb := p_erasure.work -> 'loose';
-    chats constant bigint[] := relay.chats_of(p_erasure.space_id);
-    looked bigint;
-    saying bigint[];
-begin
-    with page as (
-        select * from turn where id > p_after order by id limit 500),
-    own as (
-        select p.* from page p left join lane l on l.id = p.lane_id
-        where p.space_id = p_erasure.space_id or p.space_id is null and l.chat_id = any (chats))
-    select (select max(id) from page), array_agg(o.id) filter (where relay.says(o.prompt::text, loose)
-        or relay.says(o.told::text, loose)
-        or exists (select from delivery d where d.turn_id = o.id
-            and (relay.says(d.request::text, loose) or relay.says(d.sending_text, loose)))
-        or exists (select from inbox i where i.turn_id = o.id and relay.says(i.payload::text, loose))
-        or exists (select from posted p where p.turn_id = o.id and relay.says(p.part::text, loose))
-        or exists (select from event e where e.turn_id = o.id and relay.says(e.payload::text, loose)))
-    into looked, saying from own o;
-    perform relay.erase_turns(saying) where saying is not null;
-    return looked;
-end $$;
-
--- The next two thousand events after an id: those of the space's chats that say it are left without what they held.
-create or replace function relay.sweep_events(p_erasure relay.erasure, p_after bigint) returns bigint
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    loose constant jsonb := p_erasure.work -> 'loose';
-    chats constant bigint[] := relay.chats_of(p_erasure.space_id);
-    looked bigint;
-begin
-    select max(id) into looked from (select id from event where id > p_after order by id limit 2000) page;
-    update event set payload = null
-    where id > p_after and id <= looked and payload is not null and relay.says(payload::text, loose)
-        and (space_id = p_erasure.space_id or space_id is null and (
-            jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats)
-            or user_id = any (chats)));
-    return looked;
-end $$;
-
--- Takes what says it out of all tables that only hold what is derived from others: whichever have a space_id and none of
--- Relay's first tables' names. They are made again.
-create or replace function relay.sweep_derived(p_erasure relay.erasure) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one record;
-begin
-    for one in
-        select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'space_id'
-        where c.relnamespace = 'relay'::regnamespace and c.relkind = 'r' and c.relname not in ('thread', 'session',
-            'turn', 'message', 'memory', 'memory_change', 'event', 'signal', 'document', 'document_part', 'spend', 'erasure', 'lexeme', 'lexeme_change')
-    loop
-        execute format('delete from relay.%I t where space_id = $1 and relay.says(to_jsonb(t)::text, $2)', one.relname)
-        using p_erasure.space_id, p_erasure.work -> 'loose';
-    end loop;
-    perform relay.add_up_space(p_erasure.space_id);
 end $$;
 
 -- Our own messages in the chat that an erasure takes, of the last 47 hours: [[chat id, message id]], 200 at most.
@@ -207,79 +138,47 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by p.created_at desc limit 200) own
 $$;
 
--- A person's tap: what was shown is erased from now on. Whether it is.
+-- Two plans as one.
+create or replace function relay.erase_both(p_one jsonb, p_other jsonb) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_one || p_other || jsonb_object_agg(name, (
+        select coalesce(jsonb_agg(distinct one order by one), '[]')
+        from jsonb_array_elements((p_one -> name) || (p_other -> name)) as one))
+    from unnest(array['needles', 'loose', 'memories', 'messages', 'summaries', 'documents']) as name
+$$;
+
+-- A person's tap: what was shown is erased from now on, with what was derived from it since. Whether it is.
 create or replace function public.relay_erase_begin(p_erasure_id bigint, p_user_id bigint, p_admin boolean)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
+    plan jsonb;
 begin
-    update erasure set status = 'working', created_at = now(), work = work || jsonb_build_object('admin', p_admin,
-            'phase', 'rows', 'after', 0),
-        posted = relay.erase_posted(array(select jsonb_array_elements_text(work -> 'messages')::bigint))
+    select * into own from erasure
     where id = p_erasure_id and user_id = p_user_id and status = 'preview'
-        and created_at > now() - interval '15 minutes'
-    returning * into own;
-    return to_jsonb(own.id is not null
-        or exists (select from erasure where id = p_erasure_id and user_id = p_user_id and status <> 'preview'));
-end $$;
-
--- The rows that were shown, two hundred messages at a time, then the summaries and memories. Whether that is all.
-create or replace function relay.erase_rows(p_erasure relay.erasure) returns boolean
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    needles constant jsonb := p_erasure.work -> 'needles';
-    ids bigint[] := array(select jsonb_array_elements_text(p_erasure.work -> 'messages')::bigint);
-begin
-    if cardinality(ids) > 0 then
-        perform relay.erase_messages(p_erasure.space_id, ids[:200]);
-        update erasure set work = work || jsonb_build_object('messages', to_jsonb(ids[201:])) where id = p_erasure.id;
-        return false;
+        and created_at > now() - interval '15 minutes' for update;
+    if own.id is null then
+        return to_jsonb(exists (
+            select from erasure where id = p_erasure_id and user_id = p_user_id and status <> 'preview'));
     end if;
-    perform relay.erase_summary_rows(array(select jsonb_array_elements_text(p_erasure.work -> 'summaries')::bigint));
-    perform relay.erase_memory_rows(p_erasure.space_id,
-        array(select jsonb_array_elements_text(p_erasure.work -> 'memories')::bigint), needles);
-    perform relay.erase_titles(p_erasure.space_id, p_erasure.work -> 'loose');
-    return true;
+    plan := relay.erase_both(own.work,
+        relay.erase_plan(own.space_id, own.work -> 'query', p_user_id, p_admin, 2000));
+    update erasure set status = 'working', created_at = now(), counts = relay.erase_counts(plan),
+        posted = relay.erase_posted(array(select jsonb_array_elements_text(plan -> 'messages')::bigint)),
+        work = plan || jsonb_build_object('admin', p_admin, 'phase', 'rows', 'after', 0, 'owed', '[]'::jsonb,
+            'gone', plan -> 'messages', 'gone_memories', plan -> 'memories')
+    where id = own.id;
+    return to_jsonb(true);
 end $$;
 
--- Goes on with an erasure (null: with the oldest that is not done) for about a second: {erasure_id, done, counts,
--- posted: how many messages of ours in the chat it took}. Null when there is none, or another process is at it.
-create or replace function public.relay_erase_step(p_erasure_id bigint) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    own erasure;
-    phases constant text[] := array['rows', 'messages', 'turns', 'events', 'derived', 'end'];
-    phase text;
-    after bigint;
-begin
-    loop
-        select * into own from erasure
-        where status = 'working' and id = coalesce(p_erasure_id, id) order by id limit 1 for update skip locked;
-        exit when own.id is null;
-        phase := own.work ->> 'phase';
-        after := (own.work ->> 'after')::bigint;
-        case phase
-            when 'rows' then after := case when relay.erase_rows(own) then null else 0 end;
-            when 'messages' then after := relay.sweep_messages(own, after);
-            when 'turns' then after := relay.sweep_turns(own, after);
-            when 'events' then after := relay.sweep_events(own, after);
-            else
-                perform relay.sweep_derived(own);
-                after := null;
-        end case;
-        phase := case when after is null then phases[array_position(phases, phase) + 1] else phase end;
-        update erasure set status = case phase when 'end' then 'done' else 'working' end,
-            done_at = case phase when 'end' then now() end,
-            work = case when phase <> 'end' then work || jsonb_build_object('phase', phase, 'after', coalesce(after, 0)) end
-        where id = own.id;
-        exit when phase = 'end' or clock_timestamp() > statement_timestamp() + interval '1 second';
-    end loop;
-    return (
-        select jsonb_build_object('erasure_id', id, 'done', status = 'done', 'counts', counts,
-            'posted', jsonb_array_length(coalesce(posted, '[]')))
-        from erasure where id = coalesce(own.id, p_erasure_id) and status <> 'preview');
-end $$;
+-- Nothing that was shown is erased: it is not kept any longer.
+create or replace function public.relay_erase_keep(p_erasure_id bigint, p_user_id bigint) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with kept as (
+        delete from erasure where id = p_erasure_id and user_id = p_user_id and status = 'preview' returning 1)
+    select to_jsonb(exists (select from kept))
+$$;
 
 -- The messages of ours in the chat that an erasure took, once: they are deleted there now, or never.
 create or replace function public.relay_erase_posted(p_erasure_id bigint, p_user_id bigint) returns jsonb
@@ -288,4 +187,11 @@ language sql set search_path = relay, extensions, pg_temp as $$
         select id, posted from erasure where id = p_erasure_id and user_id = p_user_id and posted is not null for update),
     emptied as (update erasure e set posted = null from taken where e.id = taken.id returning e.id)
     select (select posted from taken) where exists (select from emptied)
+$$;
+
+-- The files of what was erased whose kept copies are to be removed, a hundred at most; p_removed: those that are.
+create or replace function public.relay_files_gone(p_removed jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    delete from file_gone where unique_id in (select jsonb_array_elements_text(p_removed));
+    select coalesce(jsonb_agg(unique_id), '[]') from (select unique_id from file_gone order by unique_id limit 100) few
 $$;

@@ -1,7 +1,7 @@
 -- What an erasure takes: a memory or whatever has some words, with all that says the same.
 
 -- The words of a text that carry meaning, in lower case, the twelve longest at most.
-create or replace function relay.telling_words(p_text text) returns text[]
+create or replace function relay.needle_words(p_text text) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(word order by length(word) desc, word), '{}') from (
         select word from (select distinct lexeme as word from unnest(to_tsvector('simple', left(p_text, 2000)))) found
@@ -16,7 +16,7 @@ create or replace function relay.needle_of(p_text text, p_share real) returns js
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('words', to_jsonb(words),
         'least', least(cardinality(words), greatest(2, ceil(cardinality(words) * p_share)::integer)))
-    from (select relay.telling_words(p_text) as words) own where cardinality(words) > 0
+    from (select relay.needle_words(p_text) as words) own where cardinality(words) > 0
 $$;
 
 -- Whether a text has enough of the words of one of some needles [{words, least}], wherever in it.
@@ -63,29 +63,48 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from space where id = p_space_id), false)
 $$;
 
--- The memories that are meant, whatever became of them, 200 at most: one with those whose place it took, or all that
--- have, or had, the words.
-create or replace function relay.erase_memories_meant(
-    p_space_id bigint, p_query jsonb, p_needles jsonb, p_user_id bigint, p_admin boolean)
+-- Those of some memories that a person may have erased, the first 200.
+create or replace function relay.erasable(p_space_id bigint, p_memories bigint[], p_user_id bigint, p_admin boolean)
 returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with recursive line as (
-        select id from memory where space_id = p_space_id and id = (p_query ->> 'memory_id')::bigint
-        union
-        select m.id from memory m join line on m.replaced_by = line.id),
-    meant as (
-        select id from line
-        union
+    select coalesce(array_agg(id), '{}') from (
         select id from memory
-        where space_id = p_space_id and p_query ? 'words'
+        where id = any (p_memories) and space_id = p_space_id
+            and relay.may_erase(p_space_id, subject_id, p_user_id, p_admin) order by id limit 200) allowed
+$$;
+
+-- A memory with all that took its place, and all whose place it took.
+create or replace function relay.erase_line(p_space_id bigint, p_memory_id bigint) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with recursive line as (
+        select id, replaced_by from memory where space_id = p_space_id and id = p_memory_id
+        union
+        select near.id, near.replaced_by from line cross join lateral (
+            select m.id, m.replaced_by from memory m where m.replaced_by = line.id
+            union all
+            select m.id, m.replaced_by from memory m where m.id = line.replaced_by) near)
+    select coalesce(array_agg(id), '{}') from line
+$$;
+
+-- The memories of a space, whatever became of them, that have the words of some needles, or (p_history) once had them.
+create or replace function relay.erase_saying(p_space_id bigint, p_needles jsonb, p_history boolean) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select id from memory
+        where space_id = p_space_id
             and relay.says(concat_ws(' ', content, category, array_to_string(tags, ' ')), p_needles)
         union
         select memory_id from memory_change
-        where space_id = p_space_id and p_query ? 'words' and before is not null
-            and relay.says(before ->> 'content', p_needles))
-    select coalesce(array_agg(id), '{}') from (
-        select m.id from meant join memory m using (id)
-        where relay.may_erase(p_space_id, m.subject_id, p_user_id, p_admin) order by m.id limit 200) allowed
+        where p_history and space_id = p_space_id and before is not null and relay.says(before ->> 'content', p_needles))
+$$;
+
+-- The memories that rest on the same messages as some others and say half of it, or are in use no more.
+create or replace function relay.erase_kin(p_space_id bigint, p_evidence bigint[], p_loose jsonb) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select id from memory
+        where space_id = p_space_id and (evidence && p_evidence or source_message_id = any (p_evidence))
+            and (status not in ('active', 'pending') or relay.says(content, p_loose)))
 $$;
 
 -- The messages from which memories are known: those they were learned from, or that said them again.
@@ -121,71 +140,108 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where relay.says(near.text, jsonb_build_array(needle)))) found
 $$;
 
--- The summaries that were made from some messages, or from such summaries, or that say it.
-create or replace function relay.erase_summaries(p_space_id bigint, p_messages bigint[], p_needles jsonb)
+-- The summaries that were made from some messages, or from such summaries, or that say it; but not what somebody wrote
+-- whose words this person may not have erased.
+create or replace function relay.erase_summaries(
+    p_space_id bigint, p_messages bigint[], p_needles jsonb, p_user_id bigint, p_admin boolean)
 returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with recursive own as (
-        select s.* from thread t join summary s on s.thread_id = t.id where t.space_id = p_space_id),
+    with recursive gone as materialized (
+        select thread_id, array_agg(id order by id) as ids from message where id = any (p_messages) group by thread_id),
     made as (
-        select s.id from own s where exists (
-                select from message m where m.id = any (p_messages) and m.thread_id = s.thread_id
-                    and m.id between s.from_message_id and s.through_message_id)
-            or relay.says(s.text, p_needles)
+        select s.id from thread t join summary s on s.thread_id = t.id left join gone g on g.thread_id = t.id
+        where t.space_id = p_space_id
+            -- one of the messages is between its first and its last
+            and (width_bucket(s.through_message_id, g.ids) > width_bucket(s.from_message_id - 1, g.ids)
+                or relay.says(s.text, p_needles))
+            and (s.author_id is null or relay.may_erase(p_space_id, s.author_id, p_user_id, p_admin))
         union
-        select s.id from summary s join made on s.previous_id = made.id)
+        select s.id from summary s join made on s.previous_id = made.id
+        where s.author_id is null or relay.may_erase(p_space_id, s.author_id, p_user_id, p_admin))
     select coalesce(array_agg(id order by id), '{}') from made
 $$;
 
--- All that goes: {memories, messages, summaries, documents} as ids, needles: what messages are found by, loose: what all
--- that only repeats messages is found by, more: whether it is more than p_most messages (then the newest of them).
-create or replace function relay.erase_plan(
-    p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer)
-returns jsonb
+-- What is looked for: {needles, loose, telling}: by some words, as they are given, or by what some memories say.
+create or replace function relay.erase_needles(p_query jsonb, p_memories bigint[]) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    needles jsonb := '[]';
-    loose jsonb := '[]';
-    telling text[] := '{}';
-    memories bigint[];
-    evidence bigint[];
-    messages bigint[];
+    telling text[];
+    needles jsonb;
+    loose jsonb;
 begin
     if p_query ? 'words' then
         telling := array(select distinct word from regexp_split_to_table(lower(btrim(p_query ->> 'words')), '\s+') as word
             where word <> '' limit 12);
         needles := jsonb_build_array(jsonb_build_object('words', to_jsonb(telling), 'least', cardinality(telling)));
         loose := needles;
-    end if;
-    memories := relay.erase_memories_meant(p_space_id, p_query, needles, p_user_id, p_admin);
-    if not p_query ? 'words' then
+    else
         -- Lines and lists in the chat show its beginning.
         select coalesce(jsonb_agg(distinct relay.needle_of(text, 0.75)), '[]'),
             coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5)), '[]'), coalesce(array_agg(distinct word), '{}')
         into needles, loose, telling
         from memory m cross join unnest(array[m.content, left(m.content, 89)]) as text
-        cross join unnest(relay.telling_words(text)) as word
-        where m.id = any (memories);
+        cross join unnest(relay.needle_words(text)) as word
+        where m.id = any (p_memories);
     end if;
-    evidence := relay.erase_evidence(memories);
-    select array_agg(id order by id desc) into messages from (
-        select m.id from message m left join turn t on t.id = m.turn_id
-        where m.space_id = p_space_id and (m.id = any (evidence)
-            or m.id = any (relay.erase_elsewhere(p_space_id, needles, p_query ? 'words'))
-            -- answers to what goes, where they repeat it
-            or m.role = 'assistant' and m.turn_id in (
-                select turn_id from message where id = any (evidence)
-                union select id from turn where user_message_id = any (evidence)
-                union select turn_id from memory where id = any (memories))
-                and exists (select from unnest(telling) as word where position(word in lower(m.text)) > 0))
+    return jsonb_build_object('needles', needles, 'loose', loose, 'telling', telling);
+end $$;
+
+-- The messages that go, p_most of them, the newest: those from which memories are known, what says it elsewhere, and
+-- answers to what goes where they repeat it.
+create or replace function relay.erase_messages_meant(
+    p_space_id bigint, p_memories bigint[], p_evidence bigint[], p_elsewhere bigint[], p_telling text[],
+    p_user_id bigint, p_admin boolean, p_most integer)
+returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with meant as (
+        select unnest(p_evidence || p_elsewhere) as id
+        union
+        select r.id from message r
+        where r.role = 'assistant' and r.turn_id in (
+                select turn_id from message where id = any (p_evidence)
+                union select id from turn where user_message_id = any (p_evidence)
+                union select turn_id from memory where id = any (p_memories))
+            and exists (select from unnest(p_telling) as word where position(word in lower(r.text)) > 0))
+    select coalesce(array_agg(id order by id desc), '{}') from (
+        select m.id from meant join message m using (id) left join turn t on t.id = m.turn_id
+        where m.space_id = p_space_id
             and relay.may_erase(p_space_id, coalesce(m.user_id, t.user_id), p_user_id, p_admin)
-        order by m.id desc limit p_most + 1) meant;
-    messages := coalesce(messages, '{}');
-    return jsonb_build_object('needles', needles, 'loose', loose, 'memories', memories, 'messages', messages[:p_most],
-        'more', cardinality(messages) > p_most,
-        'summaries', relay.erase_summaries(p_space_id, messages[:p_most], loose),
+        order by m.id desc limit p_most) newest
+$$;
+
+-- All that goes: {memories, messages, summaries, documents} as ids, query, needles: what messages are found by, loose: what all
+-- that only repeats messages is found by, more: whether it is more than p_most messages (then the newest of them).
+create or replace function relay.erase_plan(
+    p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    memories bigint[] := relay.erasable(p_space_id,
+        relay.erase_line(p_space_id, (p_query ->> 'memory_id')::bigint), p_user_id, p_admin);
+    found constant jsonb := relay.erase_needles(p_query, memories);
+    evidence bigint[] := relay.erase_evidence(memories);
+    elsewhere constant bigint[] := relay.erase_elsewhere(p_space_id, found -> 'needles', p_query ? 'words');
+    messages bigint[];
+begin
+    memories := memories || relay.erasable(p_space_id, array(
+        select unnest(relay.erase_saying(p_space_id, found -> 'needles', p_query ? 'words')
+            || relay.erase_kin(p_space_id, evidence, found -> 'loose'))
+        except select unnest(memories)), p_user_id, p_admin);
+    evidence := relay.erase_evidence(memories);
+    messages := relay.erase_messages_meant(p_space_id, memories, evidence, elsewhere,
+        array(select jsonb_array_elements_text(found -> 'telling')), p_user_id, p_admin, p_most + 1);
+    return jsonb_build_object('query', p_query, 'needles', found -> 'needles', 'loose', found -> 'loose',
+        'memories', memories, 'messages', messages[:p_most], 'more', cardinality(messages) > p_most,
+        'summaries', relay.erase_summaries(p_space_id, messages[:p_most], found -> 'loose', p_user_id, p_admin),
         'documents', coalesce((select jsonb_agg(id) from document where message_id = any (messages[:p_most])), '[]'));
 end $$;
+
+-- How much a plan takes: {memories, messages, summaries, documents}.
+create or replace function relay.erase_counts(p_plan jsonb) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_object_agg(name, jsonb_array_length(p_plan -> name))
+    from unnest(array['memories', 'messages', 'summaries', 'documents']) as name
+$$;
 
 -- Words of what goes that a few other messages have too, the rarest first: [{word, messages}], for who wants them all.
 create or replace function relay.erase_left(p_space_id bigint, p_plan jsonb) returns jsonb
@@ -196,7 +252,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select from message m
                 where relay.words_of_space(m.space_id, m.words) @@ relay.word_of_space(p_space_id, word)::tsquery
                     and m.space_id = p_space_id
-                    and not m.id = any (array(select jsonb_array_elements_text(p_plan -> 'messages')::bigint))
+                    and m.id <> all (array(select jsonb_array_elements_text(p_plan -> 'messages')::bigint))
                 limit 21) few) as messages
         from (select distinct word from jsonb_array_elements(p_plan -> 'needles') as needle,
             jsonb_array_elements_text(needle -> 'words') as word) own
@@ -214,14 +270,11 @@ declare
     own constant bigint := relay.find_space(p_space);
     plan constant jsonb := relay.erase_plan(own, p_query, p_user_id, p_admin, 2000);
     made bigint;
-    counted jsonb;
+    counted constant jsonb := relay.erase_counts(plan);
 begin
-    delete from erasure where status = 'preview' and created_at < now() - interval '15 minutes';
     if own is null or plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]' then
         return null;
     end if;
-    select jsonb_object_agg(name, jsonb_array_length(plan -> name)) into counted
-    from unnest(array['memories', 'messages', 'summaries', 'documents']) as name;
     insert into erasure (space_id, user_id, work, counts) values (own, p_user_id, plan, counted) returning id into made;
     return jsonb_build_object('erasure_id', made, 'counts', counted, 'more', plan -> 'more',
         'memories', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (

@@ -214,7 +214,10 @@ begin
     where m.id = any (array(select jsonb_array_elements_text(p_finding -> 'evidence')::bigint))
         and m.thread_id = p_thread_id and m.role = 'user' and m.status <> 'replaced' and t.teaches and not s.private
     order by m.id desc limit 1;
-    if said.id is null then
+    if said.id is null or exists (
+        select from jsonb_array_elements_text(p_finding -> 'evidence') as one
+        where not exists (select from message where id = one::bigint))
+    then
         return;
     end if;
     held := relay.turn_of_finding(said);

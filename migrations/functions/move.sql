@@ -52,6 +52,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             when 'message_version' then 't.message_id in (select m.id from relay.message m
                 join relay.session s on s.id = m.session_id where s.private and s.erased_at is null)'
             when 'turn' then 't.id in (select id from relay.private_turn)'
+            when 'inbox' then 't.turn_id in (select id from relay.private_turn)
+                or t.session_id in (select id from relay.session where private and erased_at is null)'
             when 'lane' then 't.open_turn_id in (select id from relay.private_turn)'
             when 'event' then 't.turn_id in (select id from relay.private_turn) or (t.bot_id, t.update_id) in (
                 select i.bot_id, i.update_id from relay.inbox i where i.turn_id in (select id from relay.private_turn))'
@@ -62,7 +64,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         ('session', 'title', 'null'), ('turn', 'prompt', 'null'), ('turn', 'told', 'null'), ('turn', 'error', 'null'),
         ('turn', 'status', 'case when t.status in (''working'', ''answered'') then ''failed'' else t.status end'),
         ('lane', 'open_turn_id', 'null'),
-        ('inbox', 'payload', 'null'), ('delivery', 'request', '''{}'''), ('delivery', 'sending_text', 'null'),
+        ('inbox', 'payload', 'null'),
+        ('inbox', 'status', 'case when t.status in (''pending'', ''claimed'') then ''failed'' else t.status end'),
+        ('delivery', 'request', '''{}'''), ('delivery', 'sending_text', 'null'),
         ('posted', 'part', 'null'), ('event', 'payload', 'null')
     ) as hidden (name, col, instead)
     where hidden.name = p_table and hidden.col = p_column

@@ -1,39 +1,29 @@
 -- Sessions off the record: what is said in one stays in its own rows, and goes with its end.
 
--- Whether a chat's topic has a session off the record, whoever's memory is used there.
-create or replace function relay.off_record(p_chat_id bigint, p_topic_id bigint) returns boolean
+-- The running session off the record of a chat's topic, whoever's memory is used there; null when there is none.
+create or replace function relay.off_record(p_chat_id bigint, p_topic_id bigint) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select exists (
-        select from thread t join session s on s.id = t.session_id
-        where t.chat_id = p_chat_id and t.topic_id = p_topic_id and s.private and s.ended_at is null)
+    select s.id from thread t join session s on s.id = t.session_id
+    where t.chat_id = p_chat_id and t.topic_id = p_topic_id and s.private and s.ended_at is null
+    order by s.id desc limit 1
 $$;
 
--- The sessions off the record of a space of which something is still there.
-create or replace function relay.private_sessions(p_space_id bigint) returns bigint[]
+-- The session off the record in which a turn's message came in, be it over by now; but not one that so many silent hours
+-- had ended when it came.
+create or replace function relay.said_off_record(p_turn_id bigint, p_idle_hours integer) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select array(select id from session where space_id = p_space_id and private and erased_at is null)
-$$;
-
--- The turns of a session off the record, with the controls that passed it by.
-create or replace function relay.private_turns(p_session_id bigint) returns bigint[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select array(
-        select t.id from turn t where t.thread_id = s.thread_id and t.session_id = s.id
-        union
-        select t.id from turn t
-        where t.kind = 'control' and t.created_at >= s.started_at and t.created_at <= coalesce(s.ended_at, now())
-            and t.lane_id in (select l.id from lane l join thread h on h.chat_id = l.chat_id and h.topic_id = l.topic_id
-                where h.id = s.thread_id))
-    from session s where s.id = p_session_id
+    select max(s.id) from inbox i join session s on s.id = i.session_id join thread t on t.id = s.thread_id
+    where i.turn_id = p_turn_id
+        and (s.ended_at is not null or i.received_at <= t.last_at + make_interval(hours => p_idle_hours))
 $$;
 
 -- Erases what was said in a session off the record that has ended, five hundred messages at most; what is still being
--- answered goes when its turn ends. Whether nothing is left.
+-- answered, or waits for that, goes when its turn ends. Whether nothing is left.
 create or replace function relay.erase_private(p_session_id bigint) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own session;
-    turns bigint[] := relay.private_turns(p_session_id);
+    turns bigint[] := array(select id from private_turn where session_id = p_session_id);
     busy bigint[];
     ids bigint[];
 begin
@@ -46,8 +36,12 @@ begin
         select id from message where session_id = own.id and not coalesce(turn_id = any (busy), false)
         order by id limit 500) few;
     perform relay.erase_turns(turns);
+    update inbox set payload = null
+    where session_id = own.id and payload is not null and status not in ('pending', 'claimed');
     perform relay.erase_messages(own.space_id, ids) where ids is not null;
-    if cardinality(busy) > 0 or exists (select from message where session_id = own.id) then
+    if cardinality(busy) > 0 or exists (select from message where session_id = own.id)
+        or exists (select from inbox where session_id = own.id and status in ('pending', 'claimed'))
+    then
         return false;
     end if;
     update session set title = null, erased_at = now() where id = own.id;
@@ -83,23 +77,29 @@ begin
     return true;
 end $$;
 
--- Begins a session off the record in a thread (p_on), or ends it. Returns {private, was}: how it is, and how it was.
-create or replace function public.relay_private(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean)
+-- Begins a session off the record in a thread (p_on), or ends it: p_may: whether this person may, whoever began it.
+-- Returns {private, was}: how it is, and how it was; refused: they may not.
+create or replace function public.relay_private(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean, p_user_id bigint, p_may boolean)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread;
     was boolean;
+    begun bigint;
 begin
     if p_on is null then
-        return jsonb_build_object('private', relay.off_record(p_chat_id, p_topic_id));
+        return jsonb_build_object('private', relay.off_record(p_chat_id, p_topic_id) is not null);
     end if;
     own := relay.ensure_thread(relay.ensure_space(p_space), p_chat_id, p_topic_id, 1000000);
-    was := (select private from session where id = own.session_id);
-    if p_on and not was then
+    select private, begun_by into was, begun from session where id = own.session_id;
+    if not p_may and p_on <> was and (p_on or begun is distinct from p_user_id) then
+        return jsonb_build_object('private', was, 'was', was, 'refused', true);
+    elsif p_on and not was then
         perform public.relay_new_session(p_space, p_chat_id, p_topic_id, '');
         select * into own from thread where id = own.id;
-        perform relay.next_session(own, true);
+        own.session_id := relay.next_session(own, true);
+        update session set begun_by = p_user_id where id = own.session_id;
     elsif not p_on then
         perform relay.end_private(own);
     end if;

@@ -25,6 +25,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'choices', (select c.choices from choice c where c.user_id = p_turn.user_id),
         'answer', case when p_turn.told is not null then p_turn.told
             || jsonb_build_object('changes', relay.changes_of(p_turn.id)) end,
+        'off_record', exists (select from inbox u where u.turn_id = p_turn.id and u.session_id is not null),
         'waited', (select extract(epoch from clock_timestamp() - min(u.received_at)) from inbox u
             where u.turn_id = p_turn.id),
         'updates', coalesce((
@@ -54,7 +55,8 @@ begin
     returning * into opened;
     select min(update_id) into border from inbox
     where lane_id = p_lane_id and status = 'pending' and update_id > first.update_id
-        and not (mergeable and first.mergeable and user_id is not distinct from first.user_id);
+        and not (mergeable and first.mergeable and user_id is not distinct from first.user_id
+            and session_id is not distinct from first.session_id);
     update inbox set status = 'claimed', turn_id = opened.id
     where (bot_id, update_id) in (
         select bot_id, update_id from inbox
@@ -147,6 +149,7 @@ declare
     added integer;
     stored integer := 0;
     lane_of bigint;
+    private_in bigint;
     control turn;
     controls jsonb := '[]';
     result jsonb;
@@ -175,11 +178,13 @@ begin
         if one.kind in ('turn', 'control') then
             lane_of := relay.ensure_lane(p_bot_id, one.chat_id, one.topic_id);
         end if;
-        insert into inbox (bot_id, update_id, lane_id, user_id, mergeable, status, payload, ready_at)
+        private_in := relay.off_record(one.chat_id, coalesce(one.topic_id, 0));
+        insert into inbox (bot_id, update_id, lane_id, user_id, mergeable, status, payload, ready_at, session_id)
         values (p_bot_id, one.update_id, lane_of, one.user_id, coalesce(one.mergeable, false),
             case one.kind when 'turn' then 'pending' when 'control' then 'claimed' else 'ignored' end,
             case when one.kind in ('turn', 'control') then one.payload end,
-            now() + make_interval(secs => coalesce(one.hold, 0)))
+            now() + make_interval(secs => coalesce(one.hold, 0)),
+            case when one.kind in ('turn', 'control') then private_in end)
         on conflict do nothing;
         get diagnostics added = row_count;
         continue when added = 0;
@@ -187,7 +192,7 @@ begin
         -- What a stranger sends is no event: nobody could stop it from growing.
         insert into event (kind, bot_id, update_id, user_id, payload)
         select coalesce(one.event, 'update'), p_bot_id, one.update_id, one.user_id,
-            case when not relay.off_record(one.chat_id, coalesce(one.topic_id, 0)) then
+            case when private_in is null then
                 coalesce(one.redacted, case when one.kind <> 'ignored' then one.payload end) end
         where one.kind <> 'ignored' or one.event is not null;
         if one.telegram_message_id is not null then
@@ -230,8 +235,8 @@ begin
     update delivery set status = 'failed', error = coalesce(p_error, 'the turn ended first')
     where turn_id = p_turn_id and status not in ('sent', 'failed');
     -- It was off the record, which has ended meanwhile.
-    perform relay.erase_private(s.id) from turn t join session s on s.id = t.session_id
-    where t.id = p_turn_id and s.private and s.ended_at is not null;
+    perform relay.erase_private(s.id) from private_turn p join session s on s.id = p.session_id
+    where p.id = p_turn_id and s.ended_at is not null;
     -- What a file held is not kept: an export lying here would outlive what it was made of.
     update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
     -- What was said aloud is in its message.
@@ -280,29 +285,10 @@ begin
     if held.status = 'working' and not exists (select from inbox where turn_id = held.id and not mergeable) then
         select min(update_id) into border from inbox
         where lane_id = held.lane_id and status = 'pending'
-            and not (mergeable and user_id is not distinct from held.user_id);
+            and not (mergeable and user_id is not distinct from held.user_id
+                and session_id is not distinct from (select max(session_id) from inbox where turn_id = held.id));
         update inbox set turn_id = held.id, status = 'claimed'
         where lane_id = held.lane_id and status = 'pending' and (border is null or update_id < border);
     end if;
     return relay.turn_json(held);
-end $$;
-
--- Drops what only served to recognise repeats: done updates after some days, and events of updates nobody answered.
--- Returns how many rows went; a run that drops p_limit of either may have left more.
-create or replace function public.relay_tidy(p_days integer, p_limit integer) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    dropped integer;
-    forgotten integer;
-begin
-    delete from inbox where (bot_id, update_id) in (
-        select bot_id, update_id from inbox
-        where status in ('done', 'ignored') and received_at < now() - make_interval(days => p_days)
-        order by received_at limit p_limit);
-    get diagnostics dropped = row_count;
-    delete from event where id in (
-        select id from event where kind = 'ignored' and at < now() - make_interval(days => p_days)
-        order by at limit p_limit);
-    get diagnostics forgotten = row_count;
-    return to_jsonb(dropped + forgotten);
 end $$;

@@ -129,13 +129,14 @@ declare
     replaced bigint := held.replaces_turn_id;
     replied jsonb := p_input -> 'reply_to';
     budget integer;
+    private_in bigint := coalesce(held.session_id, relay.said_off_record(held.id, (p_input ->> 'idle_hours')::integer));
 begin
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     budget := case when own.recalls then (p_input ->> 'memory_budget')::integer else 0 end;
-    -- What began off the record stays so when it runs again.
+    -- What was said off the record stays so, be that over by now.
     own.session_id := coalesce(
-        (select id from session where id = held.session_id and private and ended_at is not null), own.session_id);
+        (select id from session where id = private_in and private and thread_id = own.id), own.session_id);
     if (p_input ->> 'retry')::boolean then
         said := coalesce(held.user_message_id, relay.reopen_message(own,
             (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));

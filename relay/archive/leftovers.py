@@ -12,18 +12,20 @@ from relay.archive.backup import Backup, Made
 from relay.archive.nightly import NAME, fresh
 from relay.archive.private import FileRefused, in_thread
 from relay.errors import DatabaseError
-from relay.ports import Vacuums
+from relay.ports import Keeper, Vacuums
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """The backups of one installation, and its database's files. `days`: for how long nightly backups are kept."""
+    """The backups of one installation, its database's files, and the kept copies of what people sent. `days`: for how
+    long nightly backups are kept."""
 
     backup: Backup
     folder: Path
     days: int
+    keeper: Keeper | None = None
 
     def files(self) -> list[Path]:
         """The backups that are there, oldest first."""

@@ -91,6 +91,8 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         nothing = unsaid(turn, bot, place, space, messages[0].get("from") or {})
         return Understood(place, replace(nothing, retry=True, retry_turn=correction["turn_id"], replaces=True))
     blocks = joined_blocks(messages, turn.user_id, bot.id)
+    if turn.off_record:
+        blocks = [{**one, "file": {**one["file"], "kept": False}} if "file" in one else one for one in blocks]
     refusals = [line for message in messages for line in refusals_of(message)]
     if not blocks:
         return Understood(place, notice=next(iter(refusals), None))

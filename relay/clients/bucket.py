@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import httpx
@@ -50,6 +50,17 @@ class Bucket:
         except Exception as error:
             self._private = None
             log.warning("a file is not kept", error=type(error).__name__)
+
+    async def remove(self, unique_ids: Sequence[str]) -> bool:
+        """See `ports.Keeper.remove`."""
+        try:
+            async with asyncio.timeout(SECONDS), self._storage() as storage:
+                await self._is_private(storage)  # it is there then, and what is not in it is no trouble
+                await storage.from_(NAME).remove(list(unique_ids))
+        except Exception as error:
+            log.warning("kept files cannot be removed", error=type(error).__name__)
+            return False
+        return True
 
     async def _is_private(self, storage: Any) -> bool:
         """Whether the bucket, which is made where there is none, is closed to others. The log says once if not."""

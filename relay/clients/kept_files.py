@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -24,9 +26,9 @@ class KeptFiles:
         """Removes what a process that broke off had begun to write."""
         self._folder = folder
         self._full = False
-        for partial in folder.glob("*/.*.partial"):
+        for half in folder.glob("*/.*.partial"):
             with contextlib.suppress(OSError):
-                partial.unlink()
+                half.unlink()
 
     async def get(self, unique_id: str) -> bytes | None:
         """See `ports.Keeper.get`."""
@@ -44,6 +46,16 @@ class KeptFiles:
                     await in_thread(self._write, path, content)
             except (FileRefused, OSError) as error:
                 log.warning("a file is not kept", error=type(error).__name__)
+
+    async def remove(self, unique_ids: Sequence[str]) -> bool:
+        """See `ports.Keeper.remove`."""
+        try:
+            for path in filter(None, map(self._path, unique_ids)):
+                await in_thread(partial(path.unlink, missing_ok=True))
+        except OSError as error:
+            log.warning("a kept file cannot be removed", error=type(error).__name__)
+            return False
+        return True
 
     def _is_full(self) -> bool:
         """Whether the disk is nearly full: then nothing more is kept, which the log says once."""

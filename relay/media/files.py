@@ -52,7 +52,7 @@ class Files:
             yield await self._got(attachment)
 
     async def _got(self, attachment: Attachment) -> bytes:
-        if self._keeper is None:
+        if self._keeper is None or not attachment.kept:
             return await self._fetched(attachment)
         content = await self._keeper.get(attachment.unique_id)
         if content is None:
@@ -85,6 +85,11 @@ class Files:
             if attempt < TRIES - 1:
                 await asyncio.sleep(min(pause, 30))
         raise MediaRefused(LATER)
+
+
+def still_of(unique_id: str) -> str:
+    """Under which id the still picture of a film is kept."""
+    return f"{unique_id}-still"
 
 
 def too_large(size: int, most: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 from relay.errors import MediaRefused
 from relay.media.cache import Cache
-from relay.media.files import Files
+from relay.media.files import Files, still_of
 from relay.media.prepared import Prepared, in_base64
 from relay.media.reading import NAMES, Read
 from relay.models import Attachment, Block
@@ -61,7 +61,7 @@ class Pictures:
         if not attachment.preview:
             raise MediaRefused(NO_PREVIEW)
         still = replace(
-            attachment, file_id=attachment.preview, unique_id=f"{attachment.unique_id}-still", mime="", size=STILL
+            attachment, file_id=attachment.preview, unique_id=still_of(attachment.unique_id), mime="", size=STILL
         )
         return replace(await self._opened(still), preview=True)
 

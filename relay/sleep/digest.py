@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from relay.derivation import Input, derived
+from relay.derivation import Derivation, Input, derived
 from relay.errors import RelayError
 from relay.jobs import as_data
 from relay.marks import harmless
@@ -58,7 +58,7 @@ class Digests:
         if day is None:
             return 0
         text = await written(self.mind, day)
-        notice = {"text": text} if text else None
+        notice = {"text": text, "inputs": list(derivation_of(self.mind, day).inputs)} if text else None
         return int(await self.mind.store.post_digest(space_id, self.bot_id, notice))
 
 
@@ -66,11 +66,16 @@ async def written(mind: Mind, day: Json) -> str:
     """A day's digest as Markdown; empty when there is nothing to tell. Raises what the model raises."""
     if len(day["messages"]) < LEAST_MESSAGES:
         return ""
-    inputs = [Input("message", row["id"], row["text"]) for row in day["messages"]]
-    inputs += [Input("memory", row["id"], row["content"]) for row in day["learned"]]
-    derivation = derived("digest", f"{VERSION}/{mind.model_name}", inputs)
+    derivation = derivation_of(mind, day)
     topics = await mind.answer(day["space_id"], "digest", derivation, (DIGEST, day_as_data(day)), MOST_TOKENS, checked)
     return as_markdown(topics)
+
+
+def derivation_of(mind: Mind, day: Json) -> Derivation:
+    """What a day's digest is made of."""
+    inputs = [Input("message", row["id"], row["text"]) for row in day["messages"]]
+    inputs += [Input("memory", row["id"], row["content"]) for row in day["learned"]]
+    return derived("digest", f"{VERSION}/{mind.model_name}", inputs)
 
 
 def day_as_data(day: Json) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from relay.erasing import erased
+from relay.erasing import erased, remove_files
 from relay.errors import MessengerError, RelayError
 from relay.verbs.registry import (
     ADMINS_ONLY,
@@ -106,6 +106,7 @@ def counts(number: Json) -> str:
 @pressed("xk")
 async def keep(call: Call, erasure_id: str) -> Pressed:
     """Leaves it all as it is."""
+    await call.store.erase_keep(number_in(erasure_id) or 0, call.user_id)
     return Pressed("Kept.", "Nothing was erased.", [])
 
 
@@ -132,6 +133,7 @@ async def told(call: Call, done: Json) -> str:
     lines = [f"🔥 Erased for good: {counts(done['counts'])}."]
     leftovers = call.house.leftovers
     if leftovers is not None:
+        await remove_files(call.store, leftovers.keeper)
         lines.append(leftovers.told())
         lines.append("" if await leftovers.vacuum() else OVER_REST)
     if done["posted"]:

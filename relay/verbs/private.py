@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from relay.verbs.registry import Call, Told, verb
+from relay.verbs.controls import may_switch
+from relay.verbs.registry import ADMINS_ONLY, Call, Told, verb
 
 BEGUN = (
     "🕶 **Off the record.** A new conversation has begun here. Nothing of it is learned, summarised, searched, exported "
     "or backed up, and all of it is erased when it ends: with /private off, with /new, or after 12 silent hours. What "
     "I know of you I still use. Your messages stay in Telegram, and what you write goes to the model that answers."
 )
+
+NOT_ENDED = "This conversation is off the record. Whoever began that ends it, or an admin."
 
 
 @verb("private", usage="[off]", help="talk off the record: erased at its end")
@@ -18,7 +21,10 @@ async def private(call: Call) -> Told:
     if word not in ("", "on", "off", "status"):
         return Told("Write /private to talk off the record, and /private off to end it.")
     on = None if word == "status" else word != "off"
-    done = await call.store.private(call.space, call.chat_id, call.topic_id, on)
+    may = may_switch(call, call.space)
+    done = await call.store.private(call.space, call.chat_id, call.topic_id, on, call.user_id, may)
+    if done.get("refused"):
+        return Told(ADMINS_ONLY if on else NOT_ENDED)
     if on is None:
         is_on = "🕶 This conversation is off the record." if done["private"] else "This conversation is on the record."
         return Told(is_on)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from relay.sleep.words import night_told
+from relay.verbs.controls import may_switch
+from relay.verbs.private import NOT_ENDED
 from relay.verbs.registry import Call, House, Json, Told, counted, literal, offered, verb
 from relay.verbs.times import moment
 from relay.verbs.usage import summed
@@ -39,6 +41,10 @@ async def help_text(call: Call) -> Told:
 async def new(call: Call) -> Told:
     """Ends this thread's session."""
     title = " ".join(call.text.split())[:80]
+    if not may_switch(call, call.space):
+        ended = await call.store.private(call.space, call.chat_id, call.topic_id, False, call.user_id, may=False)
+        if ended.get("refused"):
+            return Told(NOT_ENDED)
     done = await call.store.new_session(call.space, call.chat_id, call.topic_id, title)
     named = f": **{literal(title)}**" if title else "."
     if done.get("private"):

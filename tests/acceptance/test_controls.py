@@ -204,6 +204,27 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     assert (await asked("resume"))["remembers"] is True
     assert (await asked("changes"))["changes"]
     assert (await asked("status"))["memory"] == "on"
+    number = str(row["id"])
+    assert (await asked("pin", number))["changes"]
+    assert (await asked("show", number))["memory"]["pinned"] is True  # type: ignore[index]
+    assert (await asked("unpin", number))["changes"]
+    assert (await asked("edit", number, "Olga's", "kite", "is", "called", "Tramontana"))["changes"]
+    past = await asked("history", number)
+    assert [one["action"] for one in past["changes"]][-1] == "learn"  # type: ignore[index,union-attr]
+    assert "Olga's kite is Tramontana" in str(past)
+    assert (await asked("here", "quiet"))["teaches"] is False
+    assert (await asked("here", "teach"))["teaches"] is True
+    assert (await asked("private"))["private"] is True
+    assert (await asked("private", "off"))["private"] is False
+    await asked("forget", "Traxxx*", "--yes")
+    assert "called Tramontana" in str(await asked("show", "Tramontana"))
+    await asked("forget", "Tramont*")
+    assert "called Tramontana" in str(await asked("show", "Tramontana")), "it was only shown"
+    await asked("forget", "Tramont*", "--yes")
+    assert (await asked("show", "Tramontana"))["memories"] == []
+    code, shown = await relay(settings, tmp_path, "memory", "controls")
+    assert code != 0
+    assert "relay memory status" in shown
     found = await asked("erase", "Tramontana")
     assert found["erased"] is None
     done = await asked("erase", "Tramontana", "--yes", "--purge-backups")
@@ -216,7 +237,7 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     assert "Tramontana" not in (await town.ask(dm, olga, "/memory")).text
 
 
-@pytest.mark.parametrize("word", ["/memory off", "/memory reset", "/memory pause 1h"])
+@pytest.mark.parametrize("word", ["/memory off", "/memory reset", "/memory pause 1h", "/private"])
 async def test_a_groups_memory_is_switched_by_those_who_run_the_bot(town: Town, word: str) -> None:
     (ada, _), (ben, _) = town.person("Ada"), town.person("Ben")
     group, name = town.group(ada, ben), f"@{town.tg.bot.username}"

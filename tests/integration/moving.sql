@@ -26,8 +26,9 @@ from generate_series(1, 60) n;
 insert into thread (space_id, chat_id, topic_id, session_id, exchange_count, summary_id, context_from, last_at)
 select 1 + n % 60, -9007199254740993 - n, n % 3, nullif(n, 7), n, nullif(n % 400, 0), n, pg_temp.at(n)
 from generate_series(1, 400) n;
-insert into session (thread_id, space_id, title, started_at, ended_at)
-select 1 + n % 400, 1 + n % 60, nullif(pg_temp.odd(n), ''), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 9) end
+insert into session (thread_id, space_id, title, started_at, ended_at, begun_by)
+select 1 + n % 400, 1 + n % 60, nullif(pg_temp.odd(n), ''), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 9) end,
+    nullif(n % 5, 0)
 from generate_series(1, 700) n;
 insert into lane (bot_id, chat_id, topic_id, due_at, open_turn_id)
 select 7000000000 + n, -9223372036854775808 + n, n % 3, case n % 5 when 0 then pg_temp.at(n) end, nullif(n % 9, 0)
@@ -41,9 +42,10 @@ select case n % 4 when 0 then 'control' else 'message' end, 7000000000 + n, null
     n % 2 = 0, nullif(pg_temp.odd(n), ''), pg_temp.json(n), pg_temp.json(n + 1), pg_temp.json(n + 2),
     nullif(pg_temp.odd(n + 1), ''), pg_temp.at(n), case n % 3 when 0 then pg_temp.at(n + 1) end, n % 5 = 0
 from generate_series(1, 4000) n;
-insert into inbox (bot_id, update_id, lane_id, turn_id, user_id, mergeable, status, payload, error, ready_at)
+insert into inbox (bot_id, update_id, lane_id, turn_id, user_id, mergeable, status, payload, error, ready_at, session_id)
 select 7000000000 + n % 3, 9007199254740990 + n, 1 + n % 400, nullif(1 + n % 4000, 11), n, n % 2 = 0,
-    (array['pending', 'claimed', 'done', 'failed', 'ignored'])[1 + n % 5], pg_temp.json(n), null, pg_temp.at(n)
+    (array['pending', 'claimed', 'done', 'failed', 'ignored'])[1 + n % 5], pg_temp.json(n), null, pg_temp.at(n),
+    nullif(n % 700, 0)
 from generate_series(1, 5000) n;
 insert into message (space_id, thread_id, session_id, turn_id, role, user_id, name, text, blocks, status, untrusted,
     created_at)
@@ -152,6 +154,7 @@ select gen_random_uuid(), pg_temp.at(n), (array['answer', 'summary', 'title'])[1
 from generate_series(1, 3000) n;
 insert into budget_warning (user_id, told_at)
 select 9007199254740993 + n, pg_temp.at(n) from generate_series(1, 300) n;
+insert into file_gone select 'file' || n from generate_series(1, 20) n;
 insert into erasure (space_id, user_id, status, work, counts, posted, created_at, done_at)
 select 1 + n % 60, 9007199254740993 + n, (array['preview', 'working', 'done'])[1 + n % 3], pg_temp.json(n),
     coalesce(pg_temp.json(n + 1), '{}'), pg_temp.json(n + 2), pg_temp.at(n), case n % 3 when 2 then pg_temp.at(n + 1) end

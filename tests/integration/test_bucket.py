@@ -21,6 +21,9 @@ async def test_a_file_is_kept_and_read_again(project: SupabaseProject) -> None:
     again = Bucket(project.url, project.secret_key)
     await again.put("AgADother", b"x")
     assert await again.get("AgADother") == b"x"
+    assert await again.remove(["AgADother", "AgADother-still"])
+    assert await again.get("AgADother") is None
+    assert await again.get("AgADxyz") == content
 
 
 async def test_others_neither_read_nor_write_it(project: SupabaseProject) -> None:

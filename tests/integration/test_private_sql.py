@@ -10,7 +10,7 @@ from relay.archive.export import pages
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BOT, House, fact, incoming_of, private, reply
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, message, private, reply
 
 WORDS = ("zanzibarix", "quetzalcoatlus")
 SEARCH = {"words": "zanzibarix", "phrases": [], "by": None, "here": None, "places": [], "since": None, "until": None}
@@ -19,7 +19,7 @@ SEARCH = {"words": "zanzibarix", "phrases": [], "by": None, "here": None, "place
 async def secret(house: House, sql: Sql, times: int = 6) -> None:
     """A session off the record in which a lot happens."""
     await house.exchange(ADA, "Before it.", "Yes.")
-    assert await house.store.private(private(ADA), ADA, 0, True) == {"private": True, "was": False}
+    assert await house.store.private(private(ADA), ADA, 0, True, ADA) == {"private": True, "was": False}
     for number in range(times):
         turn = await house.turn(ADA, f"Zanzibarix {number} is hidden")
         incoming = incoming_of(turn, f"Zanzibarix {number} is hidden", private(ADA))
@@ -52,7 +52,7 @@ async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, s
     )
     assert await sql("select count(*) from summary_due") == [(1,)], "of what was said before"
     assert await sql("select count(*) from title_due d join session s on s.id = d.session_id where private") == [(0,)]
-    done = await store.private(private(ADA), ADA, 0, False)
+    done = await store.private(private(ADA), ADA, 0, False, ADA)
     assert done == {"private": False, "was": True}
     assert await holding(sql, *WORDS) == {}
     assert await sql("select exchange_count from thread") == [(7,)]
@@ -94,7 +94,7 @@ async def test_what_is_being_answered_at_its_end_goes_with_its_turn(
     turn = await house.turn(ADA, "Zanzibarix once more")
     incoming = incoming_of(turn, "Zanzibarix once more", private(ADA))
     await store.begin(incoming, "model-1")
-    await store.private(private(ADA), ADA, 0, False)
+    await store.private(private(ADA), ADA, 0, False, ADA)
     assert await store.sweep_private(12) == 1
     await store.begin(incoming, "model-1")  # it runs again after a crash
     await store.finish(incoming, reply("Zanzibarix indeed", [fact(ADA, "zanzibarix")]))
@@ -127,3 +127,61 @@ async def test_backups_and_moves_leave_it_out(
         copied += str(page["rows"])
     assert "Before it." in copied
     assert not [word for word in WORDS if word in copied.lower()]
+
+
+async def test_what_waited_at_its_end_is_answered_and_goes_too(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql, 1)
+    claimed = await house.turn(ADA, "Zanzibarix was claimed")
+    assert await house.say(message(ADA, "Zanzibarix waited", entities=[{"type": "bot_command"}])) == []
+    await store.private(private(ADA), ADA, 0, False, ADA)
+    first = incoming_of(claimed, "Zanzibarix was claimed", private(ADA))
+    await store.begin(first, "model-1")
+    after = await sql("select session_id from thread")
+    told = await store.finish(first, reply("Zanzibarix!", [fact(ADA, "zanzibarix")]))
+    assert (told["changes"], told["signs"]) == ([], ["private"])
+    await house.close(claimed)
+    (waited,) = await house.claim()
+    second = incoming_of(waited, "Zanzibarix waited", private(ADA))
+    await store.begin(second, "model-1")
+    await store.finish(second, reply("Zanzibarix!"))
+    await house.close(waited)
+    assert await holding(sql, *WORDS) == {}
+    assert await sql("select count(*) from message where session_id = %s", after[0][0]) == [(0,)]
+    assert await sql("select count(*) from session where private and erased_at is null") == [(0,)]
+    on = await house.exchange(ADA, "On the record again.")
+    assert on.context.recent == []
+    assert await sql("select count(*) from message where session_id = %s", after[0][0]) == [(2,)]
+
+
+async def test_what_was_set_aside_before_it_began_goes_too(house: House, store: Store, sql: Sql) -> None:
+    await secret(house, sql, 1)
+    turn = await house.turn(ADA, "Zanzibarix breaks it")
+    for _ in range(3):
+        aside = await store.fail(turn, "broken", 0.0)
+        if not aside:
+            (turn,) = await house.claim()
+    assert "inbox" in await holding(sql, *WORDS)
+    await store.private(private(ADA), ADA, 0, False, ADA)
+    assert await holding(sql, *WORDS) == {}
+
+
+async def test_what_waits_in_it_is_in_no_copy(house: House, store: Store, sql: Sql, database: Any) -> None:
+    await secret(house, sql, 1)
+    await house.say(message(ADA, "Zanzibarix waits"), limit=0)
+    copied = ""
+    for table in (await database.call("move_state"))["tables"]:
+        page = await database.call("move_page", table=table["name"], after=None, most_rows=1000, most_bytes=10**7)
+        copied += str(page["rows"])
+    assert not [word for word in WORDS if word in copied.lower()]
+    assert "pending" not in copied
+
+
+async def test_in_a_group_who_began_it_ends_it_or_who_may_switch(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "Hello", chat_id=GROUP)
+    refused = {"private": False, "was": False, "refused": True}
+    assert await store.private(group(), GROUP, 0, True, BEN, False) == refused
+    assert (await store.private(group(), GROUP, 0, True, ADA, True))["private"]
+    assert await store.private(group(), GROUP, 0, False, BEN, False) == {"private": True, "was": True, "refused": True}
+    assert await store.private(group(), GROUP, 0, False, ADA, False) == {"private": False, "was": True}
+    assert (await store.private(group(), GROUP, 0, True, ADA, True))["private"]
+    assert await store.private(group(), GROUP, 0, False, BEN, True) == {"private": False, "was": True}

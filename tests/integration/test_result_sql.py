@@ -17,7 +17,7 @@ from tests.integration.house import ADA, BEN, House
 
 
 def made_of(number: int) -> Derivation:
-    return derived("judge", 1, [Input("message", number, f"text {number}")])
+    return derived("judge", 1, [Input("text", number, f"text {number}")])
 
 
 async def spaces(house: House, sql: Sql) -> list[int]:

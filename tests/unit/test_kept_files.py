@@ -40,3 +40,12 @@ async def test_nothing_more_is_kept_on_a_disk_that_is_nearly_full(
     usage = Usage(100e9, 50e9, 50e9)
     await kept.put("AgADa", b"content")
     assert await kept.get("AgADa") == b"content"
+
+
+async def test_a_kept_file_is_removed_once_asked_for(tmp_path: Path) -> None:
+    kept = KeptFiles(tmp_path / "media")
+    await kept.put("AgADxyz", b"content")
+    await kept.put("AgADxyz-still", b"still")
+    assert await kept.remove(["AgADxyz", "AgADxyz-still", "AgADnever"])
+    assert await kept.get("AgADxyz") is None
+    assert not [path for path in (tmp_path / "media").rglob("*") if path.is_file()]

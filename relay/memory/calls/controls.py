@@ -57,9 +57,16 @@ class ControlCalls(Calls):
         """Forgets all that is known in a space, a batch of it; how many memories are left."""
         return int(await self._call("reset_memory", space=space.as_json(), user_id=user_id))
 
-    async def private(self, space: Space, chat_id: int, topic_id: int, on: bool | None) -> Json:
-        """Begins (on) or ends a session off the record: `{private, was}`. None: tells how it is."""
-        found: Json = await self._call("private", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, on=on)
+    async def private(
+        self, space: Space, chat_id: int, topic_id: int, on: bool | None, user_id: int, may: bool = True
+    ) -> Json:
+        """Begins (on) or ends a session off the record: `{private, was}`. None: tells how it is.
+
+        `may`: this person may, whoever began it; else they may end what they began, and else it is `refused`.
+        """
+        found: Json = await self._call(
+            "private", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, on=on, user_id=user_id, may=may
+        )
         return found
 
     async def sweep_private(self, idle_hours: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relay.memory.calls.base import Calls, Json
 from relay.models import Space
 
@@ -23,6 +25,14 @@ class EraseCalls(Calls):
     async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:
         """Lets an erasure that was shown happen: whether it does. From then on it is finished, whatever dies."""
         return bool(await self._call("erase_begin", erasure_id=erasure_id, user_id=user_id, admin=admin))
+
+    async def erase_keep(self, erasure_id: int, user_id: int) -> bool:
+        """Erases nothing of what was shown, and forgets that it was; whether there was something."""
+        return bool(await self._call("erase_keep", erasure_id=erasure_id, user_id=user_id))
+
+    async def files_gone(self, removed: Sequence[str] = ()) -> list[str]:
+        """The unique ids of files of which no copy may be kept, a hundred at most; without those that are `removed`."""
+        return list(await self._call("files_gone", removed=list(removed)))
 
     async def erase_step(self, erasure_id: int | None = None) -> Json | None:
         """Goes on with an erasure (None: the oldest) for a second: `{erasure_id, done, counts, posted}`.

@@ -24,6 +24,8 @@ class Buckets:
         if first == "bucket" and request.method == "GET":
             return self._described(rest, role)
         name, _, path = rest.partition("/")
+        if first == "object" and request.method == "DELETE":
+            return self._remove(await request.json(), role, name)
         if first != "object" or not path:
             return _refusal(404, "not_found", "Not Found")
         if request.method == "GET":
@@ -49,6 +51,12 @@ class Buckets:
         times = dict.fromkeys(("created_at", "updated_at"), "2026-01-01T00:00:00.000Z")
         told = {"id": name, "name": name, "owner": "", "public": self.public[name], "type": "STANDARD"}
         return web.json_response(told | limits | times)
+
+    def _remove(self, body: dict[str, list[str]], role: str, name: str) -> web.Response:
+        """What a role may not see it does not remove, without a word."""
+        seen = self.kept.get(name, {}) if role == "service_role" else {}
+        gone = [path for path in body["prefixes"] if seen.pop(path, None) is not None]
+        return web.json_response([{"name": path, "bucket_id": name} for path in gone])
 
     async def _put(self, request: web.Request, role: str, name: str, path: str) -> web.Response:
         if role != "service_role":

@@ -1,0 +1,186 @@
+-- After the rows of its plan, an erasure looks through all tables, page by page, for what says the same.
+
+-- Titles and names of topics that say it go; a title that a model made is owed again. In a group only an admin takes away
+-- what a person named.
+create or replace function relay.erase_titles(p_erasure relay.erasure) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    loose constant jsonb := p_erasure.work -> 'loose';
+    all_of_it constant boolean := relay.may_erase(
+        p_erasure.space_id, null, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
+begin
+    update title_due set status = 'due', failures = 0, error = null, not_before = now()
+    where session_id in (
+        select id from session
+        where space_id = p_erasure.space_id and titled_by = 'model' and relay.says(title, loose));
+    update session set title = null, titled_by = null
+    where space_id = p_erasure.space_id and title is not null and (all_of_it or titled_by = 'model')
+        and relay.says(title, loose);
+    update topic set name = ''
+    where all_of_it and relay.says(name, loose)
+        and (chat_id, topic_id) in (select chat_id, topic_id from thread where space_id = p_erasure.space_id);
+end $$;
+
+-- The chats in which a space's own things are said.
+create or replace function relay.chats_of(p_space_id bigint) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select coalesce(owner_id, chat_id) from space where id = p_space_id
+        union select chat_id from thread where space_id = p_space_id)
+$$;
+
+-- The next thousand messages of a space after an id: those that say it go, and from the blocks of others (what a tool
+-- found, for one) what does. What another person said, or was told, stays; what a tool found for them does not. Returns the
+-- last id that was looked at; null at the end.
+create or replace function relay.sweep_messages(p_erasure relay.erasure, p_after bigint) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    needles constant jsonb := p_erasure.work -> 'needles';
+    loose constant jsonb := p_erasure.work -> 'loose';
+    admin constant boolean := coalesce((p_erasure.work ->> 'admin')::boolean, false);
+    looked bigint;
+    whole bigint[];
+    blocks_only bigint[];
+begin
+    with page as (
+        select * from message where id > p_after order by id limit 1000),
+    own as (
+        select p.*, relay.may_erase(p.space_id, p.user_id, p_erasure.user_id, admin) as may
+        from page p where p.space_id = p_erasure.space_id),
+    said as (
+        select id, may and relay.says(text, needles) as is_said, relay.says(blocks::text, loose)
+            and (may or role = 'assistant' and not relay.says(text, loose)) as in_blocks
+        from own)
+    select (select max(id) from page), array_agg(id) filter (where is_said),
+        array_agg(id) filter (where in_blocks and not is_said)
+    into looked, whole, blocks_only from said;
+    if whole is not null then
+        perform relay.erase_messages(p_erasure.space_id, whole);
+        update erasure set work = jsonb_set(work, '{gone}', (work -> 'gone') || to_jsonb(whole)) where id = p_erasure.id;
+    end if;
+    update message set blocks = case role when 'assistant' then jsonb_build_array(jsonb_build_object('role', 'assistant',
+            'content', jsonb_build_array(jsonb_build_object('type', 'text', 'text', text))))
+        else jsonb_build_array(jsonb_build_object('type', 'text', 'text', text)) end
+    where id = any (blocks_only);
+    delete from message_version v using message m
+    where m.id = v.message_id and m.space_id = p_erasure.space_id and m.id > p_after and m.id <= looked
+        and relay.may_erase(m.space_id, m.user_id, p_erasure.user_id, admin)
+        and relay.says(v.blocks::text || v.text, needles);
+    return looked;
+end $$;
+
+-- The next five hundred turns after an id: those of the space's chats that keep what says it, or what was made of what
+-- is gone, keep it no longer. Another person's turn loses only what it took into its prompt.
+create or replace function relay.sweep_turns(p_erasure relay.erasure, p_after bigint) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    loose constant jsonb := p_erasure.work -> 'loose';
+    admin constant boolean := coalesce((p_erasure.work ->> 'admin')::boolean, false);
+    chats constant bigint[] := relay.chats_of(p_erasure.space_id);
+    inputs constant text[] := relay.gone_inputs(p_erasure);
+    looked bigint;
+    saying bigint[];
+    prompts bigint[];
+begin
+    with page as (
+        select * from turn where id > p_after order by id limit 500),
+    own as (
+        select p.*, relay.may_erase(p_erasure.space_id, p.user_id, p_erasure.user_id, admin) as may
+        from page p left join lane l on l.id = p.lane_id
+        where p.space_id = p_erasure.space_id or p.space_id is null and l.chat_id = any (chats))
+    select (select max(id) from page), array_agg(o.id) filter (where o.prompt -> 'inputs' ?| inputs
+            or o.may and relay.turn_says(o.id, concat_ws(' ', o.prompt, o.told), loose)),
+        array_agg(o.id) filter (where not o.may and relay.says(o.prompt::text, loose))
+    into looked, saying, prompts from own o;
+    perform relay.erase_turns(saying) where saying is not null;
+    update turn set prompt = null where id = any (prompts) and status in ('done', 'failed');
+    return looked;
+end $$;
+
+-- Whether a turn keeps what says it, in what it has itself or in what came in, was sent and happened with it.
+create or replace function relay.turn_says(p_turn_id bigint, p_own text, p_needles jsonb) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.says(p_own, p_needles)
+        or exists (select from delivery where turn_id = p_turn_id
+            and relay.says(concat_ws(' ', request, sending_text), p_needles))
+        or exists (select from announcement where turn_id = p_turn_id and relay.says(before::text, p_needles))
+        or exists (select from inbox where turn_id = p_turn_id and relay.says(payload::text, p_needles))
+        or exists (select from posted where turn_id = p_turn_id and relay.says(part::text, p_needles))
+        or exists (select from event where turn_id = p_turn_id and relay.says(payload::text, p_needles))
+$$;
+
+-- All that is gone, by the names under which derivations know it.
+create or replace function relay.gone_inputs(p_erasure relay.erasure) returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select relay.input_names('message', array(select jsonb_array_elements_text(p_erasure.work -> 'gone')::bigint))
+        || relay.input_names('memory', array(
+            select jsonb_array_elements_text(p_erasure.work -> 'gone_memories')::bigint))
+$$;
+
+-- The next two thousand events after an id: those of the space's chats that say it, and are not another
+-- person's, are left without what they held.
+create or replace function relay.sweep_events(p_erasure relay.erasure, p_after bigint) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    loose constant jsonb := p_erasure.work -> 'loose';
+    chats constant bigint[] := relay.chats_of(p_erasure.space_id);
+    looked bigint;
+begin
+    select max(id) into looked from (select id from event where id > p_after order by id limit 2000) page;
+    update event set payload = null
+    where id > p_after and id <= looked and payload is not null and relay.says(payload::text, loose)
+        and relay.may_erase(p_erasure.space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean)
+        and (space_id = p_erasure.space_id or space_id is null and (
+            jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats)
+            or user_id = any (chats)));
+    return looked;
+end $$;
+
+-- The next five hundred entries of the index after an id: what says it is made anew from its source, and gone where that
+-- is.
+create or replace function relay.sweep_entries(p_erasure relay.erasure, p_after bigint) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    looked bigint;
+begin
+    select max(id) into looked from (select id from entry where id > p_after order by id limit 500) page;
+    perform relay.reindex(kind, source_id, part) from entry
+    where id > p_after and id <= looked and space_id = p_erasure.space_id
+        and relay.says(concat_ws(' ', name, array_to_string(tags, ' '), words), p_erasure.work -> 'loose');
+    return looked;
+end $$;
+
+-- Memories that say it, learned meanwhile, and what others' history has of it.
+create or replace function relay.sweep_memories(p_erasure relay.erasure) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    needles constant jsonb := p_erasure.work -> 'needles';
+    admin constant boolean := (p_erasure.work ->> 'admin')::boolean;
+    saying constant bigint[] := relay.erasable(
+        p_erasure.space_id, relay.erase_saying(p_erasure.space_id, needles, false), p_erasure.user_id, admin);
+begin
+    perform relay.erase_memory_rows(p_erasure.space_id, saying) where cardinality(saying) > 0;
+    delete from memory_change c using memory m
+    where c.space_id = p_erasure.space_id and m.id = c.memory_id and relay.says(c.before ->> 'content', needles)
+        and relay.may_erase(m.space_id, m.subject_id, p_erasure.user_id, admin);
+end $$;
+
+-- Takes what says it out of all tables that only hold what is derived from others: whichever have a space_id, are small,
+-- and have none of Relay's first tables' names. They are made again.
+create or replace function relay.sweep_derived(p_erasure relay.erasure) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+begin
+    for one in
+        select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'space_id'
+        where c.relnamespace = 'relay'::regnamespace and c.relkind = 'r' and c.relname not in (
+            'thread', 'session', 'turn', 'message', 'memory', 'memory_change', 'event', 'signal', 'document',
+            'document_part', 'spend', 'erasure', 'entry', 'lexeme', 'lexeme_change', 'embedding')
+    loop
+        execute format('delete from relay.%I t where space_id = $1 and relay.says(to_jsonb(t)::text, $2)', one.relname)
+        using p_erasure.space_id, p_erasure.work -> 'loose';
+    end loop;
+    perform relay.add_up_space(p_erasure.space_id);
+end $$;
+

@@ -1,0 +1,111 @@
+"""How a command of `relay memory …` does what one of the chat does, and tells it to programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from relay.errors import SettingsError
+from relay.settings import Settings
+from relay.shell import ready, run_work
+
+Json = dict[str, Any]
+PAGE = 100
+
+
+ELSEWHERE = {
+    "controls": "relay memory status",
+    "pending": "relay memory waiting",
+    "remember": "relay remember",
+}
+"""What people call in the chat what is called otherwise here."""
+
+
+class Commands(TyperGroup):
+    """What is no command here is looked up in memory, as /memory does in the chat."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first word names, or the look for all words.
+
+        A word that is a command of the chat and none here is not looked for: that would hide that nothing was done.
+        """
+        if args and args[0] not in self.commands:
+            if args[0] in ELSEWHERE:
+                ctx.fail(f"That is: {ELSEWHERE[args[0]]}")
+            return super().resolve_command(ctx, ["show", *args])
+        return super().resolve_command(ctx, args)
+
+
+memory = typer.Typer(
+    cls=Commands,
+    invoke_without_command=True,
+    add_completion=False,
+    help="What I know about you.",
+    rich_markup_mode=None,
+)
+AsJson = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
+Words = Annotated[list[str] | None, typer.Argument()]
+
+
+def printed(value: Any) -> None:
+    """Prints JSON."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def verb(
+    command: str, as_json: bool, after: Callable[[Any, Any], Awaitable[Json]] | None = None, *, sure: bool = False
+) -> None:
+    """Does what a command of the chat does; with --json, what it said and how it stands then. `sure`: its first button
+    is pressed."""
+    settings = ready(quiet=True)
+    from relay import terminal
+
+    async def work() -> None:
+        if not as_json:
+            await terminal.once(settings, command, sure)
+            return
+        said = await terminal.heard(settings, command, sure)
+        printed({"said": said, **(await read_owned(settings, after) if after else {})})
+
+    run_work(work())
+
+
+async def read_owned(settings: Settings, read: Callable[[Any, Any], Awaitable[Json]]) -> Json:
+    """Reads something of the owner's memory. `read` gets the store and the space."""
+    from relay.app import opened
+    from relay.memory.people import People
+    from relay.models import Space
+
+    async with opened(settings) as relay:
+        people = People(settings.admins)
+        await people.refresh(relay.store)
+        return await read(relay.store, Space("private", owner_id=min(people.admins, default=1)))
+
+
+def shown(command: str, as_json: bool, read: Callable[[Any, Any], Awaitable[Json]]) -> None:
+    """Shows something as the chat does, or as JSON without asking the chat."""
+    if not as_json:
+        verb(command, False)
+        return
+    settings = ready(quiet=True)
+
+    async def work() -> None:
+        printed(await read_owned(settings, read))
+
+    run_work(work())
+
+
+async def controls(store: Any, space: Any) -> Json:
+    return dict(await store.controls(space, 0, 0))
+
+
+async def owned(store: Any, space: Any, number: int) -> Json:
+    """A memory of the owner's by its number. Raises `SettingsError` when there is none."""
+    row: Json | None = await store.opened(number, space.owner_id, True)
+    if row is None or row["space"] != space.as_json():
+        raise SettingsError(f"There is no memory {number} of yours. `relay memory --json` lists them.")
+    return row

@@ -1,0 +1,265 @@
+"""Erasing and what was derived: announced, judged, summarised, cached and planned, before, meanwhile and after."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from relay.clients.kept_files import KeptFiles
+from relay.derivation import Input, derived
+from relay.erasing import remove_files
+from relay.media.files import Files
+from relay.memory.store import Store
+from relay.models import Attachment
+from relay.testing import FakeMessenger
+from tests.integration.conftest import Sql
+from tests.integration.dump import holding
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, private
+from tests.integration.test_erase_sql import WORDS, erase
+
+Json = dict[str, Any]
+BIRD = "My parrot is called Zanzibarix, a quetzalcoatlus"
+
+
+def found(evidence: int, content: str) -> Json:
+    row = {"action": "learn", "kind": "fact", "content": content, "subject_id": ADA, "subject": "Ada", "by": "judge"}
+    return row | {"evidence": [evidence], "pending": False, "tainted": False, "tags": []}
+
+
+def judged(work: Json, *findings: Json) -> Json:
+    return {key: work[key] for key in ("after", "again", "through")} | {
+        "findings": list(findings),
+        "fallback": False,
+        "again_seconds": None,
+    }
+
+
+async def sent(house: House, turn: Any, text: str, number: int = 900) -> None:
+    """The answer of a turn reaches the chat."""
+    request = {"chat_id": ADA, "text": text}
+    await house.store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": request}])
+    row = {"seq": 1, "status": "sent", "telegram_message_id": number, "error": None}
+    await house.store.sent(turn, [row], True)
+
+
+async def announced(house: House, text: str, answer: str) -> Json:
+    """Something is said, judged, and told in a line under its answer; what the judge had."""
+    said = await house.exchange(ADA, text, answer, close=False)
+    await sent(house, said.turn, answer)
+    (work,), _ = await house.store.claim_judging(1, 60)
+    assert await house.store.keep_judged(work["thread_id"], judged(work, found(work["through"] - 1, f"said: {text}")))
+    (due,) = await house.store.claim_announcements(BOT.id, 4, 60)
+    request = due["before"] | {"text": f"{answer}\n\n🧠 said: {text}"}
+    assert await house.store.announced(due["turn_id"], 1, request)
+    return dict(work)
+
+
+async def test_what_an_answer_was_before_its_line_goes_too(house: House, store: Store, sql: Sql) -> None:
+    await announced(house, BIRD, "Zanzibarix the quetzalcoatlus, what a name!")
+    assert "announcement" in await holding(sql, *WORDS)
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await holding(sql, *WORDS) == {}
+
+
+async def test_what_an_answer_was_before_its_line_is_kept_two_days(house: House, store: Store, sql: Sql) -> None:
+    await announced(house, BIRD, "Zanzibarix!")
+    await store.tidy(14, 100)
+    assert await sql("select before is not null from announcement") == [(True,)]
+    await sql("update turn set done_at = now() - interval '3 days'")
+    await store.tidy(14, 100)
+    assert await sql("select count(*) from announcement") == [(0,)]
+
+
+async def test_what_was_learned_since_it_was_shown_goes_too(house: House, store: Store, sql: Sql) -> None:
+    said = await house.exchange(ADA, BIRD, "Nice.")
+    shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
+    assert shown is not None
+    (work,), _ = await store.claim_judging(1, 60)
+    finding = found(said.context.message_id or 0, "owns a quetzalcoatlus of a parrot")
+    assert await store.keep_judged(work["thread_id"], judged(work, finding))
+    assert await store.erase_begin(shown["erasure_id"], ADA, False)
+    while not (await store.erase_step(shown["erasure_id"]) or {"done": True})["done"]:
+        pass
+    await erase_all_left(store)
+    assert "zanzibarix" not in str(await holding(sql, *WORDS))
+
+
+async def erase_all_left(store: Store) -> None:
+    while await store.erase_step() is not None:
+        pass
+
+
+async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, store: Store, sql: Sql) -> None:
+    for text in (BIRD, "one", "two", "three", "four"):
+        await house.exchange(ADA, text, "Yes.")
+    (due,) = await store.claim_summaries(1, 60)
+    (work,), _ = await store.claim_judging(1, 60)
+    result = derived("judge", 1, [Input("message", row["id"], row["text"]) for row in work["messages"]])
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    summary = {
+        "text": "Ada has a quetzalcoatlus, Zanzibarix.",
+        "previous_id": None,
+        "from_message_id": due["messages"][0]["id"],
+        "message_count": 10,
+        "model": "small",
+        "settings": {},
+        "usage": {},
+        "tainted": False,
+    }
+    assert not await store.store_summary(due["due_id"], summary)
+    finding = found(work["messages"][0]["id"], "owns Zanzibarix")
+    assert not await store.keep_judged(work["thread_id"], judged(work, finding))
+    await store.keep_result(work["space_id"], result.as_json(), {"text": "quetzalcoatlus"}, 10)
+    assert await holding(sql, *WORDS) == {}
+
+
+async def test_cached_results_and_plans_of_what_went_go_too(house: House, store: Store, sql: Sql) -> None:
+    told = await house.exchange(ADA, BIRD, "Nice.", actions=[fact(ADA, "owns the parrot Zanzibarix quetzalcoatlus")])
+    memory = told.told["changes"][0]["memory_id"]
+    ((space,),) = await sql("select id from space")
+    message = [Input("message", told.context.message_id or 0, BIRD)]
+    await store.keep_result(space, derived("summary", 1, message).as_json(), {"text": "a big bird"}, 10)
+    await store.keep_result(space, derived("digest", 1, [Input("memory", memory, "x")]).as_json(), {"text": "bird"}, 10)
+    await sql(
+        "insert into consolidation (space_id, plan, lost, active) values (%s, jsonb_build_array(jsonb_build_object("
+        "'action', 'archive', 'older', jsonb_build_object('id', %s::bigint, 'content', 'bird'))), 1, 1)",
+        space,
+        memory,
+    )
+    notice = {"text": "You spoke of a big bird", "inputs": [f"message:{told.context.message_id}"]}
+    await sql("insert into night (through_message, through_memory) values (9, 9)")
+    await sql("insert into sleep_due select %s, id, 0, 9, 0, 9 from night", space)
+    await store.want_digest(private(ADA), {"user_id": ADA, "chat_id": ADA, "topic_id": 0})
+    assert await store.post_digest(space, BOT.id, notice)
+    (turn,) = [one for one in (await store.claim(BOT.id, 5))[0] if one.kind == "control"] or [None]
+    await sql("update turn set status = 'done', done_at = now() where kind = 'control'")
+    assert turn is None or turn.updates
+    await erase(store, private(ADA), {"memory_id": memory})
+    assert await holding(sql, *WORDS, "big bird") == {}
+    assert await sql("select count(*) from result") == [(0,)]
+    assert await sql("select plan from consolidation") in ([], [([],)])
+
+
+async def test_by_number_what_came_of_the_same_words_goes_whatever_became_of_it(
+    house: House, store: Store, sql: Sql
+) -> None:
+    said = await house.exchange(ADA, f"{BIRD}, and I like tea", "Nice.")
+    first, second, tea = [
+        await sql(
+            "insert into memory (space_id, content, subject_id, subject, evidence, status) values (%s, %s, %s, 'Ada',"
+            " array[%s::bigint], %s) returning id",
+            said.context.space_id,
+            content,
+            ADA,
+            said.context.message_id,
+            status,
+        )
+        for content, status in (
+            ("My parrot is called Zanzibarix", "discarded"),
+            ("has a parrot called Zanzibarix (a quetzalcoatlus)", "active"),
+            ("likes tea", "active"),
+        )
+    ]
+    (successor,) = await sql(
+        "insert into memory (space_id, content, subject_id, subject) values (%s, 'keeps a bird Zanzibarix', %s, 'Ada')"
+        " returning id",
+        said.context.space_id,
+        ADA,
+    )
+    (older,) = await sql(
+        "insert into memory (space_id, content, subject_id, status, replaced_by) values (%s, 'wants a quetzalcoatlus',"
+        " %s, 'superseded', %s) returning id",
+        said.context.space_id,
+        ADA,
+        second[0][0],
+    )
+    await sql("update memory set replaced_by = %s, status = 'superseded' where id = %s", successor[0], second[0][0])
+    await erase(store, private(ADA), {"memory_id": second[0][0]})
+    assert await holding(sql, *WORDS) == {}
+    assert await sql("select id from memory") == tea, "it was said in the same message, and is another matter"
+    assert first != older
+
+
+async def test_of_two_that_were_shown_nothing_is_left_when_one_is_done(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, BIRD, "Nice.")
+    for words in ("zanzibarix", "quetzalcoatlus"):
+        assert await store.erase_preview(private(ADA), {"words": words}, ADA, False)
+    await erase(store, private(ADA), {"words": "parrot"})
+    assert await holding(sql, *WORDS, "parrot") == {}
+
+
+async def test_what_was_shown_is_forgotten_when_it_is_kept_or_old(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, BIRD, "Nice.")
+    one, other = [await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False) for _ in "ab"]
+    assert one is not None
+    assert other is not None
+    assert not await store.erase_keep(one["erasure_id"], BEN), "it is not his"
+    assert await store.erase_keep(one["erasure_id"], ADA)
+    assert await sql("select id from erasure") == [(other["erasure_id"],)]
+    await sql("update erasure set created_at = now() - interval '16 minutes'")
+    assert await store.erase_step() is None
+    assert await sql("select count(*) from erasure") == [(0,)]
+
+
+async def test_who_erases_in_a_group_takes_nothing_of_anothers(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(
+        ADA, "I hid the zanzibarix", "Did you.", chat_id=GROUP, actions=[fact(ADA, "hid a zanzibarix")]
+    )
+    told = await house.exchange(
+        BEN, "A zanzibarix is mine", "A zanzibarix!", chat_id=GROUP, actions=[fact(BEN, "owns a zanzibarix")]
+    )
+    await sql(
+        "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count, model,"
+        " settings, tainted, author_id) select thread_id, session_id, 'Ben: a zanzibarix', 1, 99, 4, '', '{}', false,"
+        " %s from turn where id = %s",
+        BEN,
+        told.turn.turn_id,
+    )
+    await sql('update memory_change set before = \'{"content": "a zanzibarix"}\' where user_id = %s', BEN)
+    await sql(
+        "insert into event (kind, space_id, user_id, payload)"
+        " select 'tool', id, %s, '{\"input\": \"zanzibarix\"}' from space",
+        BEN,
+    )
+    before = await sql("select kind, payload from event where user_id = %s order by id", BEN)
+    assert "zanzibarix" in str(before)
+    entries = await sql("select source_id from entry where user_id = %s order by id", BEN)
+    await erase(store, group(), {"words": "zanzibarix"}, ADA)
+    assert await sql("select kind, payload from event where user_id = %s order by id", BEN) == before
+    assert await sql("select text from summary") == [("Ben: a zanzibarix",)]
+    assert await sql("select before ->> 'content' from memory_change") == [("a zanzibarix",)]
+    assert await house.known(group()) == ["owns a zanzibarix"]
+    assert await sql("select source_id from entry where user_id = %s order by id", BEN) == entries
+    assert "hid" not in str(await sql("select text from message")) + str(await sql("select payload from event"))
+    assert await store.search_memory(told.context.space_id, {"text": "zanzibarix"}, 5)
+
+
+async def test_kept_copies_of_erased_files_are_removed_and_of_private_ones_none_is_kept(
+    house: House, store: Store, sql: Sql, tmp_path: Path
+) -> None:
+    keeper = KeptFiles(tmp_path / "media")
+    for unique_id in ("AgADone", "AgADone-still", "AgADother"):
+        await keeper.put(unique_id, b"content")
+    for text, unique_id in (("the zanzibarix", "AgADone"), ("tea", "AgADother")):
+        said = await house.exchange(ADA, text, "I see.")
+        block = [{"type": "image", "file": {"unique_id": unique_id}}]
+        await sql(f"update message set blocks = '{json.dumps(block)}' where id = %s", said.context.message_id)  # noqa: S608
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    await remove_files(store, keeper)
+    assert [await keeper.get(one) for one in ("AgADone", "AgADone-still", "AgADother")] == [None, None, b"content"]
+    assert await store.files_gone() == []
+    assert not said.turn.off_record
+    await store.private(private(ADA), ADA, 0, True, ADA)
+    assert (await house.turn(ADA, "a picture")).off_record
+
+
+async def test_a_file_that_was_sent_off_the_record_is_not_kept(tmp_path: Path) -> None:
+    keeper, messenger = KeptFiles(tmp_path / "media"), FakeMessenger()
+    messenger.fetch = lambda file_id, most: asyncio.sleep(0, b"content")  # type: ignore[assignment,method-assign]
+    files = Files(messenger, 1000, keeper)
+    for unique_id, kept in (("AgADone", True), ("AgADtwo", False)):
+        async with files.held(Attachment("photo", "f", unique_id, kept=kept)) as content:
+            assert content == b"content"
+        assert (await keeper.get(unique_id) is not None) == kept
