@@ -156,7 +156,7 @@ async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
         found = await asked_findings(judge, model, work, reading) if model else None
         name, version = (NAME, VERSION) if found is not None else (keywords.NAME, keywords.VERSION)
         if found is None:
-            found = keywords.keyword_findings(reading.rows)
+            found = keywords.keyword_findings(reading.rows, reading.before)
         new = [as_action(judge, work, reading, one, name, version) for one in found]
         actions += await settle(judge, model, work, new) if model and new else new
     return Judged(actions, fallback=model is None)
@@ -181,7 +181,7 @@ async def asked_findings(judge: Judge, model: Model, work: Json, reading: Readin
     text = as_text(reading, work["taught"])
 
     def parse(answer: Any) -> list[Finding]:
-        return findings.findings_in(answer, reading.rows, judge.zone)
+        return findings.findings_in(answer, reading.rows, judge.zone, reading.before)
 
     return await structured(judge, model, work, (JUDGE, PLAIN), text, findings.KEEP, parse)
 

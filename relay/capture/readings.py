@@ -29,7 +29,8 @@ class Reading:
     name: str
     rows: dict[int, Json]
     """By id, in order: theirs, and the answers to them."""
-    before: tuple[Json, ...]
+    before: dict[int, Json]
+    """What was said before them, likewise."""
     foreign: bool
     """Others wrote it: what it teaches waits for the person's tap."""
     asks: bool
@@ -64,7 +65,7 @@ def reading_of(rows: Sequence[Json], fresh: set[int], foreign: bool) -> Reading 
     said = [row for row in judged.values() if row["role"] == "user"]
     if not any(worth_judging(row["text"]) for row in said) or said[-1]["learning"] == "off":
         return None
-    before = tuple(row for row in kept if row["id"] not in fresh)
+    before = {row["id"]: row for row in kept if row["id"] not in fresh}
     name = next((row["name"] for row in reversed(said) if row["name"]), "User")
     return Reading(said[-1]["speaker"], plain_name(name), judged, before, foreign, said[-1]["learning"] == "ask")
 
@@ -73,7 +74,7 @@ def as_text(reading: Reading, taught: Sequence[str]) -> str:
     """A reading as the judge's one user message: everything in it is data."""
     parts = []
     if reading.before:
-        parts += ["Said before, only to understand the rest:", *(marked(row, reading.name) for row in reading.before)]
+        parts += ["Said before, only to understand the rest:", *(marked(row, reading.name) for row in reading.before.values())]
     parts += ["To be judged:", *(marked(row, reading.name) for row in reading.rows.values())]
     if taught:
         parts += ["Kept already:", *(f"- {harmless(one)}" for one in taught)]

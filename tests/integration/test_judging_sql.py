@@ -33,6 +33,8 @@ class Small:
         self.raises: list[Exception | None] = []
         self.says: list[str] = []
         self.requests: list[ModelRequest] = []
+        self.names: list[int] = []
+        """Messages that it names as evidence besides."""
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         self.requests.append(request)
@@ -50,7 +52,7 @@ class Small:
         judged = text.partition("To be judged:")[2]
         parts = [part.partition('"')[::2] for part in judged.split('<said id="')[1:]]
         return [
-            {"kind": self.kinds.get(words, "fact"), "importance": 7, "sentence": sentence, "evidence": [int(id)]}
+            {"kind": self.kinds.get(words, "fact"), "importance": 7, "sentence": sentence, "evidence": [int(id), *self.names]}
             for words, sentence in self.found.items()
             for id, said in parts
             if words in said and 'by="the assistant"' not in said
@@ -348,3 +350,16 @@ async def test_ten_thousand_imported_messages_are_judged_in_order(house: House, 
     assert [row[0] for row in await memories(sql)] == ["Ada said the last thing."]
     assert await sql("select count(*) from announcement") == [(0,)], "what was imported is told nowhere"
     assert await house.store.unjudged() == 0
+
+
+async def test_praise_for_an_earlier_answer_is_kept_with_that_answer(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, "What is the answer to everything, and why is it that of all numbers?", "It is 42.")
+    await judge_due(judge(house.store, Small()))
+    ((answered,),) = await sql("select max(id) from message where role = 'assistant'")
+    said = await house.exchange(ADA, "Exactly right!", "Glad to hear it.")
+    small = Small(Exactly="Ada confirmed that the answer is 42.")
+    small.names = [answered]
+    await judge_due(judge(house.store, small))
+    assert await sql("select content, evidence, derivation ->> 'name' from memory") == [
+        ("Ada confirmed that the answer is 42.", [answered, said.context.message_id], "judge")
+    ]

@@ -110,6 +110,18 @@ def test_assent_is_tied_to_what_it_answers() -> None:
     assert (one.importance, one.evidence, one.tags) == (5, (1, 2), ("acknowledgement",))
 
 
+def test_assent_is_tied_to_an_answer_that_was_judged_before() -> None:
+    before = {1: row(1, "It is 42, because of the towel.", "assistant")}
+    rows = {2: row(2, "Exactly right!"), 3: row(3, "Thanks.", "assistant")}
+    answer = {"kind": "success", "importance": 5, "sentence": "Ada confirmed that it is 42.", "evidence": [1, 2]}
+    (one,) = findings_in({"findings": [answer]}, rows, before=before)
+    assert one.evidence == (1, 2)
+    assert [one.evidence for one in keyword_findings(rows, before)] == [(1, 2)]
+    for evidence in ([1], [0, 1]):
+        with pytest.raises(InvalidAnswer):
+            findings_in({"findings": [answer | {"evidence": evidence}]}, rows, before=before | {0: row(0, LONG)})
+
+
 def test_praise_is_worth_six_whatever_the_judge_says() -> None:
     answer = {"kind": "feeling", "importance": 2, "sentence": "Ada finds the assistant amazing.", "evidence": [2]}
     assert findings_in({"findings": [answer]}, {2: row(2, "You're amazing!")})[0].importance == 6
