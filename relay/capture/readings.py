@@ -50,10 +50,11 @@ def readings(work: Json) -> list[Reading]:
 
 
 def with_speakers(rows: Sequence[Json]) -> Iterator[Json]:
-    """Each message with the person who said it or was answered."""
-    speaker: int | None = None
+    """Each message with the person who said it or was answered: by number, or by name where there is none."""
+    speaker: int | str | None = None
     for row in rows:
-        speaker = row["user_id"] if row["role"] == "user" or row["user_id"] is not None else speaker
+        if row["role"] == "user" or row["user_id"] is not None:
+            speaker = row["name"] if row["user_id"] is None else row["user_id"]
         yield {**row, "speaker": speaker}
 
 
@@ -67,7 +68,7 @@ def reading_of(rows: Sequence[Json], fresh: set[int], foreign: bool) -> Reading 
         return None
     before = {row["id"]: row for row in kept if row["id"] not in fresh}
     name = next((row["name"] for row in reversed(said) if row["name"]), "User")
-    return Reading(said[-1]["speaker"], plain_name(name), judged, before, foreign, said[-1]["learning"] == "ask")
+    return Reading(said[-1]["user_id"], plain_name(name), judged, before, foreign, said[-1]["learning"] == "ask")
 
 
 def as_text(reading: Reading, taught: Sequence[str]) -> str:
