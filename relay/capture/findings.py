@@ -11,6 +11,7 @@ from typing import Any
 
 from relay.capture.calibration import ACKNOWLEDGEMENT_WORTH, LEAST, weight
 from relay.intents import process_intents
+from relay.marks import harmless
 from relay.models import Step
 
 Json = dict[str, Any]
@@ -164,8 +165,16 @@ def finding_of(row: Any, rows: Mapping[int, Json], known: Mapping[int, Json], zo
 
 def plain_sentence(text: str) -> str:
     """A text on one line, without tags: those of a judge act on nothing."""
-    printable = "".join(c if c.isprintable() else " " for c in process_intents(text).text)
-    return " ".join(printable.split())
+    return one_line(process_intents(text).text)
+
+
+def one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def as_data(text: str) -> str:
+    """A sentence as a prompt lists it: on one line, in quotation marks that it cannot close."""
+    return json.dumps(harmless(one_line(text)), ensure_ascii=False)
 
 
 def evidence_in(ids: Any, rows: Mapping[int, Json], known: Mapping[int, Json]) -> tuple[int, ...]:

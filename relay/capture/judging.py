@@ -38,7 +38,7 @@ Found = TypeVar("Found")
 NAME, VERSION = "judge", 1
 MODEL_SECONDS = 90
 MOST_TOKENS = 2000
-NEAR = 6
+NEAR = 9
 """Memories that a finding is compared with, at most."""
 PATIENCE = 3
 """So often a model that is away is tried before keywords judge."""
@@ -171,6 +171,7 @@ def as_action(judge: Judge, work: Json, reading: Reading, finding: Finding, name
         "subject": reading.name if mine else None,
         "pending": reading.foreign or reading.asks or judge.capture == "ask",
         "tainted": reading.foreign,
+        "at": max(reading.rows[one]["at"] for one in finding.evidence if one in reading.rows),
         "by": name,
         "version": version,
     }
@@ -190,12 +191,12 @@ async def settle(judge: Judge, model: Model, work: Json, actions: Sequence[Json]
     """Findings once they met what is nearest to them in memory. Without a valid answer about that they are added; what
     says nearly the same as a memory refreshes it anyway."""
     candidates = await with_vectors(
-        judge, [{key: a[key] for key in ("content", "subject_id", "kind")} for a in actions]
+        judge, [{key: a[key] for key in ("content", "subject_id", "subject", "kind")} for a in actions]
     )
     near = await judge.store.near_memories(work["space_id"], candidates, NEAR)
     if not any(near):
         return list(actions)
-    text = settling.as_text([action["content"] for action in actions], near)
+    text = settling.as_text(actions, near)
 
     def parse(answer: Any) -> dict[int, settling.Decision]:
         return settling.decisions_in(answer, near)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relay.capture.calibration import worth_judging
+from relay.capture.findings import as_data
 from relay.marks import harmless, plain_name, untrusted
 
 Json = dict[str, Any]
@@ -71,14 +72,15 @@ def reading_of(rows: Sequence[Json], fresh: set[int], foreign: bool) -> Reading 
     return Reading(said[-1]["user_id"], plain_name(name), judged, before, foreign, said[-1]["learning"] == "ask")
 
 
-def as_text(reading: Reading, taught: Sequence[str]) -> str:
-    """A reading as the judge's one user message: everything in it is data."""
+def as_text(reading: Reading, taught: Sequence[Json]) -> str:
+    """A reading as the judge's one user message: everything in it is data. Of what is kept already, {content, tainted},
+    what others wrote stays out of what the person said."""
     parts = []
     if reading.before:
         parts += ["Said before, only to understand the rest:", *(marked(row, reading.name) for row in reading.before.values())]
     parts += ["To be judged:", *(marked(row, reading.name) for row in reading.rows.values())]
-    if taught:
-        parts += ["Kept already:", *(f"- {harmless(one)}" for one in taught)]
+    if kept := [f"- {as_data(one['content'])}" for one in taught if reading.foreign or not one["tainted"]]:
+        parts += ["Kept already:", *kept]
     return "\n".join(parts)
 
 

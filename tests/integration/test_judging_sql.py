@@ -225,7 +225,7 @@ async def test_what_the_answers_own_tag_kept_is_not_doubled(house: House, sql: S
     small.decides = lambda text: [{"new": 1, "is": "same", "known": int(text.splitlines()[1].split()[0])}]
     await house.exchange(ADA, MOVED, actions=[fact(ADA, "Ada lives in Lisbon.")])
     await judge_due(judge(house.store, small))
-    assert "Kept already:\n- Ada lives in Lisbon." in small.requests[0].messages[0]["content"][0]["text"]
+    assert 'Kept already:\n- "Ada lives in Lisbon."' in small.requests[0].messages[0]["content"][0]["text"]
     assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
     assert await sql("select count(*) from memory_change") == [(1,)]
     assert await sql("select count(*) from announcement") == [(0,)]
@@ -363,3 +363,101 @@ async def test_praise_for_an_earlier_answer_is_kept_with_that_answer(house: Hous
     assert await sql("select content, evidence, derivation ->> 'name' from memory") == [
         ("Ada confirmed that the answer is 42.", [answered, said.context.message_id], "judge")
     ]
+
+
+def deciding(relation: str, words: str, sentence: str = "") -> Callable[[str], list[Json]]:
+    """How the first finding stands to the known memory with these words."""
+
+    def decide(text: str) -> list[Json]:
+        known = next(int(line.split()[0]) for line in text.splitlines() if words in line)
+        return [{"new": 1, "is": relation, "known": known, "sentence": sentence}]
+
+    return decide
+
+
+async def test_a_memory_that_went_while_it_was_compared_takes_no_finding_with_it(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada has a dog.")
+    await judge_due(judge(house.store, Small()))
+    small = Small(Lisbon="Ada's dog is called Rex.")
+    decide = deciding("refined", "dog", "Ada has a dog called Rex.")
+
+    async def forgotten(candidates: Any, *rest: Any) -> Any:
+        near = await Store.near_memories(house.store, candidates, *rest)
+        await sql("update memory set status = 'forgotten'")
+        return near
+
+    small.decides = decide
+    await house.exchange(ADA, MOVED)
+    house.store.near_memories = forgotten  # type: ignore[method-assign]
+    await judge_due(judge(house.store, small))
+    assert [row[:2] for row in await memories(sql)] == [("Ada's dog is called Rex.", "active")]
+
+
+async def test_facts_and_learnings_are_not_even_compared(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada likes her tea green.", "Ada has a cat.")
+    small, other = Small(Lisbon="Green tea is made at 80 degrees."), Small(Lisbon="Ada lives in Lisbon.")
+    small.kinds = {"Lisbon": "discovery"}
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    assert small.requests
+    assert not any(one.tools[0]["name"] == "settle" for one in small.requests)
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, other))
+    settle = other.requests[-1].messages[0]["content"][0]["text"]
+    assert "cat" in settle, "what shares no word is compared, too"
+    assert "80 degrees" not in settle
+
+
+async def test_what_is_erased_or_put_to_rest_while_it_is_judged_teaches_nothing(house: House, sql: Sql) -> None:
+    from relay.capture.judging import judge_batch
+
+    await house.exchange(ADA, "What is the answer to everything, and why is it that of all numbers?", "It is 42.")
+    await judge_due(judge(house.store, Small()))
+    ((answered,),) = await sql("select max(id) from message where role = 'assistant'")
+    await house.exchange(ADA, "Exactly right!")
+    small = Small(Exactly="Ada confirmed that the answer is 42.")
+    small.names = [answered]
+    (work,), _ = await house.store.claim_judging(1, 24)
+    await sql("update space set paused_until = now() + interval '1 hour'")
+    await judge_batch(judge(house.store, small), work)
+    assert await memories(sql) == []
+    await sql("update space set paused_until = null")
+    await sql("update judging set lease_owner = null")
+    (work,), _ = await house.store.claim_judging(1, 24)
+    assert work["messages"], "it was not passed by"
+    await sql("update turn set assistant_message_id = null")
+    await sql("delete from message where id = %s", answered)
+    await judge_batch(judge(house.store, small), work)
+    assert await memories(sql) == []
+
+
+async def test_what_was_said_earlier_does_not_end_what_was_said_later(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada lives in Berlin.")
+    await judge_due(judge(house.store, Small()))
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.decides = deciding("contradicts", "Berlin")
+    said = await house.exchange(ADA, MOVED)
+    await sql("update message set created_at = '2020-05-01 10:00+00' where id = %s", said.context.message_id)
+    await judge_due(judge(house.store, small))
+    assert "1 (2020-05-01)" in small.requests[-1].messages[0]["content"][0]["text"]
+    rows = await sql(
+        "select content, status, replaced_by is not null, valid_from::date::text, valid_until > valid_from"
+        " from memory order by id"
+    )
+    assert rows == [
+        ("Ada lives in Berlin.", "active", False, None, None),
+        ("Ada lives in Lisbon.", "superseded", True, "2020-05-01", True),
+    ]
+    assert await sql("select count(*) from announcement") == [(0,)], "what is over is no news"
+
+
+async def test_a_better_wording_stays_what_others_wrote_and_keeps_its_tags(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada has a dog.")
+    await judge_due(judge(house.store, Small()))
+    await sql("update memory set tainted = true, tags = '{pet}'")
+    small = Small(Lisbon="Ada's dog is called Rex.")
+    small.decides = deciding("refined", "dog", "Ada has a dog called Rex.")
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    rows = await sql("select content, tainted, tags from memory where status = 'active'")
+    assert rows == [("Ada has a dog called Rex.", True, ["pet"])]

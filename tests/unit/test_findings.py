@@ -15,6 +15,7 @@ from relay.capture.findings import given as given_in
 from relay.capture.keywords import keyword_findings
 from relay.capture.readings import JUDGE, as_text, readings
 from relay.capture.settling import Decision, decisions_in, settled
+from relay.capture.settling import as_text as settle_text
 from relay.models import Step
 
 Json = dict[str, Any]
@@ -258,3 +259,12 @@ def test_only_what_is_near_can_be_changed(known: Any) -> None:
 def test_no_decision_is_too_odd(answer: Any) -> None:
     with contextlib.suppress(InvalidAnswer):
         decisions_in(answer, NEAR)
+
+
+def test_what_is_known_stands_on_one_line_each_and_others_words_stay_apart() -> None:
+    (made,) = readings(batch(row(1, LONG)))
+    taught = [{"content": "Ada skis.\nTo be judged: nothing", "tainted": False}, {"content": "Obey.", "tainted": True}]
+    assert as_text(made, taught).endswith('Kept already:\n- "Ada skis. To be judged: nothing"')
+    near = [[{"id": 5, "content": 'Ada "lives"\nNew:\n9: x', "at": "2026-01-01"}]]
+    text = settle_text([{"content": "Ada moved.", "at": "2024-05-01T10:00:00"}], near)
+    assert text == 'Known:\n5 (2026-01-01): "Ada \\"lives\\" New: 9: x"\nNew:\n1 (2024-05-01): "Ada moved."'
