@@ -194,6 +194,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from passed
 $$;
 
+-- Seconds until the nearest thread may be taken up in which something waits; null: nothing waits, or its space is at rest.
+create or replace function public.relay_judging_rests() returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(extract(epoch from min(greatest(now(), not_before, lease_until)) - now())) from judging j
+    where due_at is not null and relay.remembers((select space_id from thread where id = j.thread_id))
+$$;
+
 -- How many messages wait to be judged, in all spaces.
 create or replace function public.relay_unjudged() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$

@@ -60,8 +60,8 @@ end $$;
 
 -- Applies one finding: an action as relay.apply_actions takes it, with {evidence, pending, tainted, own}. Nothing, when
 -- any message that it was learned from is gone, or nothing may be learned from it now, or when it only says again what
--- the same turn has taught. What it was compared with may have changed since: then it is learned by itself, as its own
--- sentence.
+-- the same turn has taught. What it was compared with may have changed since: then it is learned by itself, as what
+-- it was before that (own).
 create or replace function relay.keep_finding(p_thread_id bigint, p_finding jsonb) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -94,8 +94,9 @@ begin
     held.tainted := (p_finding ->> 'tainted')::boolean;
     results := relay.apply_actions(held, said.id, jsonb_build_array(p_finding), (p_finding ->> 'pending')::boolean);
     if results -> 0 ? 'failed' then
-        perform relay.apply_actions(held, said.id, jsonb_build_array(p_finding || jsonb_build_object('action', 'learn',
-            'content', coalesce(p_finding -> 'own', p_finding -> 'content'))), (p_finding ->> 'pending')::boolean);
+        perform relay.apply_actions(held, said.id, jsonb_build_array(
+            p_finding || coalesce(p_finding -> 'own', '{}') || '{"action": "learn"}'),
+            (p_finding ->> 'pending')::boolean);
     end if;
     -- That something was only said again is not worth a line, nor what something newer had replaced already.
     fresh := array(select c.id from memory_change c join memory m on m.id = c.memory_id

@@ -16,7 +16,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Adds a memory, as {kind, content, subject_id, subject, category, tags, importance, confidence, valid_from, valid_until,
--- evidence, tainted, source, by, version, inputs, promoted_by} tells. Its source is the message named, else the turn's, else
+-- evidence, tainted, source, by, inputs, derivation (in place of both), promoted_by} tells. Its source is the message named, else the turn's, else
 -- the first of its evidence; messages of other spaces count for nothing.
 create or replace function relay.add_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
@@ -40,9 +40,9 @@ begin
         (p_memory ->> 'promoted_by')::bigint, case when p_pending then 'pending' else 'active' end,
         coalesce(p_turn.tainted, false) or coalesce((p_memory ->> 'tainted')::boolean, false),
         coalesce(p_turn.thread_id, named.thread_id), coalesce(p_turn.session_id, named.session_id), p_turn.id, named.id,
-        jsonb_build_object('name', coalesce(p_memory ->> 'by', 'tag'), 'version',
-            coalesce((p_memory ->> 'version')::integer, 1), 'answer', p_message_id)
-        || case when p_memory ? 'inputs' then jsonb_build_object('inputs', p_memory -> 'inputs') else '{}' end)
+        coalesce(p_memory -> 'derivation', jsonb_build_object('name', coalesce(p_memory ->> 'by', 'tag'), 'version', 1)
+            || case when p_memory ? 'inputs' then jsonb_build_object('inputs', p_memory -> 'inputs') else '{}' end)
+        || jsonb_build_object('answer', p_message_id))
     returning id into added;
     return added;
 end $$;
@@ -206,7 +206,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             'valid_until', case p_action ->> 'action' when 'refine'
                 then coalesce((p_action ->> 'valid_until')::timestamptz, p_old.valid_until)
                 else (p_action ->> 'valid_until')::timestamptz end,
-            'inputs', jsonb_build_object('memories', jsonb_build_array(p_old.id)))
+            'inputs', jsonb_build_array('memory:' || p_old.id))
 $$;
 
 -- The tags of what takes a memory's place: refined, of both; else its own, or where it has none those that there were.

@@ -98,16 +98,16 @@ def settled(actions: Sequence[Json], decided: Mapping[int, Decision]) -> list[Js
             done.append(action)
         elif not action["pending"]:
             taken.add(decision.memory_id)
-            done.append({**action, **_change(decision, action["content"])})
+            done.append({**action, **_change(decision, action)})
         elif decision.relation != "same":
             done.append(action)
     return done
 
 
-def _change(decision: Decision, content: str) -> Json:
+def _change(decision: Decision, action: Json) -> Json:
     match decision.relation:
         case "same":
             return {"action": "refresh", "memory_id": decision.memory_id}
         case "refined":
-            return {"action": "refine", "memory_id": decision.memory_id, "content": decision.sentence, "own": content}
-    return {"action": "supersede", "memory_id": decision.memory_id, "content": content}
+            return {"action": "refine", "memory_id": decision.memory_id, "content": decision.sentence, "own": action}
+    return {"action": "supersede", "memory_id": decision.memory_id}

@@ -461,3 +461,50 @@ async def test_a_better_wording_stays_what_others_wrote_and_keeps_its_tags(house
     await judge_due(judge(house.store, small))
     rows = await sql("select content, tainted, tags from memory where status = 'active'")
     assert rows == [("Ada has a dog called Rex.", True, ["pet"])]
+
+
+async def test_a_finding_tells_of_what_and_by_which_model_it_was_made(house: House, sql: Sql) -> None:
+    from relay.derivation import Input, derived
+
+    small = Small(Lisbon="Ada has a dog.")
+    first = (await house.exchange(ADA, MOVED)).context.message_id
+    await judge_due(judge(house.store, small))
+    small.found = {"Lisbon": "Ada's dog is called Rex."}
+    small.decides = deciding("refined", "dog", "Ada has a dog called Rex.")
+    second = (await house.exchange(ADA, MOVED)).context.message_id
+    await judge_due(judge(house.store, small))
+    (dog, made), (_, better) = await sql("select id, derivation - 'answer' from memory order by id")
+    assert made == derived("judge", "1/small", [Input("message", first, MOVED)]).as_json()
+    inputs = [Input("message", second, MOVED), Input("memory", dog, "Ada has a dog.")]
+    assert better == derived("judge", "1/small", inputs).as_json()
+    assert await sql("select version from judging") == [("1/small",)]
+
+
+async def test_a_short_outage_is_waited_out_by_who_has_patience(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.raises = [ModelUnavailable()]
+    await house.exchange(ADA, MOVED)
+    assert await judge_due(judge(house.store, small)) == 0
+    assert await judge_due(judge(house.store, small), patience=1) == 0, "it is over later than that"
+    assert await judge_due(judge(house.store, small), patience=60) == 1
+    assert [row[3] for row in await memories(sql)] == ["judge"]
+    assert await judge_due(judge(house.store, small), patience=60) == 0, "nothing waits"
+
+
+async def test_an_answer_that_is_replaced_takes_no_other_persons_fact_with_it(house: House, sql: Sql) -> None:
+    from tests.integration.house import group, incoming_of, reply
+
+    turn = await house.turn(ADA, MOVED, chat_id=GROUP)
+    await house.store.begin(incoming_of(turn, MOVED, group()), "model-1")
+    await house.store.finish(incoming_of(turn, MOVED, group()), {**reply(""), "blocks": []})
+    await house.close(turn)
+    tea = "I prefer tea to coffee in the mornings, always have and always will."
+    first = await house.exchange(BEN, tea, chat_id=GROUP)
+    await judge_due(judge(house.store, Small(Lisbon="Ada lives in Lisbon.", tea="Ben prefers tea.")))
+    assert await sql("select count(distinct turn_id) from memory") == [(1,)], "both are told under the one answer"
+    turn = await house.turn(BEN, "again", chat_id=GROUP)
+    again = replace(incoming_of(turn, "", group(), retry=True, retry_turn=first.turn.turn_id), replaces=True)
+    await house.store.begin(again, "model-1")
+    await house.store.finish(again, reply("Oh!"))
+    await house.close(turn)
+    assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
