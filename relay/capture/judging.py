@@ -178,8 +178,8 @@ async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
 
 
 def as_action(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, str]) -> Json:
-    """A finding as `relay_keep_judged` takes it. What is knowledge is about nobody; all else is the speaker's. `by`: the
-    name and the version of what found it."""
+    """A finding as `relay_keep_judged` takes it. What is knowledge is about nobody; all else is the speaker's. `by`:
+    the name and the version of what found it."""
     action, said = finding.as_action(), {**reading.before, **reading.rows}
     mine = action["category"] != "knowledge"
     return action | {
@@ -243,8 +243,7 @@ async def with_vectors(judge: Judge, candidates: list[Json]) -> list[Json]:
         return candidates
     model = judge.embedder.model
     return [
-        {**one, "vector": vector_text(vector), "model": model}
-        for one, vector in zip(candidates, vectors, strict=True)
+        {**one, "vector": vector_text(vector), "model": model} for one, vector in zip(candidates, vectors, strict=True)
     ]
 
 

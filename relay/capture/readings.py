@@ -77,7 +77,10 @@ def as_text(reading: Reading, taught: Sequence[Json]) -> str:
     what others wrote stays out of what the person said."""
     parts = []
     if reading.before:
-        parts += ["Said before, only to understand the rest:", *(marked(row, reading.name) for row in reading.before.values())]
+        parts += [
+            "Said before, only to understand the rest:",
+            *(marked(row, reading.name) for row in reading.before.values()),
+        ]
     parts += ["To be judged:", *(marked(row, reading.name) for row in reading.rows.values())]
     if kept := [f"- {as_data(one['content'])}" for one in taught if reading.foreign or not one["tainted"]]:
         parts += ["Kept already:", *kept]

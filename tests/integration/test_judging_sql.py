@@ -52,7 +52,12 @@ class Small:
         judged = text.partition("To be judged:")[2]
         parts = [part.partition('"')[::2] for part in judged.split('<said id="')[1:]]
         return [
-            {"kind": self.kinds.get(words, "fact"), "importance": 7, "sentence": sentence, "evidence": [int(id), *self.names]}
+            {
+                "kind": self.kinds.get(words, "fact"),
+                "importance": 7,
+                "sentence": sentence,
+                "evidence": [int(id), *self.names],
+            }
             for words, sentence in self.found.items()
             for id, said in parts
             if words in said and 'by="the assistant"' not in said

@@ -67,7 +67,16 @@ def test_numbers_dates_and_names_are_looked_at(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["我对花生过敏", "我姓王", "猫を飼っています", "저는 채식주의자예요", "أعيش في القاهرة", "אני גר בחיפה", "ฉันแพ้ถั่ว", "मैं दिल्ली में रहता हूँ"],
+    [
+        "我对花生过敏",
+        "我姓王",
+        "猫を飼っています",
+        "저는 채식주의자예요",
+        "أعيش في القاهرة",
+        "אני גר בחיפה",
+        "ฉันแพ้ถั่ว",
+        "मैं दिल्ली में रहता हूँ",
+    ],
 )
 def test_where_names_have_no_capitals_short_messages_are_looked_at(text: str) -> None:
     assert worth_judging(text)
