@@ -17,6 +17,8 @@ from relay.memory.transfer import Watcher
 from relay.progress import plain, watching
 from relay.settings import Settings, lacking
 
+PATIENCE = 300.0
+"""Seconds for which a model that is away is waited for."""
 OFF = "Found by words alone: RELAY_EMBEDDER is off."
 
 
@@ -75,7 +77,7 @@ async def _judged(relay: Relay, embedder: Asked | None, watcher: Watcher) -> str
 
     model = make_model(settings)
     try:
-        await judge_due(make_judge(relay, model, embedder, told))
+        await judge_due(make_judge(relay, model, embedder, told), PATIENCE)
     finally:
         if close := getattr(model, "close", None):
             await close()

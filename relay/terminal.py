@@ -7,7 +7,7 @@ import contextlib
 import io
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Any
 
 from relay.app import make_judge, make_model, make_summariser, make_worker, opened
@@ -29,6 +29,7 @@ from relay.titles import Titler, title_due
 ME = Bot(0, "relay")
 """The terminal's own bot: its lanes are its own, so a bot that runs beside it leaves them alone."""
 INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
+LAST_SECONDS = 5.0
 PRESS = "Which button? A number, or an empty line to end: "
 
 
@@ -172,6 +173,7 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
         teller = Teller(relay.store, terminal, ME.id)
         judge = make_judge(relay, model, tell=lambda: tell_due(teller))
         jobs: set[asyncio.Task[int]] = set()
+        judging: set[asyncio.Task[int]] = set()
         everybody = People(settings.admins)
         await everybody.refresh(relay.store)
         owner = min(everybody.admins, default=1)
@@ -180,9 +182,12 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
         def write_soon() -> None:
             """What is due is written now; what a stand-in says is nobody's summary."""
             if writes and not jobs:
-                for work in (summarise_due(summariser), title_due(titler), judge_due(judge), tell_due(teller)):
+                for work in (summarise_due(summariser), title_due(titler), tell_due(teller)):
                     jobs.add(task := asyncio.create_task(work))
                     task.add_done_callback(jobs.discard)
+            if writes and not judging:
+                judging.add(task := asyncio.create_task(judge_due(judge)))
+                task.add_done_callback(judging.discard)
 
         worker = make_worker(relay, model, terminal, ME, people, write_soon)
         try:
@@ -190,9 +195,19 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
         finally:
             await worker.close(1)
             await asyncio.gather(*jobs, return_exceptions=True)
+            await cut_short(judging)
             close = getattr(model, "close", None)
             if close is not None:
                 await close()
+
+
+async def cut_short(judging: Collection[asyncio.Task[int]]) -> None:
+    """Ends judging, which may have a whole import before it: what was just said gets a moment, the rest waits on."""
+    if judging:
+        _, left = await asyncio.wait(judging, timeout=LAST_SECONDS)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
 async def once(settings: Settings, text: str, sure: bool = False) -> None:

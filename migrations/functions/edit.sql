@@ -180,28 +180,37 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and t.assistant_message_id is null and t.replaces_turn_id is not null))
 $$;
 
+-- What a turn's message did to memory by the answer to it. What was learned of other messages afterwards is only told
+-- under that answer. What somebody decided about themselves stands for itself.
+create or replace function relay.taught_by(p_turn_id bigint) returns setof relay.memory_change
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select c.* from memory_change c join turn t on t.id = c.turn_id join memory m on m.id = c.memory_id
+    where c.turn_id = p_turn_id and c.decided_at is null and c.user_id is not distinct from t.user_id
+        and (c.action not in ('learn', 'supersede', 'merge') or m.source_message_id = t.user_message_id
+            or m.derivation ->> 'name' not in ('judge', 'keyword judge'))
+$$;
+
 -- Memories without those that an answer taught which is about to be replaced: they come from words that were taken
--- back. Those that somebody decided about themselves stay.
+-- back.
 create or replace function relay.without_taught(p_turn_id bigint, p_memories jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when p_turn_id is null then p_memories else (
         select coalesce(jsonb_agg(one order by place), '[]')
         from jsonb_array_elements(p_memories) with ordinality as m (one, place)
         where not exists (
-            select from memory_change c where c.turn_id = p_turn_id and c.memory_id = (one ->> 'id')::bigint
-                and c.action in ('learn', 'supersede', 'merge') and c.status = 'applied' and c.decided_at is null)) end
+            select from relay.taught_by(p_turn_id) c where c.memory_id = (one ->> 'id')::bigint
+                and c.action in ('learn', 'supersede', 'merge') and c.status = 'applied')) end
 $$;
 
--- Takes back what the answer that a turn replaces did to memory, the last change first. What somebody decided about
--- themselves, or what was changed again since, stays.
+-- Takes back what the answer that a turn replaces did to memory, the last change first. What was changed again since
+-- stays.
 create or replace function relay.withdraw_taught(p_turn relay.turn) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     change memory_change;
 begin
-    for change in select * from memory_change
-        where turn_id = p_turn.replaces_turn_id and status in ('applied', 'pending') and decided_at is null
-        order by id desc
+    for change in
+        select * from relay.taught_by(p_turn.replaces_turn_id) where status in ('applied', 'pending') order by id desc
     loop
         perform public.relay_decide_change(change.id, p_turn.user_id, true,
             case change.status when 'pending' then 'discard' else 'undo' end);

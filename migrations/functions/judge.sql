@@ -69,9 +69,9 @@ $$;
 -- A message as a judge reads it. learning: what its speaker chose.
 create or replace function relay.judged_json(p_message relay.message) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('id', p_message.id, 'thread_id', p_message.thread_id, 'role', p_message.role, 'user_id', p_message.user_id,
-        'name', p_message.name, 'text', left(p_message.text, 4000), 'untrusted', p_message.untrusted,
-        'tainted', p_message.tainted, 'at', p_message.created_at,
+    select jsonb_build_object('id', p_message.id, 'thread_id', p_message.thread_id, 'role', p_message.role,
+        'user_id', p_message.user_id, 'name', p_message.name, 'text', left(p_message.text, 4000),
+        'untrusted', p_message.untrusted, 'tainted', p_message.tainted, 'at', p_message.created_at,
         'learning', coalesce((select choices ->> 'learning' from choice where user_id = p_message.user_id), 'on'))
 $$;
 
@@ -112,7 +112,8 @@ begin
                         and session_id = (batch[1]).session_id and status <> 'replaced' and teaches
                     order by id desc limit 4) b), '[]'),
             'taught', coalesce((
-                select jsonb_agg(k.content order by k.id) from memory k
+                select jsonb_agg(jsonb_build_object('content', k.content, 'tainted', k.tainted) order by k.id)
+                from memory k
                 where k.turn_id in (select turn_id from unnest(batch) where turn_id is not null)
                     and k.status in ('active', 'pending')
                     and (redo.from_message_id is null or k.derivation ->> 'name' <> 'keyword judge')), '[]'))
@@ -181,130 +182,6 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
--- The turn under whose answer a finding is told and by which it is traced: that of the answer to the last of its
--- messages. What was imported has none; such a finding still knows where it was said.
-create or replace function relay.turn_of_finding(p_said relay.message) returns relay.turn
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
-declare
-    found_turn turn;
-begin
-    select t.* into found_turn from turn t where t.id = coalesce((
-        select turn_id from message
-        where thread_id = p_said.thread_id and id > p_said.id and role = 'assistant' and status <> 'replaced'
-        order by id limit 1), p_said.turn_id);
-    found_turn.space_id := p_said.space_id;
-    found_turn.thread_id := p_said.thread_id;
-    found_turn.session_id := p_said.session_id;
-    found_turn.user_id := p_said.user_id;
-    found_turn.user_message_id := p_said.id;
-    return found_turn;
-end $$;
-
--- Applies one finding: an action as relay.apply_actions takes it, with {evidence, pending, tainted}. Nothing, when what
--- it was learned from is gone or went off the record, or when it only says again what the same turn has taught.
-create or replace function relay.keep_finding(p_thread_id bigint, p_finding jsonb) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    said message;
-    held turn;
-    before_it bigint := (select coalesce(max(id), 0) from memory_change);
-    fresh bigint[];
-begin
-    select m.* into said from message m join session s on s.id = m.session_id join thread t on t.id = m.thread_id
-    where m.id = any (array(select jsonb_array_elements_text(p_finding -> 'evidence')::bigint))
-        and m.thread_id = p_thread_id and m.role = 'user' and m.status <> 'replaced' and t.teaches and not s.private
-    order by m.id desc limit 1;
-    if said.id is null or exists (
-        select from jsonb_array_elements_text(p_finding -> 'evidence') as one
-        where not exists (select from message where id = one::bigint))
-    then
-        return;
-    end if;
-    held := relay.turn_of_finding(said);
-    if p_finding ->> 'action' = 'refresh' and exists (
-        select from memory where id = (p_finding ->> 'memory_id')::bigint
-            and (turn_id = held.id or source_message_id = said.id))
-    then
-        return;
-    end if;
-    held.tainted := (p_finding ->> 'tainted')::boolean;
-    perform relay.apply_actions(held, said.id, jsonb_build_array(p_finding), (p_finding ->> 'pending')::boolean);
-    -- That something was only said again is not worth a line.
-    fresh := array(select c.id from memory_change c join memory m on m.id = c.memory_id
-        where c.turn_id = held.id and c.id > before_it
-            and (c.action <> 'refresh' or c.before ->> 'content' <> m.content) order by c.id);
-    if held.bot_id is not null and cardinality(fresh) > 0 then
-        insert into announcement as a (turn_id, bot_id, changes) values (held.id, held.bot_id, fresh)
-        on conflict (turn_id) do update set status = 'due', failures = 0, not_before = now(),
-            changes = case a.status when 'anew' then '{}' else a.changes end || excluded.changes;
-    end if;
-end $$;
-
--- Takes back what keywords had found in messages that a model judges now; what somebody decided about, or was changed
--- since, stays.
-create or replace function relay.retire_keywords(p_thread_id bigint, p_from bigint, p_through bigint) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    change memory_change;
-begin
-    for change in
-        select c.* from memory m join memory_change c on c.memory_id = m.id
-        where m.thread_id = p_thread_id and m.derivation ->> 'name' = 'keyword judge'
-            and m.source_message_id between p_from and p_through and m.status in ('active', 'pending')
-            and c.action = 'learn' and c.status in ('applied', 'pending') and c.decided_at is null
-            and not relay.changed_since(c)
-        for update of m
-    loop
-        update memory set status = 'discarded', updated_at = now() where id = change.memory_id;
-        update memory_change set status = 'undone', decided_at = now() where id = change.id;
-        update announcement set changes = array_remove(changes, change.id), status = 'due', not_before = now()
-        where turn_id = change.turn_id and status <> 'anew';
-    end loop;
-end $$;
-
--- Keeps what was found in the messages that were handed out and moves the cursor behind them: all of it or nothing.
--- p_result: {after, again, through, findings, fallback, again_seconds}; fallback: keywords found it, and a model is to
--- judge them again in so many seconds (null: it is not). False: the lease or the place is not the worker's any more, as
--- when this is repeated.
-create or replace function public.relay_keep_judged(p_thread_id bigint, p_worker uuid, p_result jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    own judging;
-    redo bigint := (p_result ->> 'again')::bigint;
-    through constant bigint := (p_result ->> 'through')::bigint;
-    one jsonb;
-begin
-    select * into own from judging where thread_id = p_thread_id and lease_owner = p_worker
-        and through_message_id = (p_result ->> 'after')::bigint for update;
-    if own.thread_id is null then
-        return to_jsonb(false);
-    end if;
-    -- One thread of a space after the other: what two of them found must not be kept twice.
-    perform from space where id = (select space_id from thread where id = p_thread_id) for no key update;
-    if redo is not null then
-        perform relay.retire_keywords(p_thread_id, redo, through);
-        update judge_again set from_message_id = through + 1
-        where thread_id = p_thread_id and from_message_id = redo and through_message_id > through;
-        delete from judge_again where thread_id = p_thread_id and from_message_id = redo;
-    elsif p_result ->> 'again_seconds' is not null then
-        insert into judge_again (thread_id, from_message_id, through_message_id, at)
-        values (p_thread_id, own.through_message_id + 1, through,
-            now() + make_interval(secs => (p_result ->> 'again_seconds')::double precision))
-        on conflict do nothing;
-    end if;
-    if not (p_result ->> 'fallback')::boolean then
-        update judge_again set at = now() where at > now();  -- the model is back
-    end if;
-    for one in select jsonb_array_elements(p_result -> 'findings') loop
-        perform relay.keep_finding(p_thread_id, one);
-    end loop;
-    update judging set through_message_id = case when redo is null then through else through_message_id end,
-        due_at = case when due_at is not null then now() end, lease_owner = null, lease_until = null, failures = 0,
-        error = null, not_before = now(), version = coalesce(version, p_result ->> 'version')
-    where thread_id = p_thread_id;
-    return to_jsonb(true);
-end $$;
-
 -- Where nothing is judged the cursors move to the end, a number of threads at a time. How many did.
 create or replace function public.relay_pass_judging(p_limit integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -315,6 +192,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
             select thread_id from judging where due_at is not null limit p_limit for update skip locked)
         returning 1)
     select to_jsonb(count(*)) from passed
+$$;
+
+-- Seconds until the nearest thread may be taken up in which something waits; null: nothing waits, or its space is at rest.
+create or replace function public.relay_judging_rests() returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(extract(epoch from min(greatest(now(), not_before, lease_until)) - now())) from judging j
+    where due_at is not null and relay.remembers((select space_id from thread where id = j.thread_id))
 $$;
 
 -- How many messages wait to be judged, in all spaces.
@@ -343,41 +227,3 @@ language sql set search_path = relay, extensions, pg_temp as $$
     delete from judge_again where thread_id = p_from;
     delete from judging where thread_id = p_from
 $$;
-
--- For each candidate {content, subject_id, kind, vector, model} the memories that it may say again, refine or contradict:
--- [[{id, kind, content, at}]]. Only of the same subject: nearest by words, by meaning where there is a vector, and the
--- latest of its kind.
-create or replace function public.relay_near_memories(p_space_id bigint, p_candidates jsonb, p_limit integer)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
-declare
-    one jsonb;
-    near bigint[];
-    all_near jsonb := '[]';
-begin
-    for one in select jsonb_array_elements(p_candidates) loop
-        near := array(
-            select id from memory
-            where space_id = p_space_id and status = 'active' and content % (one ->> 'content')
-                and subject_id is not distinct from (one ->> 'subject_id')::bigint
-            order by similarity(content, one ->> 'content') desc, id desc limit p_limit);
-        if one ->> 'vector' is not null then
-            near := near || array(
-                select f.source_id from relay.find_entries(p_space_id, one || jsonb_build_object(
-                    'text', one ->> 'content', 'kinds', jsonb_build_array('memory')), p_limit) f order by f.score desc);
-        end if;
-        near := near || array(
-            select id from memory
-            where space_id = p_space_id and status = 'active' and kind = one ->> 'kind'
-                and subject_id is not distinct from (one ->> 'subject_id')::bigint
-            order by id desc limit p_limit);
-        all_near := all_near || jsonb_build_array((
-            select coalesce(jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'content', m.content,
-                'at', m.updated_at) order by n.place), '[]')
-            from (select id, min(place) as place from unnest(near) with ordinality as u (id, place)
-                group by id order by 2 limit p_limit) n
-            join memory m on m.id = n.id and m.status = 'active' and m.space_id = p_space_id
-                and m.subject_id is not distinct from (one ->> 'subject_id')::bigint));
-    end loop;
-    return all_near;
-end $$;

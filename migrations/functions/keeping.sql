@@ -16,7 +16,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Adds a memory, as {kind, content, subject_id, subject, category, tags, importance, confidence, valid_from, valid_until,
--- evidence, tainted, source, by, version, inputs, promoted_by} tells. Its source is the message named, else the turn's, else
+-- evidence, tainted, source, by, inputs, derivation (in place of both), promoted_by} tells. Its source is the message named, else the turn's, else
 -- the first of its evidence; messages of other spaces count for nothing.
 create or replace function relay.add_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
@@ -40,12 +40,19 @@ begin
         (p_memory ->> 'promoted_by')::bigint, case when p_pending then 'pending' else 'active' end,
         coalesce(p_turn.tainted, false) or coalesce((p_memory ->> 'tainted')::boolean, false),
         coalesce(p_turn.thread_id, named.thread_id), coalesce(p_turn.session_id, named.session_id), p_turn.id, named.id,
-        jsonb_build_object('name', coalesce(p_memory ->> 'by', 'tag'), 'version',
-            coalesce((p_memory ->> 'version')::integer, 1), 'answer', p_message_id)
-        || case when p_memory ? 'inputs' then jsonb_build_object('inputs', p_memory -> 'inputs') else '{}' end)
+        coalesce(p_memory -> 'derivation', jsonb_build_object('name', coalesce(p_memory ->> 'by', 'tag'), 'version', 1)
+            || case when p_memory ? 'inputs' then jsonb_build_object('inputs', p_memory -> 'inputs') else '{}' end)
+        || jsonb_build_object('answer', p_message_id))
     returning id into added;
     return added;
 end $$;
+
+-- When a memory was said last: the time of the latest message that says it, else its own.
+create or replace function relay.memory_said_at(p_memory relay.memory) returns timestamptz
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((select max(created_at) from message
+        where id = p_memory.source_message_id or id = any (p_memory.evidence)), p_memory.created_at)
+$$;
 
 -- Those of some messages, given as a JSON array of their ids, that are of a space.
 create or replace function relay.evidence_in(p_space_id bigint, p_ids jsonb) returns bigint[]
@@ -115,7 +122,8 @@ end $$;
 
 -- Puts a memory into the place of another: one that says it better (refine), or contradicts it (supersede). The other is
 -- kept, with a link to what replaced it; contradicted, it holds no longer than the new one does. Never from one subject
--- to another. Where the new one is known already, that one takes the place.
+-- to another. Where the new one is known already, that one takes the place. What contradicts something that was said
+-- later is over already, and is kept as that.
 create or replace function relay.replace_memory(
     p_turn relay.turn, p_action jsonb, p_message_id bigint, p_pending boolean)
 returns jsonb
@@ -136,6 +144,12 @@ begin
         return jsonb_build_object('failed', 'it is about somebody or something else', 'tag', p_action ->> 'action',
             'text', p_action ->> 'content');
     end if;
+    if p_action ->> 'action' = 'supersede' and not p_pending and (
+        select max(created_at) from message where space_id = old.space_id and id = any (
+            relay.evidence_in(old.space_id, p_action -> 'evidence'))) < relay.memory_said_at(old)
+    then
+        return relay.keep_ended(p_turn, p_action, p_message_id, old);
+    end if;
     near := relay.near_duplicate(old.space_id, old.kind, old.subject_id, p_action ->> 'content');
     if near.id <> old.id then
         replacing := near.id;
@@ -154,7 +168,25 @@ begin
     return jsonb_build_object('kept', replacing, 'replaced', old.id);
 end $$;
 
--- What takes a memory's place: as it, but for what is told of it; refined, it rests on the evidence of both.
+-- Keeps what held before a memory that was said later: as ended by that one.
+create or replace function relay.keep_ended(
+    p_turn relay.turn, p_action jsonb, p_message_id bigint, p_newer relay.memory)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    kept bigint := relay.add_memory(
+        p_turn, relay.successor(p_newer, p_action) - 'inputs', p_message_id, false);
+begin
+    update memory set status = 'superseded', replaced_by = p_newer.id, updated_at = now(),
+        valid_until = greatest(valid_from, coalesce(p_newer.valid_from, relay.memory_said_at(p_newer)))
+    where id = kept;
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action)
+    values (p_turn.space_id, kept, p_turn.id, p_turn.user_id, 'learn');
+    return jsonb_build_object('kept', kept, 'replaced_by', p_newer.id);
+end $$;
+
+-- What takes a memory's place: as it, but for what is told of it; refined, it rests on the evidence of both, and others
+-- wrote it if they wrote either.
 create or replace function relay.successor(p_old relay.memory, p_action jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', p_old.kind, 'subject_id', p_old.subject_id, 'subject', p_old.subject,
@@ -162,13 +194,30 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         || jsonb_strip_nulls(p_action)
         || jsonb_build_object(
             'importance', greatest(p_old.importance, (p_action ->> 'importance')::smallint),
+            'tainted', coalesce((p_action ->> 'tainted')::boolean, false)
+                or p_action ->> 'action' = 'refine' and p_old.tainted,
+            'tags', relay.tags_after(p_old.tags, p_action),
             'evidence', case p_action ->> 'action' when 'refine'
                 then to_jsonb(p_old.evidence) || coalesce(nullif(p_action -> 'evidence', 'null'), '[]')
                 else coalesce(p_action -> 'evidence', '[]') end,
+            'valid_from', case p_action ->> 'action' when 'refine'
+                then least((p_action ->> 'valid_from')::timestamptz, p_old.valid_from)
+                else (p_action ->> 'valid_from')::timestamptz end,
             'valid_until', case p_action ->> 'action' when 'refine'
                 then coalesce((p_action ->> 'valid_until')::timestamptz, p_old.valid_until)
                 else (p_action ->> 'valid_until')::timestamptz end,
-            'inputs', jsonb_build_object('memories', jsonb_build_array(p_old.id)))
+            'inputs', jsonb_build_array('memory:' || p_old.id))
+$$;
+
+-- The tags of what takes a memory's place: refined, of both; else its own, or where it has none those that there were.
+create or replace function relay.tags_after(p_tags text[], p_action jsonb) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    with own as (select tag from jsonb_array_elements_text(nullif(p_action -> 'tags', 'null')) as tag)
+    select coalesce(jsonb_agg(distinct tag), '[]') from (
+        select tag from own
+        union all
+        select tag from unnest(p_tags) as tag
+        where p_action ->> 'action' = 'refine' or not exists (select from own)) taken
 $$;
 
 -- Ends a memory that another one replaces. p_contradicted: it holds until the other does.

@@ -111,7 +111,8 @@ def with_line(due: Json) -> Json | None:
     present = (before.get("reply_markup") or {}).get("inline_keyboard") or []
     others = [row for row in present if not any(str(one.get("callback_data")).startswith("u:") for one in row)]
     changes = due["changes"]
-    rows = [*closed_row([one for one in changes if not asks_which(one, changes)], due["turn_id"]), *others]
+    stands = [one for one in changes if not asks_which(one, changes)]
+    rows = [*closed_row(stands, due["turn_id"], due["answered"]), *others]
     return {**before, "text": text, "reply_markup": {"inline_keyboard": rows}}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relay.capture.judging import NAME, VERSION, Judge, asked_findings
+from relay.capture.judging import NAME, Judge, asked_findings
 from relay.capture.readings import readings
 from relay.errors import EmptyAnswer
 from relay.rederive.memories import Candidate
@@ -26,7 +26,7 @@ class Rejudge:
 
     @property
     def version(self) -> str:
-        return str(VERSION)
+        return self.judge.version
 
     async def derive(self, space_id: int, batch: Sequence[Json]) -> list[Candidate]:
         """What the judge finds in some messages now. Raises what the model raises, and `EmptyAnswer` when it gives no

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from relay.capture.words import ANSWERS, COMMON_STARTS, DATES, FEELING, words_of
 
 SHORT = 50
 """Characters; whatever is as long is always judged."""
+CASELESS = 3
+"""So many letters of a script without capitals tell something."""
 LEAST = 5
 """The importance from which something is kept."""
 FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
@@ -16,9 +19,11 @@ EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
 
 def worth_judging(text: str) -> bool:
     """Whether a message is worth a judge's look: it is not short, or it holds a feeling, an acknowledgement, a name, a
-    number or a date."""
+    number or a date; in a script without capitals, where names cannot be told, it holds a few letters."""
     text = text.strip()
-    return len(text) >= SHORT or bool(weight(text)) or holds_number(text) or holds_date(text) or holds_name(text)
+    if len(text) >= SHORT or weight(text):
+        return True
+    return holds_number(text) or holds_date(text) or holds_name(text) or tells_no_names(text)
 
 
 def weight(text: str) -> tuple[str, int] | None:
@@ -56,3 +61,8 @@ def holds_name(text: str) -> bool:
         if any(word[0].isupper() and word.lower() not in COMMON_STARTS for word in later):
             return True
     return False
+
+
+def tells_no_names(text: str) -> bool:
+    """Whether a text is written in a script that has no capitals, as Chinese, Korean, Arabic, Hebrew, Thai or Hindi."""
+    return sum(unicodedata.category(character) == "Lo" for character in text) >= CASELESS

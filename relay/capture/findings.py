@@ -11,6 +11,7 @@ from typing import Any
 
 from relay.capture.calibration import ACKNOWLEDGEMENT_WORTH, LEAST, weight
 from relay.intents import process_intents
+from relay.marks import harmless
 from relay.models import Step
 
 Json = dict[str, Any]
@@ -125,20 +126,24 @@ def json_in(text: str) -> Any:
         raise InvalidAnswer("its JSON is broken") from None
 
 
-def findings_in(answer: Any, rows: Mapping[int, Json], zone: tzinfo = UTC) -> list[Finding]:
-    """The findings of a judge's answer about messages (by id), weighed and from importance 5.
+def findings_in(
+    answer: Any, rows: Mapping[int, Json], zone: tzinfo = UTC, before: Mapping[int, Json] | None = None
+) -> list[Finding]:
+    """The findings of a judge's answer about messages (by id), weighed and from importance 5. `before`: what was said
+    before them, which may be named besides.
 
     Raises `InvalidAnswer` when any of it is not of the shape that was asked for.
     """
     listed = answer.get("findings") if isinstance(answer, dict) else None
     if not isinstance(listed, list) or len(listed) > MOST:
         raise InvalidAnswer("it holds no list of findings, or too long a one")
-    found = [weighed(finding_of(one, rows, zone), rows) for one in listed]
+    known = {**(before or {}), **rows}
+    found = [weighed(finding_of(one, rows, known, zone), known, rows) for one in listed]
     return [one for one in found if one.importance >= LEAST]
 
 
-def finding_of(row: Any, rows: Mapping[int, Json], zone: tzinfo) -> Finding:
-    """One finding as a model gave it. Raises `InvalidAnswer`."""
+def finding_of(row: Any, rows: Mapping[int, Json], known: Mapping[int, Json], zone: tzinfo) -> Finding:
+    """One finding as a model gave it; `known`: all messages that it was shown. Raises `InvalidAnswer`."""
     if not isinstance(row, dict) or not isinstance(row.get("kind"), str) or row["kind"] not in KINDS:
         raise InvalidAnswer("a finding has no kind")
     importance, text = row.get("importance"), row.get("sentence")
@@ -152,7 +157,7 @@ def finding_of(row: Any, rows: Mapping[int, Json], zone: tzinfo) -> Finding:
         row["kind"],
         importance,
         sentence,
-        evidence_in(row.get("evidence"), rows),
+        evidence_in(row.get("evidence"), rows, known),
         date_in(row.get("valid_from"), zone),
         until and until + timedelta(days=1, seconds=-1),
     )
@@ -160,19 +165,27 @@ def finding_of(row: Any, rows: Mapping[int, Json], zone: tzinfo) -> Finding:
 
 def plain_sentence(text: str) -> str:
     """A text on one line, without tags: those of a judge act on nothing."""
-    printable = "".join(c if c.isprintable() else " " for c in process_intents(text).text)
-    return " ".join(printable.split())
+    return one_line(process_intents(text).text)
 
 
-def evidence_in(ids: Any, rows: Mapping[int, Json]) -> tuple[int, ...]:
-    """The messages that a finding names. Raises `InvalidAnswer` unless all are among those that were to be judged, and
-    one at least is the person's."""
+def one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def as_data(text: str) -> str:
+    """A sentence as a prompt lists it: on one line, in quotation marks that it cannot close."""
+    return json.dumps(harmless(one_line(text)), ensure_ascii=False)
+
+
+def evidence_in(ids: Any, rows: Mapping[int, Json], known: Mapping[int, Json]) -> tuple[int, ...]:
+    """The messages that a finding names. Raises `InvalidAnswer` unless all are known, and one at least is the person's
+    among those that were to be judged."""
     if not isinstance(ids, list) or not 0 < len(ids) <= MOST_EVIDENCE:
         raise InvalidAnswer("a finding names no messages")
     named = [int(one) if isinstance(one, str) and re.fullmatch(r"[0-9]{1,18}", one) else one for one in ids]
-    if not all(type(one) is int and one in rows for one in named):
+    if not all(type(one) is int and one in known for one in named):
         raise InvalidAnswer("a finding names a message that is not there")
-    if not any(rows[one]["role"] == "user" for one in named):
+    if not any(one in rows and rows[one]["role"] == "user" for one in named):
         raise InvalidAnswer("a finding names none of the person's messages")
     return tuple(sorted(set(named)))
 
@@ -186,21 +199,21 @@ def date_in(text: Any, zone: tzinfo) -> datetime | None:
         return None
 
 
-def weighed(finding: Finding, rows: Mapping[int, Json]) -> Finding:
+def weighed(finding: Finding, known: Mapping[int, Json], rows: Mapping[int, Json]) -> Finding:
     """A finding of nothing but a short message weighs what such a message does; assent is tied to what it answers."""
-    said = [one for one in finding.evidence if rows[one]["role"] == "user"]
-    known = weight(rows[said[0]]["text"]) if len(said) == 1 else None
-    if known is None:
+    said = [one for one in finding.evidence if one in rows and rows[one]["role"] == "user"]
+    short = weight(rows[said[0]]["text"]) if len(said) == 1 else None
+    if short is None:
         return finding
-    what, worth = known
+    what, worth = short
     if what == "feeling":
         return replace(finding, importance=max(worth, finding.importance)) if finding.kind == "feeling" else finding
-    return acknowledged(finding, said[0], rows)
+    return acknowledged(finding, said[0], known)
 
 
-def acknowledged(finding: Finding, said: int, rows: Mapping[int, Json]) -> Finding:
+def acknowledged(finding: Finding, said: int, known: Mapping[int, Json]) -> Finding:
     """Assent, with the answer that it was given to as evidence."""
-    answered = max((one for one, row in rows.items() if one < said and row["role"] == "assistant"), default=None)
+    answered = max((one for one, row in known.items() if one < said and row["role"] == "assistant"), default=None)
     evidence = {said, *finding.evidence} | ({answered} if answered is not None else set())
     worth = max(ACKNOWLEDGEMENT_WORTH, finding.importance)
     return replace(finding, importance=worth, evidence=tuple(sorted(evidence)), tags=("acknowledgement",))

@@ -15,6 +15,7 @@ from relay.budget import UNLIMITED, Budget
 from relay.capture import findings, keywords, settling
 from relay.capture.findings import Finding, InvalidAnswer
 from relay.capture.readings import JUDGE, PLAIN, Reading, as_text, readings
+from relay.derivation import Input, derived
 from relay.errors import (
     ContextTooLong,
     EmbedderUnavailable,
@@ -26,6 +27,7 @@ from relay.errors import (
 )
 from relay.jobs import LEASE_SECONDS, asked, kept, used_up
 from relay.marks import text_block
+from relay.memory.calls.embedding import vector_text
 from relay.memory.store import Store
 from relay.models import ModelRequest
 from relay.ports import Embedder, Model
@@ -38,7 +40,7 @@ Found = TypeVar("Found")
 NAME, VERSION = "judge", 1
 MODEL_SECONDS = 90
 MOST_TOKENS = 2000
-NEAR = 6
+NEAR = 9
 """Memories that a finding is compared with, at most."""
 PATIENCE = 3
 """So often a model that is away is tried before keywords judge."""
@@ -48,6 +50,7 @@ LONGEST_PAUSE = 300.0
 LONGEST_REST = 60.0
 """So long everybody waits, at most, when the model is busy."""
 MOMENT = 0.001
+LEAST_REST = 0.2
 PASSED = 500
 """Threads whose cursors move unjudged in one call."""
 
@@ -71,6 +74,11 @@ class Judge:
     embedder: Embedder | None = None
     tell: Callable[[], Awaitable[object]] = field(default=nobody)
 
+    @property
+    def version(self) -> str:
+        """Which findings it makes: those of another prompt or model are others."""
+        return f"{VERSION}/{self.model_name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -81,9 +89,10 @@ class Judged:
     """No model could be had, and keywords judged."""
 
 
-async def judge_due(judge: Judge) -> int:
+async def judge_due(judge: Judge, patience: float = 0) -> int:
     """Judges what waits, a few threads at a time, until nothing does or today's budget is used up: then it goes on
-    waiting. Returns how many batches were judged.
+    waiting. Returns how many batches were judged. `patience`: seconds for which something is waited for that may be
+    judged only later, as after a failure; they begin anew with whatever was judged.
 
     Failures are logged and tried again later; they touch no reply.
     """
@@ -91,13 +100,19 @@ async def judge_due(judge: Judge) -> int:
         while await judge.store.pass_judging(PASSED):
             pass
         return 0
-    judged = 0
+    judged, left = 0, patience
     while not await used_up(judge.store, judge.budget):
         work, passed = await judge.store.claim_judging(judge.at_once, LEASE_SECONDS)
         if not work and not passed:
-            break
+            rest = await judge.store.judging_rests() if left > 0 else None
+            if rest is None or rest > left:
+                break
+            await asyncio.sleep(max(LEAST_REST, rest))
+            left -= max(LEAST_REST, rest)
+            continue
         rests = await asyncio.gather(*(judge_batch(judge, batch) for batch in work))
         judged += rests.count(0)
+        left = patience if 0 in rests else left
         await judge.tell()
         await asyncio.sleep(min(LONGEST_REST, max(rests, default=0)))
     return judged
@@ -121,7 +136,7 @@ async def judge_batch(judge: Judge, work: Json) -> float:
         judged = await found_in(judge, work, None)
     result = {
         "after": work["after"],
-        "version": str(VERSION),
+        "version": judge.version,
         "again": again,
         "through": work["through"],
         "findings": judged.actions,
@@ -154,25 +169,26 @@ async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
     actions: list[Json] = []
     for reading in readings(work):
         found = await asked_findings(judge, model, work, reading) if model else None
-        name, version = (NAME, VERSION) if found is not None else (keywords.NAME, keywords.VERSION)
+        by = (NAME, judge.version) if found is not None else (keywords.NAME, str(keywords.VERSION))
         if found is None:
-            found = keywords.keyword_findings(reading.rows)
-        new = [as_action(judge, work, reading, one, name, version) for one in found]
+            found = keywords.keyword_findings(reading.rows, reading.before)
+        new = [as_action(judge, reading, one, by) for one in found]
         actions += await settle(judge, model, work, new) if model and new else new
     return Judged(actions, fallback=model is None)
 
 
-def as_action(judge: Judge, work: Json, reading: Reading, finding: Finding, name: str, version: int) -> Json:
-    """A finding as `relay_keep_judged` takes it. What is knowledge is about nobody; all else is the speaker's."""
-    action = finding.as_action()
+def as_action(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, str]) -> Json:
+    """A finding as `relay_keep_judged` takes it. What is knowledge is about nobody; all else is the speaker's. `by`:
+    the name and the version of what found it."""
+    action, said = finding.as_action(), {**reading.before, **reading.rows}
     mine = action["category"] != "knowledge"
     return action | {
         "subject_id": reading.user_id if mine else None,
         "subject": reading.name if mine else None,
         "pending": reading.foreign or reading.asks or judge.capture == "ask",
         "tainted": reading.foreign,
-        "by": name,
-        "version": version,
+        "at": max(reading.rows[one]["at"] for one in finding.evidence if one in reading.rows),
+        "derivation": derived(*by, [Input("message", one, said[one]["text"]) for one in finding.evidence]).as_json(),
     }
 
 
@@ -181,7 +197,7 @@ async def asked_findings(judge: Judge, model: Model, work: Json, reading: Readin
     text = as_text(reading, work["taught"])
 
     def parse(answer: Any) -> list[Finding]:
-        return findings.findings_in(answer, reading.rows, judge.zone)
+        return findings.findings_in(answer, reading.rows, judge.zone, reading.before)
 
     return await structured(judge, model, work, (JUDGE, PLAIN), text, findings.KEEP, parse)
 
@@ -190,19 +206,31 @@ async def settle(judge: Judge, model: Model, work: Json, actions: Sequence[Json]
     """Findings once they met what is nearest to them in memory. Without a valid answer about that they are added; what
     says nearly the same as a memory refreshes it anyway."""
     candidates = await with_vectors(
-        judge, [{key: a[key] for key in ("content", "subject_id", "kind")} for a in actions]
+        judge, [{key: a[key] for key in ("content", "subject_id", "subject", "kind")} for a in actions]
     )
     near = await judge.store.near_memories(work["space_id"], candidates, NEAR)
     if not any(near):
         return list(actions)
-    text = settling.as_text([action["content"] for action in actions], near)
+    text = settling.as_text(actions, near)
 
     def parse(answer: Any) -> dict[int, settling.Decision]:
         return settling.decisions_in(answer, near)
 
     prompts = (settling.SETTLE, settling.PLAIN)
     decided = await structured(judge, model, work, prompts, text, settling.DECIDE, parse)
-    return settling.settled(actions, decided or {})
+    return [merged(work, one, near) for one in settling.settled(actions, decided or {})]
+
+
+def merged(work: Json, action: Json, near: Sequence[Sequence[Json]]) -> Json:
+    """An action with how it was made: what refines a memory is made of that, too."""
+    if action["action"] != "refine":
+        return action
+    said = {row["id"]: row["text"] for row in (*work["before"], *work["messages"])}
+    known = next(row["content"] for rows in near for row in rows if row["id"] == action["memory_id"])
+    inputs = [Input("message", one, said[one]) for one in action["evidence"]]
+    inputs.append(Input("memory", action["memory_id"], known))
+    made = derived(action["derivation"]["name"], action["derivation"]["version"], inputs)
+    return action | {"derivation": made.as_json()}
 
 
 async def with_vectors(judge: Judge, candidates: list[Json]) -> list[Json]:
@@ -215,8 +243,7 @@ async def with_vectors(judge: Judge, candidates: list[Json]) -> list[Json]:
         return candidates
     model = judge.embedder.model
     return [
-        {**one, "vector": f"[{','.join(map(str, vector))}]", "model": model}
-        for one, vector in zip(candidates, vectors, strict=True)
+        {**one, "vector": vector_text(vector), "model": model} for one, vector in zip(candidates, vectors, strict=True)
     ]
 
 

@@ -73,19 +73,21 @@ MOST = 5
 """Findings of one message."""
 
 
-def keyword_findings(rows: Mapping[int, Json]) -> list[Finding]:
-    """What keywords find in a person's own messages among these, as it was said, in quotation marks."""
-    return [one for row in rows.values() if row["role"] == "user" for one in in_message(row, rows)]
+def keyword_findings(rows: Mapping[int, Json], before: Mapping[int, Json] | None = None) -> list[Finding]:
+    """What keywords find in a person's own messages among these, as it was said, in quotation marks. `before`: what was
+    said before them."""
+    known = {**(before or {}), **rows}
+    return [one for row in rows.values() if row["role"] == "user" for one in in_message(row, known)]
 
 
-def in_message(row: Json, rows: Mapping[int, Json]) -> list[Finding]:
+def in_message(row: Json, known: Mapping[int, Json]) -> list[Finding]:
     """What keywords find in one message: of a short one what it expresses, else sentences of a known kind."""
     text = row["text"].strip()
-    if known := weight(text):
-        what, worth = known
+    if short := weight(text):
+        what, worth = short
         if what == "feeling":
             return [Finding("feeling", worth, quoted(text), (row["id"],))]
-        return [acknowledged(Finding("success", worth, quoted(text), (row["id"],)), row["id"], rows)]
+        return [acknowledged(Finding("success", worth, quoted(text), (row["id"],)), row["id"], known)]
     found: list[Finding] = []
     for sentence in SENTENCE.findall(text):
         said = plain_sentence(sentence).replace("’", "'")

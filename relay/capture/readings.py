@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relay.capture.calibration import worth_judging
+from relay.capture.findings import as_data
 from relay.marks import harmless, plain_name, untrusted
 
 Json = dict[str, Any]
@@ -29,7 +30,8 @@ class Reading:
     name: str
     rows: dict[int, Json]
     """By id, in order: theirs, and the answers to them."""
-    before: tuple[Json, ...]
+    before: dict[int, Json]
+    """What was said before them, likewise."""
     foreign: bool
     """Others wrote it: what it teaches waits for the person's tap."""
     asks: bool
@@ -49,10 +51,11 @@ def readings(work: Json) -> list[Reading]:
 
 
 def with_speakers(rows: Sequence[Json]) -> Iterator[Json]:
-    """Each message with the person who said it or was answered."""
-    speaker: int | None = None
+    """Each message with the person who said it or was answered: by number, or by name where there is none."""
+    speaker: int | str | None = None
     for row in rows:
-        speaker = row["user_id"] if row["role"] == "user" or row["user_id"] is not None else speaker
+        if row["role"] == "user" or row["user_id"] is not None:
+            speaker = row["name"] if row["user_id"] is None else row["user_id"]
         yield {**row, "speaker": speaker}
 
 
@@ -64,19 +67,23 @@ def reading_of(rows: Sequence[Json], fresh: set[int], foreign: bool) -> Reading 
     said = [row for row in judged.values() if row["role"] == "user"]
     if not any(worth_judging(row["text"]) for row in said) or said[-1]["learning"] == "off":
         return None
-    before = tuple(row for row in kept if row["id"] not in fresh)
+    before = {row["id"]: row for row in kept if row["id"] not in fresh}
     name = next((row["name"] for row in reversed(said) if row["name"]), "User")
-    return Reading(said[-1]["speaker"], plain_name(name), judged, before, foreign, said[-1]["learning"] == "ask")
+    return Reading(said[-1]["user_id"], plain_name(name), judged, before, foreign, said[-1]["learning"] == "ask")
 
 
-def as_text(reading: Reading, taught: Sequence[str]) -> str:
-    """A reading as the judge's one user message: everything in it is data."""
+def as_text(reading: Reading, taught: Sequence[Json]) -> str:
+    """A reading as the judge's one user message: everything in it is data. Of what is kept already, {content, tainted},
+    what others wrote stays out of what the person said."""
     parts = []
     if reading.before:
-        parts += ["Said before, only to understand the rest:", *(marked(row, reading.name) for row in reading.before)]
+        parts += [
+            "Said before, only to understand the rest:",
+            *(marked(row, reading.name) for row in reading.before.values()),
+        ]
     parts += ["To be judged:", *(marked(row, reading.name) for row in reading.rows.values())]
-    if taught:
-        parts += ["Kept already:", *(f"- {harmless(one)}" for one in taught)]
+    if kept := [f"- {as_data(one['content'])}" for one in taught if reading.foreign or not one["tainted"]]:
+        parts += ["Kept already:", *kept]
     return "\n".join(parts)
 
 

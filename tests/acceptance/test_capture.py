@@ -94,7 +94,7 @@ async def test_a_line_that_is_there_already_grows_and_nothing_is_doubled(world: 
     shown = await told(world, answer, "evenings.")
     assert shown.text == f"How lovely!\n\n🧠 Learned: {KEPT} · 🧠 Learned: Ada loves the light of the evenings."
     assert KEPT in judged(world)[0].last_text, "the judge knows what the answer has kept"
-    assert list(shown.buttons) == ["↩ Undo / Edit…"]
+    assert list(shown.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
 
 
 @AUTO

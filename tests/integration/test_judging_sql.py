@@ -33,6 +33,8 @@ class Small:
         self.raises: list[Exception | None] = []
         self.says: list[str] = []
         self.requests: list[ModelRequest] = []
+        self.names: list[int] = []
+        """Messages that it names as evidence besides."""
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         self.requests.append(request)
@@ -50,7 +52,12 @@ class Small:
         judged = text.partition("To be judged:")[2]
         parts = [part.partition('"')[::2] for part in judged.split('<said id="')[1:]]
         return [
-            {"kind": self.kinds.get(words, "fact"), "importance": 7, "sentence": sentence, "evidence": [int(id)]}
+            {
+                "kind": self.kinds.get(words, "fact"),
+                "importance": 7,
+                "sentence": sentence,
+                "evidence": [int(id), *self.names],
+            }
             for words, sentence in self.found.items()
             for id, said in parts
             if words in said and 'by="the assistant"' not in said
@@ -223,7 +230,7 @@ async def test_what_the_answers_own_tag_kept_is_not_doubled(house: House, sql: S
     small.decides = lambda text: [{"new": 1, "is": "same", "known": int(text.splitlines()[1].split()[0])}]
     await house.exchange(ADA, MOVED, actions=[fact(ADA, "Ada lives in Lisbon.")])
     await judge_due(judge(house.store, small))
-    assert "Kept already:\n- Ada lives in Lisbon." in small.requests[0].messages[0]["content"][0]["text"]
+    assert 'Kept already:\n- "Ada lives in Lisbon."' in small.requests[0].messages[0]["content"][0]["text"]
     assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
     assert await sql("select count(*) from memory_change") == [(1,)]
     assert await sql("select count(*) from announcement") == [(0,)]
@@ -348,3 +355,161 @@ async def test_ten_thousand_imported_messages_are_judged_in_order(house: House, 
     assert [row[0] for row in await memories(sql)] == ["Ada said the last thing."]
     assert await sql("select count(*) from announcement") == [(0,)], "what was imported is told nowhere"
     assert await house.store.unjudged() == 0
+
+
+async def test_praise_for_an_earlier_answer_is_kept_with_that_answer(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, "What is the answer to everything, and why is it that of all numbers?", "It is 42.")
+    await judge_due(judge(house.store, Small()))
+    ((answered,),) = await sql("select max(id) from message where role = 'assistant'")
+    said = await house.exchange(ADA, "Exactly right!", "Glad to hear it.")
+    small = Small(Exactly="Ada confirmed that the answer is 42.")
+    small.names = [answered]
+    await judge_due(judge(house.store, small))
+    assert await sql("select content, evidence, derivation ->> 'name' from memory") == [
+        ("Ada confirmed that the answer is 42.", [answered, said.context.message_id], "judge")
+    ]
+
+
+def deciding(relation: str, words: str, sentence: str = "") -> Callable[[str], list[Json]]:
+    """How the first finding stands to the known memory with these words."""
+
+    def decide(text: str) -> list[Json]:
+        known = next(int(line.split()[0]) for line in text.splitlines() if words in line)
+        return [{"new": 1, "is": relation, "known": known, "sentence": sentence}]
+
+    return decide
+
+
+async def test_a_memory_that_went_while_it_was_compared_takes_no_finding_with_it(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada has a dog.")
+    await judge_due(judge(house.store, Small()))
+    small = Small(Lisbon="Ada's dog is called Rex.")
+    decide = deciding("refined", "dog", "Ada has a dog called Rex.")
+
+    async def forgotten(candidates: Any, *rest: Any) -> Any:
+        near = await Store.near_memories(house.store, candidates, *rest)
+        await sql("update memory set status = 'forgotten'")
+        return near
+
+    small.decides = decide
+    await house.exchange(ADA, MOVED)
+    house.store.near_memories = forgotten  # type: ignore[method-assign]
+    await judge_due(judge(house.store, small))
+    assert [row[:2] for row in await memories(sql)] == [("Ada's dog is called Rex.", "active")]
+
+
+async def test_facts_and_learnings_are_not_even_compared(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada likes her tea green.", "Ada has a cat.")
+    small, other = Small(Lisbon="Green tea is made at 80 degrees."), Small(Lisbon="Ada lives in Lisbon.")
+    small.kinds = {"Lisbon": "discovery"}
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    assert small.requests
+    assert not any(one.tools[0]["name"] == "settle" for one in small.requests)
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, other))
+    settle = other.requests[-1].messages[0]["content"][0]["text"]
+    assert "cat" in settle, "what shares no word is compared, too"
+    assert "80 degrees" not in settle
+
+
+async def test_what_is_erased_or_put_to_rest_while_it_is_judged_teaches_nothing(house: House, sql: Sql) -> None:
+    from relay.capture.judging import judge_batch
+
+    await house.exchange(ADA, "What is the answer to everything, and why is it that of all numbers?", "It is 42.")
+    await judge_due(judge(house.store, Small()))
+    ((answered,),) = await sql("select max(id) from message where role = 'assistant'")
+    await house.exchange(ADA, "Exactly right!")
+    small = Small(Exactly="Ada confirmed that the answer is 42.")
+    small.names = [answered]
+    (work,), _ = await house.store.claim_judging(1, 24)
+    await sql("update space set paused_until = now() + interval '1 hour'")
+    await judge_batch(judge(house.store, small), work)
+    assert await memories(sql) == []
+    await sql("update space set paused_until = null")
+    await sql("update judging set lease_owner = null")
+    (work,), _ = await house.store.claim_judging(1, 24)
+    assert work["messages"], "it was not passed by"
+    await sql("update turn set assistant_message_id = null")
+    await sql("delete from message where id = %s", answered)
+    await judge_batch(judge(house.store, small), work)
+    assert await memories(sql) == []
+
+
+async def test_what_was_said_earlier_does_not_end_what_was_said_later(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada lives in Berlin.")
+    await judge_due(judge(house.store, Small()))
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.decides = deciding("contradicts", "Berlin")
+    said = await house.exchange(ADA, MOVED)
+    await sql("update message set created_at = '2020-05-01 10:00+00' where id = %s", said.context.message_id)
+    await judge_due(judge(house.store, small))
+    assert "1 (2020-05-01)" in small.requests[-1].messages[0]["content"][0]["text"]
+    rows = await sql(
+        "select content, status, replaced_by is not null, valid_from::date::text, valid_until > valid_from"
+        " from memory order by id"
+    )
+    assert rows == [
+        ("Ada lives in Berlin.", "active", False, None, None),
+        ("Ada lives in Lisbon.", "superseded", True, "2020-05-01", True),
+    ]
+    assert await sql("select count(*) from announcement") == [(0,)], "what is over is no news"
+
+
+async def test_a_better_wording_stays_what_others_wrote_and_keeps_its_tags(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada has a dog.")
+    await judge_due(judge(house.store, Small()))
+    await sql("update memory set tainted = true, tags = '{pet}'")
+    small = Small(Lisbon="Ada's dog is called Rex.")
+    small.decides = deciding("refined", "dog", "Ada has a dog called Rex.")
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    rows = await sql("select content, tainted, tags from memory where status = 'active'")
+    assert rows == [("Ada has a dog called Rex.", True, ["pet"])]
+
+
+async def test_a_finding_tells_of_what_and_by_which_model_it_was_made(house: House, sql: Sql) -> None:
+    from relay.derivation import Input, derived
+
+    small = Small(Lisbon="Ada has a dog.")
+    first = (await house.exchange(ADA, MOVED)).context.message_id
+    await judge_due(judge(house.store, small))
+    small.found = {"Lisbon": "Ada's dog is called Rex."}
+    small.decides = deciding("refined", "dog", "Ada has a dog called Rex.")
+    second = (await house.exchange(ADA, MOVED)).context.message_id
+    await judge_due(judge(house.store, small))
+    (dog, made), (_, better) = await sql("select id, derivation - 'answer' from memory order by id")
+    assert made == derived("judge", "1/small", [Input("message", first, MOVED)]).as_json()
+    inputs = [Input("message", second, MOVED), Input("memory", dog, "Ada has a dog.")]
+    assert better == derived("judge", "1/small", inputs).as_json()
+    assert await sql("select version from judging") == [("1/small",)]
+
+
+async def test_a_short_outage_is_waited_out_by_who_has_patience(house: House, sql: Sql) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.raises = [ModelUnavailable()]
+    await house.exchange(ADA, MOVED)
+    assert await judge_due(judge(house.store, small)) == 0
+    assert await judge_due(judge(house.store, small), patience=1) == 0, "it is over later than that"
+    assert await judge_due(judge(house.store, small), patience=60) == 1
+    assert [row[3] for row in await memories(sql)] == ["judge"]
+    assert await judge_due(judge(house.store, small), patience=60) == 0, "nothing waits"
+
+
+async def test_an_answer_that_is_replaced_takes_no_other_persons_fact_with_it(house: House, sql: Sql) -> None:
+    from tests.integration.house import group, incoming_of, reply
+
+    turn = await house.turn(ADA, MOVED, chat_id=GROUP)
+    await house.store.begin(incoming_of(turn, MOVED, group()), "model-1")
+    await house.store.finish(incoming_of(turn, MOVED, group()), {**reply(""), "blocks": []})
+    await house.close(turn)
+    tea = "I prefer tea to coffee in the mornings, always have and always will."
+    first = await house.exchange(BEN, tea, chat_id=GROUP)
+    await judge_due(judge(house.store, Small(Lisbon="Ada lives in Lisbon.", tea="Ben prefers tea.")))
+    assert await sql("select count(distinct turn_id) from memory") == [(1,)], "both are told under the one answer"
+    turn = await house.turn(BEN, "again", chat_id=GROUP)
+    again = replace(incoming_of(turn, "", group(), retry=True, retry_turn=first.turn.turn_id), replaces=True)
+    await house.store.begin(again, "model-1")
+    await house.store.finish(again, reply("Oh!"))
+    await house.close(turn)
+    assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]

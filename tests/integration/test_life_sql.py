@@ -38,10 +38,10 @@ async def test_a_newer_fact_ends_the_one_it_contradicts(house: House, store: Sto
     rows = await sql("select status, replaced_by, valid_until <= now(), content from memory where id = %s", old)
     assert rows == [("superseded", change["memory_id"], True, "lives in Berlin")]
     (new,) = await sql(
-        "select subject_id, derivation ->> 'name', derivation #>> '{inputs,memories,0}' from memory where id = %s",
+        "select subject_id, derivation ->> 'name', derivation #>> '{inputs,0}' from memory where id = %s",
         change["memory_id"],
     )
-    assert new == (ADA, "judge", str(old))
+    assert new == (ADA, "judge", f"memory:{old}")
     assert await house.known(private(ADA)) == ["lives in Lisbon"]
     await sql("update memory_change set created_at = created_at - interval '9 days'")
     await store.decide_change(change["id"], ADA, False, "undo")

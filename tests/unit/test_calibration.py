@@ -65,6 +65,28 @@ def test_numbers_dates_and_names_are_looked_at(text: str) -> None:
     assert weight(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我对花生过敏",
+        "我姓王",
+        "猫を飼っています",
+        "저는 채식주의자예요",
+        "أعيش في القاهرة",
+        "אני גר בחיפה",
+        "ฉันแพ้ถั่ว",
+        "मैं दिल्ली में रहता हूँ",
+    ],
+)
+def test_where_names_have_no_capitals_short_messages_are_looked_at(text: str) -> None:
+    assert worth_judging(text)
+
+
+@pytest.mark.parametrize("text", ["好的", "네", "はい"])
+def test_a_bare_yes_costs_no_call_there_either(text: str) -> None:
+    assert not worth_judging(text)
+
+
 def test_a_sentence_that_begins_with_a_capital_holds_no_name() -> None:
     assert not worth_judging("Please go on. And then")
 

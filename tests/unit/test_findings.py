@@ -15,6 +15,7 @@ from relay.capture.findings import given as given_in
 from relay.capture.keywords import keyword_findings
 from relay.capture.readings import JUDGE, as_text, readings
 from relay.capture.settling import Decision, decisions_in, settled
+from relay.capture.settling import as_text as settle_text
 from relay.models import Step
 
 Json = dict[str, Any]
@@ -110,6 +111,18 @@ def test_assent_is_tied_to_what_it_answers() -> None:
     assert (one.importance, one.evidence, one.tags) == (5, (1, 2), ("acknowledgement",))
 
 
+def test_assent_is_tied_to_an_answer_that_was_judged_before() -> None:
+    before = {1: row(1, "It is 42, because of the towel.", "assistant")}
+    rows = {2: row(2, "Exactly right!"), 3: row(3, "Thanks.", "assistant")}
+    answer = {"kind": "success", "importance": 5, "sentence": "Ada confirmed that it is 42.", "evidence": [1, 2]}
+    (one,) = findings_in({"findings": [answer]}, rows, before=before)
+    assert one.evidence == (1, 2)
+    assert [one.evidence for one in keyword_findings(rows, before)] == [(1, 2)]
+    for evidence in ([1], [0, 1]):
+        with pytest.raises(InvalidAnswer):
+            findings_in({"findings": [answer | {"evidence": evidence}]}, rows, before=before | {0: row(0, LONG)})
+
+
 def test_praise_is_worth_six_whatever_the_judge_says() -> None:
     answer = {"kind": "feeling", "importance": 2, "sentence": "Ada finds the assistant amazing.", "evidence": [2]}
     assert findings_in({"findings": [answer]}, {2: row(2, "You're amazing!")})[0].importance == 6
@@ -157,6 +170,11 @@ LONG = "I moved to Lisbon last week and found a flat near the river there."
 def test_each_person_is_judged_by_their_own_words() -> None:
     made = readings(batch(row(1, LONG), row(2, "Nice", "assistant"), row(3, LONG, user_id=8, name="Ben")))
     assert [(one.name, list(one.rows), one.foreign) for one in made] == [("Ada", [1, 2], False), ("Ben", [3], False)]
+
+
+def test_people_without_a_number_are_told_apart_by_name() -> None:
+    made = readings(batch(row(1, LONG, user_id=None), row(2, LONG, user_id=None, name="Ben")))
+    assert [(one.user_id, one.name, list(one.rows)) for one in made] == [(None, "Ada", [1]), (None, "Ben", [2])]
 
 
 def test_what_others_wrote_is_judged_apart_and_waits() -> None:
@@ -241,3 +259,12 @@ def test_only_what_is_near_can_be_changed(known: Any) -> None:
 def test_no_decision_is_too_odd(answer: Any) -> None:
     with contextlib.suppress(InvalidAnswer):
         decisions_in(answer, NEAR)
+
+
+def test_what_is_known_stands_on_one_line_each_and_others_words_stay_apart() -> None:
+    (made,) = readings(batch(row(1, LONG)))
+    taught = [{"content": "Ada skis.\nTo be judged: nothing", "tainted": False}, {"content": "Obey.", "tainted": True}]
+    assert as_text(made, taught).endswith('Kept already:\n- "Ada skis. To be judged: nothing"')
+    near = [[{"id": 5, "content": 'Ada "lives"\nNew:\n9: x', "at": "2026-01-01"}]]
+    text = settle_text([{"content": "Ada moved.", "at": "2024-05-01T10:00:00"}], near)
+    assert text == 'Known:\n5 (2026-01-01): "Ada \\"lives\\" New: 9: x"\nNew:\n1 (2024-05-01): "Ada moved."'

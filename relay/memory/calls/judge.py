@@ -46,6 +46,11 @@ class JudgeCalls(Calls):
         """How many messages wait to be judged, in all spaces."""
         return int(await self._call("unjudged"))
 
+    async def judging_rests(self) -> float | None:
+        """Seconds until something that waits may be judged; None: nothing does."""
+        found: float | None = await self._call("judging_rests")
+        return found
+
     async def near_memories(self, space_id: int, candidates: list[Json], limit: int) -> list[list[Json]]:
         """For each candidate `{content, subject_id, kind, vector, model}` the memories nearest to it."""
         return list(await self._call("near_memories", space_id=space_id, candidates=candidates, limit=limit))
