@@ -43,6 +43,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select c.* from memory_change c
     where c.id = p_change.id or p_change.action = 'merge' and c.action = 'merge' and c.memory_id = p_change.memory_id
         and c.created_at = p_change.created_at and c.status = p_change.status
+        and not c.before ? 'stood' and not p_change.before ? 'stood'
 $$;
 
 -- Whether another change of the same memory (or of one that this change replaced) took effect after this one. That a

@@ -10,14 +10,22 @@ from typing import Any
 
 import pytest
 
+from relay.app import Relay
+from relay.background import writings
+from relay.budget import UNLIMITED
 from relay.errors import ModelUnavailable
+from relay.memory.direct import Memory
+from relay.memory.patience import Patient
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
+from relay.ports import Database
+from relay.settings import Settings
 from relay.sleep.asking import Mind
 from relay.sleep.consolidate import Consolidation
 from relay.sleep.digest import Digests
 from relay.sleep.night import NightFailed, Phase, sleep
 from relay.sleep.prepare import Preparation
+from relay.testing import FakeMessenger, OfflineModel
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, private
 
@@ -455,3 +463,18 @@ async def test_a_digest_tells_nothing_of_what_was_said_while_memory_was_off(
     said = [row["text"] for row in (await store.digest_now(private(ADA)))["messages"]]
     assert "my word is q1" in said
     assert not [text for text in said if "q2" in text]
+
+
+async def test_a_night_right_now_makes_ready_what_the_bot_does(
+    house: House, store: Store, sql: Sql, database: Database
+) -> None:
+    for number in range(2):
+        await house.exchange(ADA, f"question {number}", "An answer.")
+    await sql("delete from entry")
+    settings = Settings(DATABASE_URL="", SUPABASE_URL="")
+    relay = Relay(settings, database, Patient(database), store, Memory(store), "a worker", "a test", UNLIMITED)
+    owed = writings(relay, OfflineModel(), FakeMessenger(), BOT.id)
+    told = await Preparation(store, owed).run(1)
+    assert (told["titles"], told["index"]) == (1, 4)
+    assert await sql("select count(*) from entry") == [(4,)]
+    assert "titles" not in writings(relay, OfflineModel(), None, BOT.id), "topics are named by them"
