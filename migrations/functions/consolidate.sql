@@ -57,8 +57,8 @@ begin
 end $$;
 
 -- The pairs of memories of a space that may say the same or contradict each other: of the next 20 memories after p_after
--- that are new since the last night, each with the older ones that are near it. {pairs: [{older, newer}: {id, content, at}], after: the last
--- memory that was looked at; null when there is none left}.
+-- that are new since the last night, each with the older ones that are near it. {pairs: [{older, newer}: {id, content,
+-- at}], after: the last memory that was looked at; null when there is none left}.
 create or replace function public.relay_pairs(p_space_id bigint, p_after bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with fresh as materialized (
