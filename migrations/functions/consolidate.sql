@@ -56,7 +56,7 @@ begin
             and not (relay.not_unasked(o, p_memory, 'merge') and relay.not_unasked(o, p_memory, 'supersede'));
 end $$;
 
--- The pairs of memories of a space that may say the same or contradict each other: of the next 20 memories after p_after
+-- The pairs of memories of a space that may say the same or contradict each other: of the next 5 memories after p_after
 -- that are new since the last night, each with the older ones that are near it. {pairs: [{older, newer}: {id, content,
 -- at}], after: the last memory that was looked at; null when there is none left}.
 create or replace function public.relay_pairs(p_space_id bigint, p_after bigint) returns jsonb
@@ -64,7 +64,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with fresh as materialized (
         select m from relay.new_memories(p_space_id) r join memory m on m.space_id = p_space_id and m.status = 'active'
             and m.id > greatest(r.after_memory, p_after) and m.id <= r.through_memory
-        order by m.id limit 20)
+        order by m.id limit 5)
     select jsonb_build_object('after', (select max((f.m).id) from fresh f), 'pairs', (
         select coalesce(jsonb_agg(jsonb_build_object(
             'older', jsonb_build_object('id', o.id, 'content', o.content, 'at', o.created_at),

@@ -11,8 +11,8 @@ begin
     return new;
 end $$;
 
--- Makes a thread due once an exchange in it is complete, or something was imported into it that was judged nowhere. An answer that takes
--- another's place has its question judged again: what the old one had taught was taken back.
+-- Makes a thread due once an exchange in it is complete, or something was imported into it that was judged nowhere. An
+-- answer that takes another's place has its question judged again: what the old one had taught was taken back.
 create or replace function relay.owe_judging() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -32,7 +32,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What a night would find now: {last: the last night, or null; spaces: how many have something new; awake: the first
--- hundred of them, each with whose it is and how many active memories it has; digests: to how many of them one goes; goals: how many are past their date; summaries: how many are owed}.
+-- hundred of them, each with whose it is and how many active memories it has; digests: to how many of them one goes;
+-- goals: how many are past their date; summaries: how many are owed}.
 create or replace function public.relay_night_ahead() returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare

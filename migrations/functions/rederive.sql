@@ -145,8 +145,8 @@ begin
             source.session_id, source.turn_id, source.id, m.evidence, m.derivation,
             m.valid_from, m.valid_until
         from jsonb_to_record(p_memory) as m (kind text, subject_id bigint, subject text, content text, category text,
-            tags text[], importance smallint, confidence real, tainted boolean, pending boolean, evidence bigint[], derivation jsonb,
-            valid_from timestamptz, valid_until timestamptz)
+            tags text[], importance smallint, confidence real, tainted boolean, pending boolean, evidence bigint[],
+            derivation jsonb, valid_from timestamptz, valid_until timestamptz)
         returning * into made;
         insert into memory_change (space_id, memory_id, turn_id, action, status, before)
         select p_space_id, made.id, made.turn_id, case when old.status = 'active' then 'merge' else 'learn' end,
