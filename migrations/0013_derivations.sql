@@ -52,6 +52,12 @@ create table relay.consolidation (
     asked_at timestamptz not null default now()
 );
 
+-- Goals past their date that a person wants left as they are.
+create table relay.goal_left (
+    memory_id bigint primary key references relay.memory on delete cascade,
+    valid_until timestamptz not null
+);
+
 -- Where a space's digest is wanted, and who wanted it.
 create table relay.digest (
     space_id bigint primary key references relay.space,

@@ -32,8 +32,7 @@ def jobs(
 ) -> list[Job]:
     """The jobs of one process; what each works on is leased in the database."""
     model = Few(model, relay.settings.background_concurrency)
-    summariser = make_summariser(relay, model)
-    titler = Titler(relay.store, model, relay.settings.small_model, messenger, bot.id, relay.budget)
+    owed = writings(relay, model, messenger, bot.id)
     teller = Teller(relay.store, messenger, bot.id)
     judge = make_judge(relay, model, embedder, lambda: tell_due(teller))
 
@@ -43,11 +42,6 @@ def jobs(
         await tell_due(teller)
 
     keeper = make_keeper(relay.settings)
-    owed: dict[str, Writing] = {
-        "summaries": lambda: summarise_due(summariser),
-        "titles": lambda: title_due(titler),
-        "index": lambda: enter(relay.store),
-    }
     return [
         Job("summaries", owed["summaries"], minutes=3, soon=True),
         Job("titles", owed["titles"], minutes=3, soon=True),
@@ -57,6 +51,16 @@ def jobs(
         Job("tidy", daily(relay, "tidy", lambda: tidy(relay.store)), at=(3, 10)),
         *nightly(relay, model, bot, people, owed),
     ]
+
+
+def writings(relay: Relay, model: Model, messenger: Messenger | None, bot_id: int) -> dict[str, Writing]:
+    """What writes what is owed, by its name. Without a messenger no titles, by which topics are named."""
+    summariser = make_summariser(relay, model)
+    owed: dict[str, Writing] = {"summaries": lambda: summarise_due(summariser)}
+    if messenger is not None:
+        titler = Titler(relay.store, model, relay.settings.small_model, messenger, bot_id, relay.budget)
+        owed["titles"] = lambda: title_due(titler)
+    return owed | {"index": lambda: enter(relay.store)}
 
 
 def nightly(relay: Relay, model: Model, bot: Bot, people: People, owed: Mapping[str, Writing]) -> list[Job]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
 from relay.app import Relay, make_model, opened
+from relay.background import writings
 from relay.errors import RelayError
-from relay.jobs import LEASE_SECONDS, Summariser, kept, summarise_due
+from relay.jobs import LEASE_SECONDS, Few, kept
 from relay.memory.people import People
-from relay.nights import phases
-from relay.settings import Settings
+from relay.nights import mind_of, phases
+from relay.ports import Messenger, Model
+from relay.settings import Settings, lacking
+from relay.sleep.consolidate import Consolidation
 from relay.sleep.night import DUTY, sleep
-from relay.sleep.words import PHASES, night_told, phase_told
+from relay.sleep.words import PHASES, night_told, phase_told, step_told
 
 Json = dict[str, Any]
+MOST_SHOWN = 20
+"""Memories that are shown with what would become of them."""
 
 
 class SleepsAlready(RelayError):
@@ -30,29 +37,75 @@ async def look(settings: Settings) -> None:
 
 
 async def preview(settings: Settings) -> None:
-    """Prints what each phase would do now; changes nothing and asks no model."""
-    async with opened(settings) as relay:
-        for name, line in zip(PHASES, ahead(await relay.store.night_ahead(), settings), strict=True):
+    """Prints what each phase would do now, and what would become of which memories; changes none of them. The model is
+    asked about them, if there is one; the night does not ask again."""
+    async with opened(settings) as relay, thinking(settings) as model:
+        found = await relay.store.night_ahead()
+        for name, line in zip(PHASES, ahead(found, settings), strict=True):
             print(f"{name}: {line}")
+        consolidation = Consolidation(mind_of(relay, model), settings.bot_id, tuple)
+        asks = not lacking(settings, "ANTHROPIC_API_KEY")
+        steps = [step for space in found["awake"] for step in await planned(consolidation, space, asks)]
+        for step in steps[:MOST_SHOWN]:
+            print(f"  {step_told(step)}")
+        if len(steps) > MOST_SHOWN:
+            print(f"  … and {len(steps) - MOST_SHOWN:,} more.")
+
+
+async def planned(consolidation: Consolidation, space: Json, asks: bool) -> list[Json]:
+    """What a night would do to a space's memories; where the model cannot be asked, what it would be asked."""
+    space_id = space["space_id"]
+    if asks:
+        try:
+            return (await consolidation.plan(space_id))[0]
+        except (RelayError, TimeoutError) as error:
+            print(f"  The model could not be asked: {error}")
+    goals = await consolidation.mind.store.past_goals(space_id)
+    pairs, _ = await consolidation.pairs(space_id)
+    return [*({"action": "archive", "older": goal} for goal in goals), *({"action": "compare", **one} for one in pairs)]
+
+
+@contextlib.asynccontextmanager
+async def thinking(settings: Settings) -> AsyncIterator[Model]:
+    """The model, which is closed at the end."""
+    model = make_model(settings)
+    try:
+        yield model
+    finally:
+        if close := getattr(model, "close", None):
+            await close()
+
+
+@contextlib.asynccontextmanager
+async def reaching(settings: Settings) -> AsyncIterator[Messenger | None]:
+    """Telegram, where titles become the names of topics; None without a token."""
+    if not settings.telegram_bot_token:
+        yield None
+        return
+    from relay.clients.telegram import Telegram
+
+    telegram = Telegram(settings.telegram_bot_token, settings.telegram_api_url)
+    try:
+        await telegram.open()
+        yield telegram
+    finally:
+        await telegram.close_pools()
 
 
 async def now(settings: Settings) -> None:
     """A night right now, or the rest of one that was cut off. Raises `SleepsAlready` and `NightFailed`."""
-    async with opened(settings) as relay:
-        store, model = relay.store, make_model(settings)
+    async with opened(settings) as relay, thinking(settings) as model, reaching(settings) as messenger:
+        store, few = relay.store, Few(model, settings.background_concurrency)
         people = People(settings.admins, settings.users)
         await people.refresh(store)
-        summariser = Summariser(store, model, settings.small_model, budget=relay.budget, results=settings.result_cache)
-        owed = {"summaries": lambda: summarise_due(summariser)}
+        owed = writings(relay, few, messenger, settings.bot_id)
         if not await store.take_duty(DUTY, LEASE_SECONDS):
             raise SleepsAlready()
         try:
             async with kept(lambda: store.take_duty(DUTY, LEASE_SECONDS)):
-                done = await sleep(store, phases(relay, model, settings.bot_id, people, owed))
+                done = await sleep(store, phases(relay, few, settings.bot_id, people, owed))
         finally:
             await store.end_duty(DUTY, done=False)  # the scheduled night is still to come
-            if close := getattr(model, "close", None):
-                await close()
         print("\n".join(phase_told(name, done[name]) for name in PHASES if name in done))
 
 

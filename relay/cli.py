@@ -222,7 +222,7 @@ def restore(
 @cli.command()
 def sleep(
     now: Annotated[bool, typer.Option("--now", help="A night right now, also while the bot runs.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what each phase would do.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, to which memories.")] = False,
 ) -> None:
     """The nightly work: what it did last, what it would do, or do it now."""
     settings = _ready(quiet=True)

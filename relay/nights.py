@@ -25,8 +25,7 @@ def phases(
 ) -> list[Phase]:
     """The phases of a night, in order. `bot_id`: as whom digests and questions are said; `owed`: what writes what is
     owed, by its name."""
-    settings = relay.settings
-    mind = Mind(relay.store, model, settings.small_model, relay.budget, settings.result_cache)
+    mind = mind_of(relay, model)
     consolidation = Consolidation(mind, bot_id, lambda: sorted(people.admins))
     return [
         Phase("backup", lambda _: backed_up(relay)),
@@ -34,6 +33,12 @@ def phases(
         Phase("digest", Digests(mind, bot_id).run),
         Phase("prepare", Preparation(relay.store, owed).run),
     ]
+
+
+def mind_of(relay: Relay, model: Model) -> Mind:
+    """The small model with what its work at night needs."""
+    settings = relay.settings
+    return Mind(relay.store, model, settings.small_model, relay.budget, settings.result_cache)
 
 
 async def backed_up(relay: Relay) -> Json:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,6 +18,8 @@ from relay.app import Relay, make_judge, make_model, make_summariser, opened
 from relay.capture.again import Rejudge
 from relay.errors import RelayError
 from relay.keyboard import typed
+from relay.memory.people import People
+from relay.models import Space
 from relay.ports import Model
 from relay.prices import dollars
 from relay.progress import plain, watching
@@ -24,6 +29,8 @@ from relay.rederive.summaries import Summaries
 from relay.settings import Settings
 from relay.verbs.difference import ADDED, KEPT, REMOVED, pieces
 
+Json = dict[str, Any]
+KINDS = ("summaries", "memories")
 MOST_SHOWN = 30
 STYLES = {KEPT: "", REMOVED: "red strike", ADDED: "green bold"}
 SIGNS = {"added": "+", "changed": "~", "gone": "-"}
@@ -33,62 +40,115 @@ class NotDerived(RelayError):
     """Nothing was changed."""
 
 
-async def rederive(settings: Settings, what: str, since: datetime | None, dry_run: bool, yes: bool) -> None:
-    """Derives again what another version made of the record since a moment, shows the difference, and applies it once
-    that is confirmed. Raises what the model raises, `BudgetUsedUp`, and `NotDerived`."""
-    console = plain()
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for on the command line. `user`: whose memory; None: the owner's. `quiet`: JSON, for programs."""
+
+    what: str = "all"
+    since: datetime | None = None
+    user: int | None = None
+    dry_run: bool = False
+    yes: bool = False
+    quiet: bool = False
+
+
+async def rederive(settings: Settings, wish: Wish) -> None:
+    """Derives again what another version made of a person's record since a moment, shows the difference, and applies it
+    once that is confirmed. Raises what the model raises, `BudgetUsedUp`, and `NotDerived`."""
+    if wish.quiet and not wish.yes:
+        raise NotDerived("--json asks nothing: it needs --yes. With --dry-run nothing is changed even so.")
+    console, told = plain(), dict[str, Json]()
     async with opened(settings) as relay:
         model = make_model(settings)
-        since = since and since.replace(tzinfo=relay.budget.zone)
+        space = await whose(relay, wish.user)
+        since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
         try:
-            work = derivations(relay, model, since)
-            if what not in (*work, "all"):
-                raise NotDerived(f"--what is {', '.join(work)} or all.")
+            work = derivations(relay, model, space, since)
+            if wish.what not in (*KINDS, "all"):
+                raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
+            if wish.what not in (*work, "all"):
+                raise NotDerived(f"With RELAY_CAPTURE={settings.capture} nothing is noticed, nor again.")
+            if not wish.quiet:
+                console.print(f"Of the memory of user {space.owner_id} alone; another's needs --user.")
             for name, again in work.items():
-                if what in (name, "all"):
-                    await _one(console, relay, name, again, dry_run, yes)
+                if wish.what in (name, "all"):
+                    told[name] = await _one(console, relay, name, again, wish)
         finally:
             if close := getattr(model, "close", None):
                 await close()
+    if wish.quiet:
+        print(json.dumps({"user": space.owner_id, **told}, indent=2, ensure_ascii=False))
 
 
-def derivations(relay: Relay, model: Model, since: datetime | None) -> dict[str, Again]:
-    """What can be derived again, by what it is called."""
+async def whose(relay: Relay, user: int | None) -> Space:
+    """The memory of a person; without one the owner's."""
+    people = People(relay.settings.admins)
+    await people.refresh(relay.store)
+    return Space("private", owner_id=user if user is not None else min(people.admins, default=1))
+
+
+def derivations(relay: Relay, model: Model, space: Space, since: datetime | None) -> dict[str, Again]:
+    """What can be derived again, by what it is called: what people have switched off is not."""
     settings = relay.settings
-    judge = Rejudge(make_judge(relay, model))
-    return {
-        "summaries": Summaries(make_summariser(relay, model), since, settings.background_concurrency),
-        "memories": Memories(relay.store, judge, since, relay.budget, settings.result_cache),
+    found: dict[str, Again] = {
+        "summaries": Summaries(make_summariser(relay, model), space, since, settings.background_concurrency)
     }
+    if settings.capture in ("auto", "ask"):
+        judge, asks = Rejudge(make_judge(relay, model)), settings.capture == "ask"
+        found["memories"] = Memories(relay.store, judge, space, since, relay.budget, settings.result_cache, asks)
+    return found
 
 
-async def _one(console: Console, relay: Relay, name: str, again: Again, dry_run: bool, yes: bool) -> None:
-    """One kind of what is derived."""
+async def _one(console: Console, relay: Relay, name: str, again: Again, wish: Wish) -> Json:
+    """One kind of what is derived: what it came to."""
     estimate = await again.estimate()
+    told: Json = {"calls": estimate.calls, "cost": cost(estimate, relay), "changes": [], "applied": 0}
     if not estimate.calls:
-        console.print(f"{name}: all as this version makes them.")
-        return
+        if not wish.quiet:
+            console.print(f"{name}: all as this version makes them.")
+        return told
+    changes = await _changes(console, relay, name, again, estimate, wish)
+    told["changes"] = [
+        {"what": one.label, "verdict": one.verdict, "before": one.before, "after": one.after} for one in changes
+    ]
+    if wish.dry_run:
+        return told
+    if changes and not wish.yes and not await agreed("Apply it?"):
+        raise NotDerived()
+    told["applied"] = sum([await change.apply() for change in changes])
+    await again.settled()
+    if not wish.quiet:
+        console.print(f"{name}: applied {told['applied']:,} of {len(changes):,}.")
+    return told
+
+
+async def _changes(
+    console: Console, relay: Relay, name: str, again: Again, estimate: Estimate, wish: Wish
+) -> list[Change]:
+    """What would change, shown as it is found; asked before, where somebody sits there."""
+    if wish.quiet:
+        found = await again.changes(lambda _: None)
+        return [change for change in found if change.before != change.after]
     console.print(f"{name}: {in_words(estimate, relay)}.")
-    if not yes and not await agreed("Ask the model?"):
+    if not wish.yes and not await agreed("Ask the model?"):
         raise NotDerived()
     with watching(console) as watcher:
-        changes = await again.changes(lambda done: watcher.at("Deriving", name, done, estimate.calls))
-    changes = [change for change in changes if change.before != change.after]
+        found = await again.changes(lambda done: watcher.at("Deriving", name, done, estimate.calls))
+    changes = [change for change in found if change.before != change.after]
     show(console, name, changes)
-    if dry_run:
-        return
-    if changes and not yes and not await agreed("Apply it?"):
-        raise NotDerived()
-    applied = [await change.apply() for change in changes]
-    await again.settled()
-    console.print(f"{name}: applied {sum(applied):,} of {len(applied):,}.")
+    return changes
+
+
+def cost(estimate: Estimate, relay: Relay) -> float | None:
+    """US dollars that it costs, about; None where the price is not known."""
+    return relay.budget.prices.cost(relay.settings.small_model, estimate.usage)
 
 
 def in_words(estimate: Estimate, relay: Relay) -> str:
     """What is to be asked, and what that costs."""
     model = relay.settings.small_model
-    cost = relay.budget.prices.cost(model, estimate.usage)
-    price = f"about {dollars(cost)}" if cost is not None else "at a price that is not known"
+    dear = cost(estimate, relay)
+    price = f"about {dollars(dear)}" if dear is not None else "at a price that is not known"
     return f"up to {estimate.calls:,} calls of {model}, {estimate.input:,} tokens in, {estimate.output:,} out, {price}"
 
 

@@ -17,35 +17,73 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by similarity(o.content, p_memory.content) desc, o.id limit 3
 $$;
 
--- The pairs of memories of a space that is due that may say the same or contradict each other: of the next 50 new memories
--- after p_after, each with the older ones that are near it. {pairs: [{older, newer}: {id, content, at}], after: the last
--- memory that was looked at; null when there is none left}.
+-- The older memories that are nearest to one by what they mean, three at most; none where either has no vector.
+create or replace function relay.near_by_meaning(p_memory relay.memory) returns setof bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with own as materialized (
+        select v.vector, v.model from entry e join embedding v on v.entry_id = e.id
+        where e.kind = 'memory' and e.source_id = p_memory.id and e.part = 0)
+    select o.id from own
+    join embedding v on v.space_id = p_memory.space_id and v.model = own.model
+        and vector_dims(v.vector) = vector_dims(own.vector)
+    join entry e on e.id = v.entry_id and e.kind = 'memory'
+    join memory o on o.id = e.source_id and o.space_id = p_memory.space_id and o.status = 'active' and o.id < p_memory.id
+        and relay.of_one_kind(o, p_memory)
+    order by v.vector <=> own.vector, o.id limit 3
+$$;
+
+-- The latest memories before one, of the same kind and about the same, three at most.
+create or replace function relay.latest_before(p_memory relay.memory) returns setof bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select o.id from memory o
+    where o.space_id = p_memory.space_id and o.status = 'active' and o.id < p_memory.id and o.kind = p_memory.kind
+        and relay.of_one_kind(o, p_memory)
+    order by o.id desc limit 3
+$$;
+
+-- The older memories with which one is compared: the nearest by words and by meaning; without a vector, the latest.
+-- None that it could neither be put together with nor replace.
+create or replace function relay.near_older(p_memory relay.memory) returns setof relay.memory
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    near bigint[] := array(select relay.near_by_meaning(p_memory));
+begin
+    if cardinality(near) = 0 then
+        near := array(select relay.latest_before(p_memory));
+    end if;
+    return query select o.* from memory o
+        where (o.id = any (near) or o.id in (select relay.near_by_words(p_memory)))
+            and not (relay.not_unasked(o, p_memory, 'merge') and relay.not_unasked(o, p_memory, 'supersede'));
+end $$;
+
+-- The pairs of memories of a space that may say the same or contradict each other: of the next 5 memories after p_after
+-- that are new since the last night, each with the older ones that are near it. {pairs: [{older, newer}: {id, content,
+-- at}], after: the last memory that was looked at; null when there is none left}.
 create or replace function public.relay_pairs(p_space_id bigint, p_after bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with fresh as materialized (
-        select m from sleep_due d join memory m on m.space_id = d.space_id and m.status = 'active'
-            and m.id > greatest(d.after_memory, p_after) and m.id <= d.through_memory
-        where d.space_id = p_space_id order by m.id limit 50)
+        select m from relay.new_memories(p_space_id) r join memory m on m.space_id = p_space_id and m.status = 'active'
+            and m.id > greatest(r.after_memory, p_after) and m.id <= r.through_memory
+        order by m.id limit 5)
     select jsonb_build_object('after', (select max((f.m).id) from fresh f), 'pairs', (
         select coalesce(jsonb_agg(jsonb_build_object(
             'older', jsonb_build_object('id', o.id, 'content', o.content, 'at', o.created_at),
             'newer', jsonb_build_object('id', (f.m).id, 'content', (f.m).content, 'at', (f.m).created_at))
             order by (f.m).id, o.id), '[]')
-        from fresh f, lateral (select distinct near from relay.near_by_words(f.m) as near) n
-        join memory o on o.id = n.near))
+        from fresh f, lateral relay.near_older(f.m) o))
 $$;
 
 -- The goals of a space whose date has passed, 500 at most: [{id, content}].
 create or replace function public.relay_past_goals(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content)), '[]') from (
-        select id, content from memory
-        where space_id = p_space_id and status = 'active' and kind = 'goal' and valid_until < now() and not pinned
-        order by id limit 500) past
+        select id, content from relay.past_goals() where space_id = p_space_id order by id limit 500) past
 $$;
 
--- Takes a memory out of use by an action (merge, supersede, archive), another in its place where there is one.
-create or replace function relay.retire(p_memory relay.memory, p_action text, p_by bigint) returns void
+-- Takes a memory out of use by an action (merge, supersede, archive), another in its place where there is one: the change
+-- is that other one's then, as where an answer replaces a memory. p_stood: the other one is there without this, too.
+create or replace function relay.retire(p_memory relay.memory, p_action text, p_by bigint, p_stood boolean)
+returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     update memory set status = case p_action when 'archive' then 'archived' else 'superseded' end, replaced_by = p_by,
@@ -53,8 +91,17 @@ begin
         updated_at = now()
     where id = p_memory.id;
     insert into memory_change (space_id, memory_id, action, before)
-    values (p_memory.space_id, p_memory.id, p_action, to_jsonb(p_memory));
+    values (p_memory.space_id, coalesce(p_by, p_memory.id), p_action,
+        to_jsonb(p_memory) || case when p_stood then '{"stood": true}' else '{}' end::jsonb);
 end $$;
+
+-- Whether nobody but a person may put one memory into the place of another: what rests on others' words touches nothing
+-- that rests on the person's own, or is pinned.
+create or replace function relay.not_unasked(p_older relay.memory, p_newer relay.memory, p_action text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_newer.tainted and (not p_older.tainted or p_older.pinned)
+        or case p_action when 'supersede' then p_older.pinned else p_older.tainted and not p_newer.tainted end
+$$;
 
 -- Two memories as one that says p_content: it takes over where the newer came from, and the evidence, weight and pin of
 -- both. Its number.
@@ -78,7 +125,7 @@ $$;
 
 -- Carries a plan out, in order: {action: merge, older, newer, content, derivation}, {action: supersede, older, newer},
 -- {action: archive, older}; each memory as {id, content}. What is no longer active, or says something else by now, is
--- left alone, and what is pinned is not superseded. Returns {merged, superseded, archived}.
+-- left alone, and so is what is pinned or untainted beside what is not. Returns {merged, superseded, archived}.
 create or replace function relay.carry_out(p_space_id bigint, p_plan jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -94,19 +141,18 @@ begin
             and status = 'active' and content = step #>> '{older,content}' for update;
         select * into newer from memory where id = (step #>> '{newer,id}')::bigint and space_id = p_space_id
             and status = 'active' and content = step #>> '{newer,content}' for update;
-        continue when older.id is null or (step ? 'newer' and newer.id is null)
-            or (step ->> 'action' = 'supersede' and older.pinned);
+        continue when older.id is null or (step ? 'newer' and newer.id is null);
         if step ->> 'action' = 'archive' then
-            perform relay.retire(older, 'archive', null);
+            perform relay.retire(older, 'archive', null, false);
             word := 'archived';
-        elsif not relay.of_one_kind(older, newer) then
+        elsif not relay.of_one_kind(older, newer) or relay.not_unasked(older, newer, step ->> 'action') then
             continue;
         elsif step ->> 'action' = 'supersede' then
-            perform relay.retire(older, 'supersede', newer.id);
+            perform relay.retire(older, 'supersede', newer.id, true);
             word := 'superseded';
         else
             into_one := relay.merged(older, newer, step ->> 'content', step -> 'derivation');
-            perform relay.retire(older, 'merge', into_one), relay.retire(newer, 'merge', into_one);
+            perform relay.retire(older, 'merge', into_one, false), relay.retire(newer, 'merge', into_one, false);
             word := 'merged';
         end if;
         counts := jsonb_set(counts, array[word], to_jsonb((counts ->> word)::integer + 1));
@@ -154,13 +200,19 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from consolidation c join space s on s.id = c.space_id where c.id = p_id
 $$;
 
--- A person has said whether it is to be done. Returns what was done ({}: nothing); null when it was settled before.
+-- A person has said whether it is to be done. Left as they are, goals are not asked about again until they get another
+-- date. Returns what was done ({}: nothing); null when it was settled before.
 create or replace function public.relay_settle_consolidation(p_id bigint, p_go boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     asked consolidation;
 begin
     delete from consolidation where id = p_id returning * into asked;
+    insert into goal_left (memory_id, valid_until)
+    select m.id, m.valid_until from jsonb_array_elements(asked.plan) as step
+    join memory m on m.id = (step #>> '{older,id}')::bigint and m.space_id = asked.space_id
+    where not p_go and step ->> 'action' = 'archive' and m.valid_until is not null
+    on conflict (memory_id) do update set valid_until = excluded.valid_until;
     return case when asked.id is null then null when p_go then relay.carry_out(asked.space_id, asked.plan) else '{}' end;
 end $$;
 

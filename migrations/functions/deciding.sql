@@ -37,6 +37,15 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select (p_change.before ->> 'id')::bigint where p_change.action in ('supersede', 'merge')
 $$;
 
+-- A change with the others that came about as one with it: where several memories were merged into one, all of these.
+create or replace function relay.changes_with(p_change relay.memory_change) returns setof relay.memory_change
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select c.* from memory_change c
+    where c.id = p_change.id or p_change.action = 'merge' and c.action = 'merge' and c.memory_id = p_change.memory_id
+        and c.created_at = p_change.created_at and c.status = p_change.status
+        and not c.before ? 'stood' and not p_change.before ? 'stood'
+$$;
+
 -- Whether another change of the same memory (or of one that this change replaced) took effect after this one. That a
 -- learned fact was only said again is none; and whether it is pinned has nothing to do with what it says.
 create or replace function relay.changed_since(p_change relay.memory_change) returns boolean
@@ -45,7 +54,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select id, replaced_by from memory where id in (p_change.memory_id, relay.replaced_in(p_change)))
     select exists (
         select from memory_change c join memory m on m.id = c.memory_id
-        where c.status = 'applied' and c.id <> p_change.id
+        where c.status = 'applied' and c.id not in (select id from relay.changes_with(p_change))
             and (c.memory_id in (select id from touched)
                 or c.memory_id in (select replaced_by from touched) and relay.replaced_in(c) in (select id from touched))
             and (p_change.action not in ('learn', 'supersede', 'merge') or c.action <> 'refresh'
@@ -93,7 +102,7 @@ begin
     end if;
     case p_change.action
         when 'supersede', 'merge' then
-            perform relay.put_back(relay.replaced_in(p_change), p_change.before, 'active');
+            perform relay.put_back(relay.replaced_in(c), c.before, 'active') from relay.changes_with(p_change) c;
         when 'forget', 'archive' then
             update memory set status = 'active', updated_at = now() where id = p_change.memory_id;
         when 'refresh' then perform relay.put_back(p_change.memory_id, p_change.before, null);
@@ -101,7 +110,8 @@ begin
             perform relay.put_back(p_change.memory_id, p_change.before, p_change.before ->> 'status');
         else null;
     end case;
-    update memory_change set status = 'undone', decided_at = now() where id = p_change.id;
+    update memory_change set status = 'undone', decided_at = now()
+    where id in (select id from relay.changes_with(p_change));
 end $$;
 
 -- One tap: undo an applied change, keep or discard a pending one. Returns all changes of that turn; deciding twice
@@ -117,7 +127,7 @@ declare
 begin
     -- The memories first: whatever else changes them waits here, or is seen below.
     perform from memory where id in (select unnest(array[c.memory_id, relay.replaced_in(c)])
-        from memory_change c where c.id = p_change_id) order by id for update;
+        from memory_change own, relay.changes_with(own) c where own.id = p_change_id) order by id for update;
     select * into change from memory_change where id = p_change_id for update;
     select subject_id into about from memory where id = change.memory_id;
     if change.id is null or not relay.may_decide(change.space_id, change.user_id, about, p_user_id, p_admin) then

@@ -32,7 +32,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             join message m on m.thread_id = t.id and m.id > p_after and m.id <= p_through
             join session s on s.id = m.session_id
             where t.space_id = p_space_id and m.space_id = p_space_id and m.status <> 'replaced'
-                and m.created_at > now() - make_interval(hours => p_hours) and relay.teaches(m.session_id)
+                and m.created_at > now() - make_interval(hours => p_hours) and m.teaches and relay.teaches(m.session_id)
             order by m.id desc limit 200) m),
         'learned', (select coalesce(jsonb_agg(to_jsonb(k) order by k.id), '[]') from (
             select id, content, subject from memory

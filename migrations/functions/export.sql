@@ -86,6 +86,14 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from page s
 $$;
 
+-- Whether the judge has read a message: what it found in it is among the memories, or was turned away.
+create or replace function relay.is_judged(p_message relay.message) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (select from judging where thread_id = p_message.thread_id and through_message_id >= p_message.id)
+        and not exists (select from judge_again where thread_id = p_message.thread_id
+            and p_message.id between from_message_id and through_message_id)
+$$;
+
 -- A page of a thread's messages after an id, each with what it said before it was edited.
 create or replace function public.relay_export_messages(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
@@ -99,7 +107,7 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     select relay.export_page(array_agg(jsonb_build_object('type', 'message', 'id', m.id, 'thread', m.thread_id,
             'session', m.session_id, 'role', m.role, 'user_id', m.user_id, 'name', m.name, 'text', m.text,
             'blocks', m.blocks, 'status', m.status, 'untrusted', m.untrusted, 'tainted', m.tainted,
-            'created_at', m.created_at, 'versions', (
+            'judged', relay.is_judged(m), 'created_at', m.created_at, 'versions', (
                 select coalesce(jsonb_agg(jsonb_build_object('text', v.text, 'blocks', v.blocks,
                     'untrusted', v.untrusted, 'replaced_at', v.replaced_at) order by v.id), '[]')
                 from message_version v where v.message_id = m.id)) order by m.id),

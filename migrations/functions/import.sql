@@ -63,7 +63,8 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
--- Messages: known by their session, who spoke (a person or the assistant), and when.
+-- Messages: known by their session, who spoke (a person or the assistant), and when. What was judged there is not judged
+-- here again: what it taught comes too, also what was forgotten since.
 create or replace function public.relay_import_messages(p_space_id bigint, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -75,11 +76,12 @@ declare
 begin
     for one in select * from jsonb_to_recordset(p_rows) as r (
         thread bigint, session bigint, role text, user_id bigint, name text, text text, blocks jsonb, status text,
-        untrusted boolean, tainted boolean, created_at timestamptz, versions jsonb)
+        untrusted boolean, tainted boolean, judged boolean, created_at timestamptz, versions jsonb)
     loop
         select id into found_id from message
         where session_id = one.session and role = one.role and created_at = one.created_at limit 1;
         if found_id is null then
+            perform set_config('relay.judged', case when one.judged then 'yes' else 'no' end, true);
             insert into message (space_id, thread_id, session_id, role, user_id, name, text, blocks, status, untrusted,
                 tainted, created_at)
             values (p_space_id, one.thread, one.session, one.role, one.user_id, one.name, one.text, one.blocks,

@@ -11,14 +11,21 @@ begin
     return new;
 end $$;
 
--- Makes a thread due once an exchange in it is complete, or something was imported into it. An answer that takes
--- another's place has its question judged again: what the old one had taught was taken back.
+-- Makes a thread due once an exchange in it is complete, or something was imported into it that was judged nowhere. An
+-- answer that takes another's place has its question judged again: what the old one had taught was taken back.
 create or replace function relay.owe_judging() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     begins bigint := new.id;
 begin
     if not new.teaches or exists (select from move where state = 'copying') then
+        return null;
+    end if;
+    if new.turn_id is null and current_setting('relay.judged', true) = 'yes' then
+        insert into judging as j (thread_id, through_message_id) values (new.thread_id, new.id)
+        on conflict (thread_id) do update set through_message_id = new.id
+            where not exists (select from message m where m.thread_id = new.thread_id and m.teaches
+                and m.id > j.through_message_id and m.id < new.id);
         return null;
     end if;
     if new.role = 'user' and new.turn_id is not null then

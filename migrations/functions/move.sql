@@ -200,8 +200,22 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         group by t.name) numbers
 $$;
 
+-- Which numbered rows the key of a table's rows begins with, where these have no numbers of their own:
+-- {column: table}; {}: none.
+create or replace function relay.move_belongs(p_table text) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_object_agg(a.attname, parent.relname), '{}')
+    from pg_constraint f
+    join pg_class parent on parent.oid = f.confrelid
+    join pg_attribute a on a.attrelid = f.conrelid and a.attnum = f.conkey[1]
+    join pg_index i on i.indrelid = f.conrelid and i.indisprimary and i.indkey[0] = a.attnum
+    where f.contype = 'f' and cardinality(f.conkey) = 1 and f.conrelid = format('relay.%I', p_table)::regclass
+        and exists (select from pg_attribute n where n.attrelid = f.confrelid and n.attidentity <> '')
+        and not exists (select from pg_attribute n where n.attrelid = f.conrelid and n.attidentity <> '')
+$$;
+
 -- What a move must know of either side: {id, leased, leased_seconds, numbers,
--- tables: [{name, size, last, names, columns (with their types)}] in the order of moving,
+-- tables: [{name, size, last, belongs, names, columns (with their types)}] in the order of moving,
 -- moves: [{source_id, state, …}]}.
 create or replace function public.relay_move_state() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -227,7 +241,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'leased_seconds', (select ceil(extract(epoch from max(until) - now())) from lease),
         'numbers', relay.move_numbers(),
         'tables', (select jsonb_agg(jsonb_build_object('name', t.name, 'size', relay.move_size(t.name),
-            'last', relay.move_last(t.name),
+            'last', relay.move_last(t.name), 'belongs', relay.move_belongs(t.name),
             'names', (select jsonb_agg(c.name order by c.place) from relay.move_columns(t.name) c),
             'columns', (select jsonb_agg(c.name || ' ' || c.type order by c.place) from relay.move_columns(t.name) c))
             order by t.place) from relay.move_tables() t),

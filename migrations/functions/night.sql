@@ -1,5 +1,13 @@
 -- Nights: which there are, what each of their phases came to, and which spaces they have to deal with.
 
+-- The goals whose date has passed: those that are pinned, or that a person wants left as they are, stay.
+create or replace function relay.past_goals() returns setof relay.memory
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select m.* from memory m
+    where m.status = 'active' and m.kind = 'goal' and m.valid_until < now() and not m.pinned
+        and not exists (select from goal_left l where l.memory_id = m.id and l.valid_until = m.valid_until)
+$$;
+
 -- The spaces that have something new for a night that goes through p_message and p_memory, since a night that went
 -- through p_after_message and p_after_memory: something was said or learned there, or a goal's date has passed.
 create or replace function relay.awake(
@@ -9,12 +17,23 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select space_id from (
         select distinct space_id from message where id > p_after_message and id <= p_message
         union select distinct space_id from memory where id > p_after_memory and id <= p_memory
-        union select distinct space_id from memory where status = 'active' and kind = 'goal' and valid_until < now()) new
+        union select distinct space_id from relay.past_goals()) new
     where relay.remembers(space_id)
 $$;
 
--- What a night would find now: {last: the last night, or null; spaces: how many have something new; digests: to how many
--- of them one goes; goals: how many are past their date; summaries: how many are owed}.
+-- After which memory, and through which, a space's are new to the night: as one that began has put down, else those that
+-- came since the last.
+create or replace function relay.new_memories(p_space_id bigint)
+returns table (after_memory bigint, through_memory bigint)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(d.after_memory, (select through_memory from night order by id desc limit 1), 0),
+        coalesce(d.through_memory, (select max(id) from memory), 0)
+    from (select) always left join sleep_due d on d.space_id = p_space_id
+$$;
+
+-- What a night would find now: {last: the last night, or null; spaces: how many have something new; awake: the first
+-- hundred of them, each with whose it is and how many active memories it has; digests: to how many of them one goes;
+-- goals: how many are past their date; summaries: how many are owed}.
 create or replace function public.relay_night_ahead() returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -28,8 +47,13 @@ begin
         union select space_id from sleep_due);
     return jsonb_build_object('last', case when last.id is not null then to_jsonb(last) end,
         'spaces', cardinality(spaces),
+        'awake', (select coalesce(jsonb_agg(jsonb_build_object('space_id', s.id, 'kind', s.kind, 'owner_id', s.owner_id,
+                'group_id', s.chat_id, 'active', (
+                    select count(*) from memory where space_id = s.id and status = 'active')) order by s.id), '[]')
+            from space s where s.id in (select one from unnest(spaces) as one order by one limit 100)
+                and not exists (select from consolidation where space_id = s.id)),
         'digests', (select count(*) from digest where space_id = any (spaces)),
-        'goals', (select count(*) from memory where status = 'active' and kind = 'goal' and valid_until < now()),
+        'goals', (select count(*) from relay.past_goals()),
         'summaries', (select count(*) from summary_due where status = 'due'));
 end $$;
 
@@ -40,7 +64,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by id desc limit 1
 $$;
 
--- Begins a night, or goes on with the one that is open: its row. What the nights before left undone is part of it.
+-- Begins a night, or goes on with the one that is open: its row. What the nights before left undone is part of it. A
+-- question that nobody has answered for a week is answered: everything is left as it is.
 create or replace function public.relay_begin_night() returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -51,6 +76,7 @@ begin
     if public.relay_open_night() is not null then
         return public.relay_open_night();
     end if;
+    perform public.relay_settle_consolidation(id, false) from consolidation where asked_at < now() - interval '7 days';
     select * into last from night order by id desc limit 1;
     insert into night (through_message, through_memory)
     values (coalesce((select max(id) from message), 0), coalesce((select max(id) from memory), 0))

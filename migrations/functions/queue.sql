@@ -262,7 +262,8 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
     insert into event (kind, space_id, turn_id, user_id, payload)
-    values ('error', held.space_id, held.id, held.user_id, jsonb_build_object('error', p_error));
+    select 'error', held.space_id, held.id, held.user_id, case when not exists (
+        select from session where id = held.session_id and private) then jsonb_build_object('error', p_error) end;
     if held.failures + 1 >= p_most then
         update turn set failures = failures + 1 where id = held.id;
         perform relay.close_turn(held.id, 'failed', p_error);

@@ -1,13 +1,15 @@
 -- Deriving again: what was derived from the record, what it was made of, and what takes its place.
 
--- The summaries that a model made since p_since, in the order in which they build on each other, after p_after:
--- [{id, thread_id}], 500 at most.
-create or replace function public.relay_derived_summaries(p_since timestamptz, p_after bigint) returns jsonb
+-- The summaries of a space that a model made since p_since, in the order in which they build on each other, after
+-- p_after: [{id, thread_id}], 500 at most.
+create or replace function public.relay_derived_summaries(p_space jsonb, p_since timestamptz, p_after bigint)
+returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(s) order by s.id), '[]') from (
-        select id, thread_id from summary
-        where author_id is null and id > p_after and created_at >= coalesce(p_since, '-infinity')
-        order by id limit 500) s
+        select s.id, s.thread_id from summary s join thread t on t.id = s.thread_id
+        where t.space_id = relay.find_space(p_space) and s.author_id is null and s.id > p_after
+            and s.created_at >= coalesce(p_since, '-infinity')
+        order by s.id limit 500) s
 $$;
 
 -- A summary with what it was made of: {id, thread_id, space_id, text, hash, previous, messages}; null when it is gone.
@@ -36,13 +38,16 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from replaced))
 $$;
 
--- The threads in which something was said since p_since that another version of the judge may have judged, after p_after:
--- [{id, space_id}], 500 at most.
-create or replace function public.relay_told_threads(p_since timestamptz, p_after bigint, p_version text) returns jsonb
+-- The threads of a space in which something was said since p_since that another version of the judge may have judged,
+-- after p_after: [{id, space_id}], 500 at most.
+create or replace function public.relay_told_threads(
+    p_space jsonb, p_since timestamptz, p_after bigint, p_version text)
+returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(t) order by t.id), '[]') from (
         select id, space_id from thread
-        where id > p_after and last_at >= coalesce(p_since, '-infinity') and relay.remembers(space_id)
+        where space_id = relay.find_space(p_space) and id > p_after and last_at >= coalesce(p_since, '-infinity')
+            and relay.remembers(space_id)
             and exists (select from judging j where j.thread_id = thread.id and j.version is distinct from p_version)
         order by id limit 500) t
 $$;
@@ -79,9 +84,35 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and evidence && array(select jsonb_array_elements_text(p_messages)::bigint)
 $$;
 
+-- Whether a person does not want to have known what some messages say about somebody: it was forgotten, undone or
+-- discarded. What was taken back with the answer to other words, or for a model to judge it, or was put together from
+-- several, is none of that.
+create or replace function relay.unwanted(p_space_id bigint, p_subject_id bigint, p_evidence bigint[]) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+        select from memory m
+        where m.space_id = p_space_id and m.subject_id is not distinct from p_subject_id
+            and (m.evidence && p_evidence or m.source_message_id = any (p_evidence))
+            and (m.status = 'forgotten' or m.status = 'discarded'
+                and coalesce(m.derivation ->> 'name', '') <> 'consolidate'
+                and not exists (select from turn t where t.replaces_turn_id = m.turn_id)
+                and (coalesce(m.derivation ->> 'name', '') <> 'keyword judge' or exists (
+                    select from event e join memory_change c on c.id = (e.payload ->> 'change')::bigint
+                    where e.turn_id = m.turn_id and e.kind = 'memory' and c.memory_id = m.id))))
+$$;
+
+-- Which of some candidates {subject_id, evidence} a person has not turned away: [true or false], in their order.
+create or replace function public.relay_wanted(p_space_id bigint, p_candidates jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(not relay.unwanted(p_space_id, (one ->> 'subject_id')::bigint,
+        array(select jsonb_array_elements_text(one -> 'evidence')::bigint)) order by place), '[]')
+    from jsonb_array_elements(p_candidates) with ordinality as c (one, place)
+$$;
+
 -- Keeps what was derived again: p_memory is what is known from now on (null: nothing), p_was the memory {id, content}
--- that it was until now (null: none), which is left in the history. What rests on others' words waits for a person's tap.
--- Returns whether it was; not when that memory has changed meanwhile, or the same is known.
+-- that it was until now (null: none), which is left in the history. What rests on others' words, or of which its person
+-- wants to be asked (pending), waits for a tap. Returns whether it was; not when that memory has changed meanwhile, the
+-- same is known, or a person has turned it away.
 create or replace function public.relay_apply_derived(p_space_id bigint, p_was jsonb, p_memory jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -100,7 +131,9 @@ begin
     if p_memory is not null then
         near := relay.near_duplicate(p_space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
             p_memory ->> 'content');
-        if near.id is not null and near.id is distinct from old.id then
+        if near.id is not null and near.id is distinct from old.id or old.id is null and relay.unwanted(p_space_id,
+            (p_memory ->> 'subject_id')::bigint, array(select jsonb_array_elements_text(p_memory -> 'evidence')::bigint))
+        then
             return 'false';
         end if;
         select * into source from message where space_id = p_space_id and id = (p_memory #>> '{evidence,0}')::bigint;
@@ -108,18 +141,25 @@ begin
             tainted, thread_id, session_id, turn_id, source_message_id, evidence, derivation,
             valid_from, valid_until)
         select p_space_id, m.kind, m.subject_id, m.subject, m.content, m.category, coalesce(m.tags, '{}'), m.importance,
-            m.confidence, case when m.tainted then 'pending' else 'active' end, m.tainted, source.thread_id,
+            m.confidence, case when m.tainted or m.pending then 'pending' else 'active' end, m.tainted, source.thread_id,
             source.session_id, source.turn_id, source.id, m.evidence, m.derivation,
             m.valid_from, m.valid_until
         from jsonb_to_record(p_memory) as m (kind text, subject_id bigint, subject text, content text, category text,
-            tags text[], importance smallint, confidence real, tainted boolean, evidence bigint[], derivation jsonb,
-            valid_from timestamptz, valid_until timestamptz)
+            tags text[], importance smallint, confidence real, tainted boolean, pending boolean, evidence bigint[],
+            derivation jsonb, valid_from timestamptz, valid_until timestamptz)
         returning * into made;
-        insert into memory_change (space_id, memory_id, turn_id, action, status)
-        values (p_space_id, made.id, made.turn_id, 'learn', case when made.tainted then 'pending' else 'applied' end);
+        insert into memory_change (space_id, memory_id, turn_id, action, status, before)
+        select p_space_id, made.id, made.turn_id, case when old.status = 'active' then 'merge' else 'learn' end,
+            case made.status when 'pending' then 'pending' else 'applied' end,
+            case when old.status = 'active' then to_jsonb(old) end
+        where old.status is distinct from 'active' or made.status = 'pending';
     end if;
-    if old.id is not null then
-        perform relay.retire(old, case when made.id is null then 'archive' else 'merge' end, made.id);
+    if old.status = 'pending' then
+        update memory set status = case when made.id is null then 'archived' else 'superseded' end, replaced_by = made.id,
+            updated_at = now() where id = old.id;
+        update memory_change set status = 'discarded', decided_at = now() where memory_id = old.id and status = 'pending';
+    elsif old.id is not null and made.status is distinct from 'pending' then
+        perform relay.retire(old, case when made.id is null then 'archive' else 'merge' end, made.id, false);
     end if;
     return 'true';
 end $$;

@@ -131,8 +131,12 @@ class Backup:
 
 
 def _bound(header: Header, table: Json) -> tuple[int, int] | None:
-    """Without a snapshot, of a table with numbers: where a row has its own, and the last one that is read."""
-    columns = header.numbers.get(table["name"])
-    if header.up_to is None or not columns:
+    """Without a snapshot, of a table with numbers: where a row has its own, and the last one that is read. Of one whose
+    rows belong to those of such a table: where a row names it."""
+    if header.up_to is None:
         return None
-    return table["names"].index(next(iter(columns))), int(header.up_to[table["name"]])
+    own: Json = header.numbers.get(table["name"]) or {}
+    belongs: dict[str, str] = dict.fromkeys(own, str(table["name"])) or table["belongs"]
+    for column, numbered in belongs.items():
+        return table["names"].index(column), int(header.up_to.get(numbered, "0"))
+    return None

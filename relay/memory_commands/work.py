@@ -51,11 +51,14 @@ def rederive(
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what was derived from that day on.")
     ] = None,
     what: Annotated[str, typer.Option(help="What is derived again: summaries, memories or all.")] = "all",
+    user: Annotated[int | None, typer.Option(help="Whose memory (otherwise the admin's): a Telegram user id.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Derive again what an older version made of the record; shows the difference first, goes on after a break."""
+    """Derive again what an older version made of a record; shows the difference first, goes on after a break."""
     settings = ready(quiet=True)
     require(settings, "ANTHROPIC_API_KEY")
     from relay import rederiving
 
-    run_work(rederiving.rederive(settings, what, since, dry_run, yes))
+    wish = rederiving.Wish(what, since, user, dry_run, yes, as_json)
+    run_work(rederiving.rederive(settings, wish))

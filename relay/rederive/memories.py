@@ -15,6 +15,7 @@ from relay.errors import BudgetUsedUp
 from relay.jobs import used_up
 from relay.marks import estimate_tokens
 from relay.memory.store import Store
+from relay.models import Space
 from relay.rederive.change import Change, Estimate, Step
 from relay.results import MOST, once
 
@@ -69,20 +70,22 @@ class Rederiver(Protocol):
 
 @dataclass(slots=True)
 class Memories:
-    """The memories that a derivation made of messages since a moment."""
+    """The memories that a derivation made of a space's messages since a moment. `asks`: all of it waits for a tap."""
 
     store: Store
     rederiver: Rederiver
+    space: Space
     since: datetime | None
     budget: Budget = UNLIMITED
     results: int = MOST
+    asks: bool = False
     _batches: list[tuple[int, int, int]] = field(default_factory=list, init=False)
     """Space, thread, and the message after which each batch begins."""
 
     async def estimate(self) -> Estimate:
         """See `Again.estimate`."""
         total, after = Estimate(), 0
-        while threads := await self.store.told_threads(self.since, after, self.rederiver.version):
+        while threads := await self.store.told_threads(self.space, self.since, after, self.rederiver.version):
             for thread in threads:
                 after = thread["id"]
                 total += await self._estimated(thread)
@@ -123,17 +126,36 @@ class Memories:
 
         made = await once(self.store, space_id, derivation, make, self.results)
         kept = await self.store.derived_memories(space_id, self.rederiver.name, [row["id"] for row in batch])
-        others = {row["id"] for row in batch if row["untrusted"] or row["tainted"]}
-        return [self._change(space_id, old, new, derivation, others) for old, new in compared(kept, made["candidates"])]
+        closed = {row["id"] for row in batch if row["learning"] == "off"}
+        found = compared(without(kept, closed), without(made["candidates"], closed))
+        fresh = [new for old, new in found if old is None and new is not None]
+        wanted = await self.store.wanted(space_id, fresh) if fresh else []
+        turned_away = [new for new, is_wanted in zip(fresh, wanted, strict=True) if not is_wanted]
+        return [
+            self._change(space_id, old, new, derivation, batch)
+            for old, new in found
+            if old is not None or new not in turned_away
+        ]
 
     def _change(
-        self, space_id: int, old: Json | None, new: Json | None, derivation: Derivation, others: set[int]
+        self, space_id: int, old: Json | None, new: Json | None, derivation: Derivation, batch: Sequence[Json]
     ) -> Change:
         was = old and {"id": str(old["id"]), "content": old["content"]}
-        row = new and {**new, "derivation": derivation.as_json(), "tainted": bool(others & set(new["evidence"]))}
+        rows = [row for row in batch if new and row["id"] in new["evidence"]]
+        row = new and {
+            **new,
+            "derivation": derivation.as_json(),
+            "tainted": any(one["untrusted"] or one["tainted"] for one in rows),
+            "pending": self.asks or any(one["learning"] == "ask" for one in rows),
+        }
         apply = partial(self.store.apply_derived, space_id, was, row)
         label = f"memory {old['id']}" if old else "memory"
         return Change("memory", label, old["content"] if old else None, new["content"] if new else None, apply)
+
+
+def without(rows: Sequence[Json], messages: set[int]) -> list[Json]:
+    """What rests on none of some messages, such as those of somebody who wants nothing to be learned."""
+    return [row for row in rows if not messages & set(row["evidence"])]
 
 
 def compared(kept: Sequence[Json], candidates: Sequence[Json]) -> list[tuple[Json | None, Json | None]]:

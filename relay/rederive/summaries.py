@@ -11,6 +11,7 @@ from typing import Any
 from relay.errors import BudgetUsedUp
 from relay.jobs import Summariser, summary_derivation, summary_messages, tainted, used_up, written_summary
 from relay.marks import estimate_tokens
+from relay.models import Space
 from relay.rederive.change import Change, Estimate, Step
 
 Json = dict[str, Any]
@@ -20,9 +21,10 @@ WORDS = 300
 
 @dataclass(slots=True)
 class Summaries:
-    """The summaries since a moment that another summariser made."""
+    """The summaries of a space since a moment that another summariser made."""
 
     summariser: Summariser
+    space: Space
     since: datetime | None
     at_once: int
     _chains: dict[int, list[int]] = field(default_factory=dict, init=False)
@@ -31,7 +33,7 @@ class Summaries:
     async def estimate(self) -> Estimate:
         """See `Again.estimate`."""
         total, after = Estimate(), 0
-        while page := await self.summariser.store.derived_summaries(self.since, after):
+        while page := await self.summariser.store.derived_summaries(self.space, self.since, after):
             for row in page:
                 after = row["id"]
                 total += await self._estimated(row)

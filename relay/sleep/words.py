@@ -35,6 +35,19 @@ def phase_told(name: str, told: Mapping[str, Any]) -> str:
     return f"ready: {', '.join(f'{number:,} {word}' for word, number in told.items() if number) or 'nothing was owed'}"
 
 
+def step_told(step: Mapping[str, Any]) -> str:
+    """What becomes of a memory, or two of them; `compare`: the model has not been asked."""
+    older, newer = step["older"]["content"], step.get("newer", {}).get("content", "")
+    match step["action"]:
+        case "archive":
+            return f"archived: {older}"
+        case "supersede":
+            return f"lost: {older} (newer: {newer})"
+        case "merge":
+            return f"merged: {older} + {newer} → {step['content']}"
+    return f"compared: {older} / {newer}"
+
+
 def night_told(phases: Mapping[str, Any]) -> str:
     """What the phases of a night came to, in one line."""
     return "; ".join(phase_told(name, phases[name]) for name in PHASES if name in phases)

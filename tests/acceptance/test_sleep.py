@@ -103,6 +103,9 @@ async def test_before_much_is_lost_it_asks(world: World) -> None:
     world.model.rule("Compare each pair now", LOST, model="haiku")
     await said(world, "I live in Berlin", "Ok [LEARN: Ada lives in Berlin with Max]")
     await said(world, "I moved", "Ok [LEARN: Ada lives in Lisbon with Max]")
+    dry = await relay_sleep(world, "--dry-run")
+    assert "lost: Ada lives in Berlin with Max (newer: Ada lives in Lisbon with Max)" in dry
+    assert "Berlin" in await said(world, "/memory")
     assert "asked about 1" in await relay_sleep(world, "--now")
     await world.tg.wait_for(lambda: "1 of 2 memories" in world.tg.messages(world.dm)[-1].text, timeout=SOON)
     asked = world.tg.messages(world.dm)[-1]

@@ -168,6 +168,7 @@ insert into sleep_due (space_id, night_id, after_message, through_message, after
 select n, n, n, 9007199254740993 + n, n, n, n % 2 = 0 from generate_series(1, 30) n;
 insert into consolidation (space_id, plan, lost, active)
 select n, coalesce(pg_temp.json(n), '[]'), n, 2 * n from generate_series(1, 30) n;
+insert into goal_left (memory_id, valid_until) select n, pg_temp.at(n) from generate_series(1, 30) n;
 insert into digest (space_id, user_id, chat_id, topic_id)
 select n, 9007199254740993 + n, -1009007199254740993 - n, n % 3 from generate_series(1, 30) n;
 insert into result (space_id, hash, name, version, inputs, result)

@@ -84,3 +84,12 @@ async def test_no_event_holds_a_secret(house: House, store: Store, sql: Sql) -> 
     assert {kind for kind, _ in events} == {"update", "error", "reply", "memory"}
     assert not [text for _, text in events if KEY in str(text) or CODE in str(text) or "4111" in str(text)]
     assert sum(redact.MARK in str(text) for _, text in events) >= 8
+
+
+async def test_the_event_of_a_private_turn_that_failed_says_nothing(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "hello")
+    await sql("update session set private = true")
+    turn = await house.turn(ADA, "hush")
+    await sql("update turn set session_id = (select id from session) where id = %s", turn.turn_id)
+    await store.fail(turn, "DatabaseError: hush", 1)
+    assert await sql("select payload from event where kind = 'error'") == [(None,)]

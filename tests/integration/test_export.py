@@ -223,6 +223,24 @@ async def test_lives_of_memories_go_out_and_in_again(
     assert check(first).space == private(ADA)
 
 
+async def test_what_was_judged_there_is_not_judged_again(
+    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+) -> None:
+    await house.exchange(ADA, "I have a parrot", actions=[fact(ADA, "has a parrot")])
+    await house.exchange(ADA, "Forget the parrot", actions=[forget("has a parrot")])
+    await house.store.pass_judging(100)
+    path = await written(house.store, private(ADA), tmp_path)
+    store, look = other
+    for _ in range(2):
+        await Import(store, check(path)).run()
+        assert await store.claim_judging(5, 60) == ([], False)
+    await house.exchange(ADA, "I sail on Sundays")
+    await Import(store, check(await written(house.store, private(ADA), tmp_path))).run()
+    ((work,), _) = await store.claim_judging(5, 60)
+    assert [row["text"] for row in work["messages"]] == ["I sail on Sundays", "Yes."]
+    assert await look("select bulk from judging") == [(True,)]
+
+
 async def test_what_is_no_whole_export_is_refused(house: House, sql: Sql, tmp_path: Path) -> None:
     await lived(house, sql)
     lines = (await written(house.store, private(ADA), tmp_path)).read_bytes().splitlines(keepends=True)

@@ -195,7 +195,7 @@ async def test_a_move_that_is_broken_off_anywhere_goes_on(source: Side, target: 
             raise Break
 
     for attempt in range(200):
-        looking, countdown = Looking(then=then), 3 + attempt
+        looking, countdown = Looking(then=then), 3 + 3 * attempt
         try:
             await Transfer(source.port, target.port, looking).run()
             break

@@ -18,7 +18,7 @@ from relay.rederive.change import Change
 from relay.rederive.memories import Candidate, Memories
 from relay.rederive.summaries import Summaries
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, House
+from tests.integration.house import ADA, BEN, House, fact, forget, private
 
 Json = dict[str, Any]
 
@@ -47,9 +47,11 @@ async def summarised(house: House, store: Store, *people: int, times: int = 2) -
         await summarise_due(summariser)
 
 
-async def again(store: Store, model: Says, name: str = "new", **more: Any) -> tuple[int, list[Change]]:
+async def again(
+    store: Store, model: Says, name: str = "new", person: int = ADA, **more: Any
+) -> tuple[int, list[Change]]:
     """How many calls were reckoned with, and what changes."""
-    work = Summaries(Summariser(store, model, name, **more), None, 2)
+    work = Summaries(Summariser(store, model, name, **more), private(person), None, 2)
     estimate = await work.estimate()
     steps: list[int] = []
     changes = await work.changes(steps.append)
@@ -70,7 +72,10 @@ async def test_a_conversation_is_made_again_in_order_and_applied_when_that_is_sa
     await summarised(house, store, ADA, BEN)
     model = Says("New")
     calls, changes = await again(store, model)
-    assert calls == len(model.requests) == len(changes) == 4
+    assert calls == len(model.requests) == len(changes) == 2, "Ada's only"
+    more, of_ben = await again(store, model, person=BEN)
+    changes += of_ben
+    assert more == 2
     assert {text[:3] for (text,) in await sql("select text from summary")} == {"Old"}, "nothing is written yet"
     second = [r for r in model.requests if "<summary>" in r.messages[0]["content"][0]["text"]]
     assert len(second) == 2
@@ -127,8 +132,8 @@ class Finds:
         ]
 
 
-async def derive(store: Store, finder: Finds) -> list[Change]:
-    work = Memories(store, finder, None)
+async def derive(store: Store, finder: Finds, **more: Any) -> list[Change]:
+    work = Memories(store, finder, private(ADA), None, **more)
     await work.estimate()
     return await work.changes(lambda _: None)
 
@@ -160,12 +165,12 @@ async def test_memories_are_added_reworded_and_put_away(house: House, store: Sto
 
 async def test_what_was_applied_is_not_asked_again(house: House, store: Store) -> None:
     await house.exchange(ADA, "tea is fine", "Ok.")
-    work = Memories(store, Finds("7", "tea", "Ada said {}"), None)
+    work = Memories(store, Finds("7", "tea", "Ada said {}"), private(ADA), None)
     assert (await work.estimate()).calls == 1
     assert [await change.apply() for change in await work.changes(lambda _: None)] == [True]
     await work.settled()
-    assert (await Memories(store, Finds("7", "tea", "{}"), None).estimate()).calls == 0
-    assert (await Memories(store, Finds("8", "tea", "{}"), None).estimate()).calls == 1
+    assert (await Memories(store, Finds("7", "tea", "{}"), private(ADA), None).estimate()).calls == 0
+    assert (await Memories(store, Finds("8", "tea", "{}"), private(ADA), None).estimate()).calls == 1
 
 
 async def test_what_rests_on_others_words_waits(house: House, store: Store, sql: Sql) -> None:
@@ -182,3 +187,59 @@ async def test_nothing_is_found_in_what_is_off_the_record(house: House, store: S
     finder = Finds("1", "tea", "{}")
     assert await derive(store, finder) == []
     assert finder.asked == 0
+
+
+@pytest.mark.parametrize("how", ["forgotten", "undone", "discarded"])
+async def test_what_a_person_turned_away_does_not_come_back(house: House, store: Store, sql: Sql, how: str) -> None:
+    done = await house.exchange(ADA, "tea is fine", "Ok.", actions=[fact(ADA, "likes tea")], tainted=how == "discarded")
+    if how == "forgotten":
+        await house.exchange(ADA, "forget it", "Ok.", actions=[forget("likes tea")])
+    else:
+        change = done.told["changes"][0]["id"]
+        await store.decide_change(change, ADA, False, {"undone": "undo"}.get(how, "discard"))
+    await house.exchange(ADA, "tea with milk", "Ok.")
+    (change,) = await derive(store, Finds("1", "tea", "Ada said {}"))
+    assert change.after == "Ada said tea with milk"
+    kept = {"kind": "fact", "content": "Ada drinks tea", "evidence": [done.context.message_id], "subject_id": ADA}
+    ((space_id,),) = await sql("select id from space")
+    assert await store.apply_derived(space_id, None, kept) is False, "nor when it was forgotten meanwhile"
+
+
+@pytest.mark.parametrize("asks", ["the settings", "the person"])
+async def test_who_wants_to_be_asked_is(house: House, store: Store, sql: Sql, asks: str) -> None:
+    await house.exchange(ADA, "tea is fine", "Ok.")
+    if asks == "the person":
+        await sql("""insert into choice (user_id, choices) values (%s, '{"learning": "ask"}')""", ADA)
+    (change,) = await derive(store, Finds("1", "tea", "{}"), asks=asks == "the settings")
+    await change.apply()
+    assert await sql("select m.status, c.status from memory m join memory_change c on c.memory_id = m.id") == [
+        ("pending", "pending")
+    ]
+
+
+async def test_of_somebody_who_wants_nothing_learned_nothing_is_and_nothing_goes(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await house.exchange(ADA, "tea is fine", "Ok.")
+    (change,) = await derive(store, Finds("1", "tea", "{}"))
+    await change.apply()
+    await house.exchange(ADA, "tea with milk", "Ok.")
+    assert len(await derive(store, Finds("2", "tea", "Ada: {}"))) == 2
+    await sql("""insert into choice (user_id, choices) values (%s, '{"learning": "off"}')""", ADA)
+    assert await derive(store, Finds("2", "tea", "Ada: {}")) == []
+
+
+async def test_a_new_wording_that_waits_leaves_the_old_one_until_it_is_kept(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await house.exchange(ADA, "tea is fine", "Ok.")
+    (first,) = await derive(store, Finds("1", "tea", "Ada said {}"))
+    await first.apply()
+    (second,) = await derive(store, Finds("2", "tea", "Ada has said {}"), asks=True)
+    await second.apply()
+    assert [status for (status,) in await sql("select status from memory order by id")] == ["active", "pending"]
+    ((change,),) = await sql("select id from memory_change where status = 'pending'")
+    await store.decide_change(change, ADA, False, "keep")
+    assert [status for (status,) in await sql("select status from memory order by id")] == ["superseded", "active"]
+    await store.decide_change(change, ADA, False, "undo")
+    assert [status for (status,) in await sql("select status from memory order by id")] == ["active", "discarded"]
