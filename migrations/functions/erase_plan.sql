@@ -1,7 +1,7 @@
 -- What an erasure takes: a memory or whatever has some words, with all that says the same.
 
 -- The words of a text that carry meaning, in lower case, the twelve longest at most.
-create or replace function relay.telling_words(p_text text) returns text[]
+create or replace function relay.own_words(p_text text) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(word order by length(word) desc, word), '{}') from (
         select word from (select distinct lexeme as word from unnest(to_tsvector('simple', left(p_text, 2000)))) found
@@ -16,7 +16,7 @@ create or replace function relay.needle_of(p_text text, p_share real) returns js
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('words', to_jsonb(words),
         'least', least(cardinality(words), greatest(2, ceil(cardinality(words) * p_share)::integer)))
-    from (select relay.telling_words(p_text) as words) own where cardinality(words) > 0
+    from (select relay.own_words(p_text) as words) own where cardinality(words) > 0
 $$;
 
 -- Whether a text has enough of the words of one of some needles [{words, least}], wherever in it.
@@ -164,7 +164,7 @@ begin
             coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5)), '[]'), coalesce(array_agg(distinct word), '{}')
         into needles, loose, telling
         from memory m cross join unnest(array[m.content, left(m.content, 89)]) as text
-        cross join unnest(relay.telling_words(text)) as word
+        cross join unnest(relay.own_words(text)) as word
         where m.id = any (memories);
     end if;
     evidence := relay.erase_evidence(memories);

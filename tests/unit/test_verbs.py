@@ -27,7 +27,7 @@ DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed"
 STATUS = {
     "waiting": 1, "running": 2, "set_aside": 3, "summaries_due": 4, "soul": 5, "memories": 6, "pending": 7,
     "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
-    "used": [],
+    "used": [], "night": None,
     "liked": 12, "disliked": 13, "incidents": [],
 }  # fmt: skip
 CONTROLS = {
