@@ -15,10 +15,9 @@ import structlog
 from relay import migrate
 from relay.budget import Budget
 from relay.clients.speakers import speakers
-from relay.embedding.installed import named
+from relay.embedders import finding
 from relay.errors import SchemaError
 from relay.hearing.installed import chosen
-from relay.indexing import Asked
 from relay.memory import patterns, redact
 from relay.memory.direct import Memory
 from relay.memory.patience import Patient
@@ -90,8 +89,9 @@ def version() -> str:
 
 
 @contextlib.asynccontextmanager
-async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]:
-    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away. Raises `SettingsError`."""
+async def opened(settings: Settings, wait: bool = False, embedder: Embedder | None = None) -> AsyncIterator[Relay]:
+    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away. `embedder`: what its `memory`
+    finds by meaning with. Raises `SettingsError`."""
     from relay.clients.instance import Instance
 
     budget = budget_of(settings)
@@ -105,7 +105,7 @@ async def opened(settings: Settings, wait: bool = False) -> AsyncIterator[Relay]
                 raise SchemaError("A `relay move` or `relay restore` into this database was interrupted: run it again.")
             patient = Patient(stored.database, stored.repair)
             store = Store(patient, instance.name)
-            memory = Memory(store, settings.admins)
+            memory = Memory(store, settings.admins, embedder)
             yield Relay(settings, stored.database, patient, store, memory, instance.name, stored.label, budget)
     finally:
         instance.release()
@@ -116,7 +116,7 @@ async def open(url: str = "") -> AsyncIterator[Relay]:
     """For scripts: an open Relay on a connection string, or (empty) on the settings of the environment. Its `memory` is
     what they use; a bot may run beside it. Raises `RelayError`, and what the database raises."""
     settings = load_settings(**({"DATABASE_URL": url} if url else {}))
-    async with opened(settings) as relay:
+    async with finding(settings) as embedder, opened(settings, embedder=embedder) as relay:
         yield relay
 
 
@@ -164,24 +164,6 @@ def make_ears(settings: Settings) -> WhisperEars:
     )
 
 
-def make_embedder(settings: Settings) -> Asked | None:
-    """What finds by meaning, in a process of its own that starts at first use. None: it is off, or not installed, which
-    is logged."""
-    what = named(settings.embedder)
-    if what is None:
-        return None
-    if not what.is_installed:
-        log.warning("found by words alone: the embedder is not installed", embedder=what.engine, fix=what.how)
-        return None
-    from relay.clients.embedder import ChildEmbedder
-
-    def make(model: str) -> ChildEmbedder | None:
-        other = named(model)
-        return ChildEmbedder(other, settings.data_dir / "models") if other and other.is_installed else None
-
-    return Asked(ChildEmbedder(what, settings.data_dir / "models"), make)
-
-
 def make_worker(
     relay: Relay,
     model: Model,
@@ -219,6 +201,7 @@ def make_worker(
         speaks=next(iter(speakers(settings)), ""),
         leftovers=make_leftovers(relay),
         embedder=embedder,
+        capture=settings.capture,
     )
     reader, shelf = make_reader(settings, messenger, ears, opener)
     engine = Engine(

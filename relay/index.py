@@ -8,8 +8,9 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from relay.app import Relay, make_embedder, make_judge, make_model, opened
+from relay.app import Relay, make_judge, make_model, opened
 from relay.capture.judging import judge_due
+from relay.embedders import finding
 from relay.embedding.installed import named
 from relay.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, Asked, Indexer, enter
 from relay.memory.store import Store
@@ -25,13 +26,8 @@ OFF = "Found by words alone: RELAY_EMBEDDER is off."
 @contextlib.asynccontextmanager
 async def _opened(settings: Settings) -> AsyncIterator[tuple[Relay, Asked | None]]:
     """An open Relay and its embedder, if there is one."""
-    embedder = make_embedder(settings)
-    try:
-        async with opened(settings) as relay:
-            yield relay, embedder
-    finally:
-        if embedder:
-            await embedder.close()
+    async with finding(settings) as embedder, opened(settings) as relay:
+        yield relay, embedder
 
 
 async def status(settings: Settings) -> dict[str, Any]:
@@ -56,7 +52,7 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
         if unjudged:
             console.print(unjudged)
         if embedder is None:
-            console.print(f"{entered:,} entered. {f'{what.engine} is missing: {what.how}' if what else OFF}")
+            console.print(f"{entered:,} entered. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
             return
         now = await store.embedding_status(embedder.own.model)
         left = f", {now['due']:,} still due" if now["due"] else ""

@@ -28,18 +28,18 @@ def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[dict[
 
 
 def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, Any]:
-    """An intent as `relay.apply_actions` takes it. A fact names its subject: the person who spoke."""
+    """An intent as `relay.apply_actions` takes it. What is knowledge is about nobody; all else is the speaker's."""
     if isinstance(action, Forget):
         return {"action": "forget", "content": action.text}
+    about = {"subject_id": incoming.user_id, "subject": incoming.name}
     if isinstance(action, Learn):
-        return {
-            "action": "learn",
-            "kind": "fact",
-            "content": action.text,
-            "subject_id": incoming.user_id,
-            "subject": incoming.name,
-        }
-    return {"action": "learn", "kind": "learning", **asdict(action)}
+        return {"action": "learn", "kind": "fact", "content": action.text, **about}
+    return {
+        "action": "learn",
+        "kind": "learning",
+        **asdict(action),
+        **(about if action.category != "knowledge" else {}),
+    }
 
 
 def record(prompt: Prompt, reply: Reply, choices: Choices) -> dict[str, Any]:

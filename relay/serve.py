@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from relay.app import Relay, make_ears, make_embedder, make_model, make_opener, make_worker, opened
+from relay.app import Relay, make_ears, make_model, make_opener, make_worker, opened
 from relay.clients.account import make_directory
 from relay.clients.voices import make_voices
+from relay.embedders import lacking_embedder, make_embedder
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.sealed import seal
@@ -100,6 +101,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.store)
     embedder = make_embedder(settings)
+    if lack := lacking_embedder(settings):
+        log.warning("found by words alone", why=lack)
     scheduler = Scheduler(jobs(relay, model, telegram, bot, people, embedder), relay.budget.zone)
     opener = make_opener()
     voice = make_voices(settings, opener)

@@ -7,21 +7,25 @@ import contextlib
 import io
 import sys
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any
 
-from relay.app import make_judge, make_model, make_summariser, make_worker, opened
+from relay.app import Relay, make_judge, make_model, make_summariser, make_worker, opened
 from relay.bot.telling import Teller, tell_due
 from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
 from relay.capture.judging import judge_due
 from relay.checks.live import telegram_knows
+from relay.embedders import finding
 from relay.errors import MessengerError
+from relay.indexing import Asked, Indexer, keep_fresh
 from relay.jobs import summarise_due
 from relay.keyboard import typed
+from relay.memory.meaning import LOADING_SECONDS
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import File
+from relay.ports import Embedder, Model
 from relay.settings import Settings
 from relay.testing import OfflineModel
 from relay.titles import Titler, title_due
@@ -31,6 +35,9 @@ ME = Bot(0, "relay")
 INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
 LAST_SECONDS = 5.0
 PRESS = "Which button? A number, or an empty line to end: "
+
+
+Work = Callable[[], Awaitable[int]]
 
 
 class Terminal:
@@ -108,12 +115,15 @@ class Terminal:
 class Desk:
     """One person at a terminal, in a private chat of their own (chat 0) with their own memory."""
 
-    def __init__(self, user_id: int, terminal: Terminal, worker: Worker, store: Store) -> None:
+    def __init__(
+        self, user_id: int, terminal: Terminal, worker: Worker, store: Store, embedder: Asked | None = None
+    ) -> None:
         self._user_id = user_id
         self._user = {"id": self._user_id, "first_name": "You"}
         self._terminal = terminal
         self._worker = worker
         self._store = store
+        self._embedder = embedder
 
     @property
     def asks(self) -> bool:
@@ -131,6 +141,8 @@ class Desk:
         message_id = self._terminal.next_id()
         update: dict[str, Any] = {"update_id": message_id}
         word, _, number = text.partition(" ")
+        if word == "/search" or not word.startswith("/"):
+            await self._load()
         if word == "/press":
             if not number.isdecimal() or not 0 < int(number) <= len(self._terminal.buttons):
                 print("There is no such button.")
@@ -161,19 +173,33 @@ class Desk:
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
 
+    async def _load(self) -> None:
+        """What finds by meaning is waited for before something is looked for the first time."""
+        if self._embedder is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOADING_SECONDS):
+                    await self._embedder.preload()
+
+
+def _writing(relay: Relay, model: Model, terminal: Terminal, embedder: Embedder | None) -> tuple[list[Work], Work]:
+    """What makes the summaries and titles that are due and tells what was learned; and what judges what was said."""
+    summariser = make_summariser(relay, model)
+    titler = Titler(relay.store, model, relay.settings.small_model, terminal, ME.id, relay.budget)
+    teller = Teller(relay.store, terminal, ME.id)
+    judge = make_judge(relay, model, embedder, lambda: tell_due(teller))
+    works: list[Work] = [lambda: summarise_due(summariser), lambda: title_due(titler), lambda: tell_due(teller)]
+    return works, lambda: judge_due(judge)
+
 
 @contextlib.asynccontextmanager
 async def _desk(settings: Settings, offline: bool = False, writes: bool = False) -> AsyncIterator[Desk]:
-    """The terminal's desk. `writes`: it makes the summaries and titles that are due, and judges what was said."""
+    """The terminal's desk. `writes`: what is due is done at it, and the index kept fresh."""
     terminal = Terminal(settings)
-    async with opened(settings) as relay:
+    async with finding(settings) as embedder, opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
-        summariser = make_summariser(relay, model)
-        titler = Titler(relay.store, model, settings.small_model, terminal, ME.id, relay.budget)
-        teller = Teller(relay.store, terminal, ME.id)
-        judge = make_judge(relay, model, tell=lambda: tell_due(teller))
-        jobs: set[asyncio.Task[int]] = set()
-        judging: set[asyncio.Task[int]] = set()
+        works, judged = _writing(relay, model, terminal, embedder) if writes else ([], None)
+        jobs: set[asyncio.Task[Any]] = set()
+        judging: set[asyncio.Task[Any]] = set()
         everybody = People(settings.admins)
         await everybody.refresh(relay.store)
         owner = min(everybody.admins, default=1)
@@ -181,27 +207,30 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
 
         def write_soon() -> None:
             """What is due is written now; what a stand-in says is nobody's summary."""
-            if writes and not jobs:
-                for work in (summarise_due(summariser), title_due(titler), tell_due(teller)):
-                    jobs.add(task := asyncio.create_task(work))
+            if not jobs:
+                for work in works:
+                    jobs.add(task := asyncio.ensure_future(work()))
                     task.add_done_callback(jobs.discard)
-            if writes and not judging:
-                judging.add(task := asyncio.create_task(judge_due(judge)))
+            if judged and not judging:
+                judging.add(task := asyncio.ensure_future(judged()))
                 task.add_done_callback(judging.discard)
 
-        worker = make_worker(relay, model, terminal, ME, people, write_soon)
+        worker = make_worker(relay, model, terminal, ME, people, write_soon, embedder=embedder)
+        fresh = asyncio.create_task(keep_fresh(Indexer(relay.store, embedder))) if embedder and writes else None
         try:
-            yield Desk(owner, terminal, worker, relay.store)
+            yield Desk(owner, terminal, worker, relay.store, embedder)
         finally:
             await worker.close(1)
             await asyncio.gather(*jobs, return_exceptions=True)
             await cut_short(judging)
-            close = getattr(model, "close", None)
-            if close is not None:
+            if fresh:
+                fresh.cancel()
+                await asyncio.gather(fresh, return_exceptions=True)
+            if close := getattr(model, "close", None):
                 await close()
 
 
-async def cut_short(judging: Collection[asyncio.Task[int]]) -> None:
+async def cut_short(judging: Collection[asyncio.Task[Any]]) -> None:
     """Ends judging, which may have a whole import before it: what was just said gets a moment, the rest waits on."""
     if judging:
         _, left = await asyncio.wait(judging, timeout=LAST_SECONDS)

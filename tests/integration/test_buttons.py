@@ -148,7 +148,7 @@ async def test_a_tap_on_retry_leaves_the_button_that_undoes(desk: Desk) -> None:
 
 async def test_opening_and_closing_what_memory_did_leaves_retry(desk: Desk) -> None:
     turn = await desk.answered("Nice.", 900, "likes tea")
-    for data, expected in ((f"u:{turn.turn_id}", 4), (f"c:{turn.turn_id}", 2)):
+    for data, expected in ((f"u:{turn.turn_id}", 4), (f"c:{turn.turn_id}", 3)):
         pressed = await desk.press(data, 900, reply_markup={"inline_keyboard": AGAIN})
         await desk.post(pressed, await desk.controls.handle(pressed), 0)
         assert desk.shown()[-1] == "r:1"

@@ -140,6 +140,7 @@ async def test_known_ids_are_those_of_the_same_counter(store: Store, sql: Sql) -
 
 async def test_closing_says_whether_there_is_more(house: House, store: Store) -> None:
     turn = await answered(house, store)
+    await store.pass_judging(4)
     await house.say(message(ADA, "more"))
     assert await store.sent(turn, [], True) == (True, False)
     (turn,) = await house.claim()

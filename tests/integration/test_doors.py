@@ -44,6 +44,7 @@ class Rooms:
             RELAY_ADMINS=str(ADMIN),
             RELAY_TIMEZONE="Europe/Berlin",
             RELAY_LOG_LEVEL="ERROR",
+            RELAY_EMBEDDER="off",
         )
 
     async def chat(self, which: int, *texts: str) -> list[str]:

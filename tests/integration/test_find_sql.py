@@ -6,7 +6,6 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -312,8 +311,7 @@ async def test_any_query_is_answered(house: House, text: str) -> None:
     await find(house, f'"{text}"')
 
 
-@pytest.mark.parametrize("text", ["rare", "common", "common words", '"common words"', "from:me", "missing common"])
-async def test_it_is_quick_among_many_messages(house: House, sql: Sql, text: str) -> None:
+async def test_it_is_quick_among_many_messages(house: House, sql: Sql) -> None:
     await house.exchange(ADA, "rare", "ok")
     await house.exchange(BEN, "rare", "ok")
     await sql(
@@ -323,8 +321,9 @@ async def test_it_is_quick_among_many_messages(house: House, sql: Sql, text: str
         " from generate_series(1, 5000) n, message m"
     )
     await sql("analyze message")
-    began = time.monotonic()
-    found = await find(house, text, limit=6)
-    assert time.monotonic() - began < 2
-    assert found["total"] == {"rare": 1, "from:me": 2000}.get(text, 2000)
-    assert found["more"] is (text == "from:me")
+    for text in ("rare", "common", "common words", '"common words"', "from:me", "missing common"):
+        began = time.monotonic()
+        found = await find(house, text, limit=6)
+        assert time.monotonic() - began < 2, text
+        assert found["total"] == {"rare": 1}.get(text, 2000), text
+        assert found["more"] is (text == "from:me"), text

@@ -112,6 +112,7 @@ async def test_a_summary_of_the_dead_is_owed_in_time(house: House, store: Store,
     for number in range(5):
         await house.exchange(ADA, f"question {number}")
     await sql("update title_due set status = 'done'")
+    await store.pass_judging(4)
     other = another()
     assert (await news(other)).owed
     ((due),) = await store.claim_summaries(4, LEASE_SECONDS)

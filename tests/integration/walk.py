@@ -341,6 +341,7 @@ class Walk:
                 self.count["digests"] += await store.post_digest(
                     space["space_id"], bot_id, {"text": await written(mind, day)}
                 )
+                self.relay.worker.accept([], 0)  # else it looks for what nobody sent it every few seconds
             await self.relay.settled()
             self.ledger.end()
         await store.end_night(begun)

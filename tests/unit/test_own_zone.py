@@ -15,9 +15,21 @@ from tests.unit.test_verbs import ADA, Canned, call, known, opened, row, told
 
 AT = "2026-05-03T20:30:00+00:00"
 TOKYO = Choices(zone="Asia/Tokyo")
-SAID = {"id": 3, "at": AT, "role": "user", "name": "Ada", "user_id": ADA, "text": "kettle", "place": "", "topic_id": 0}
+SAID = {
+    "id": 3,
+    "kind": "message",
+    "part": 0,
+    "at": AT,
+    "role": "user",
+    "name": "Ada",
+    "user_id": ADA,
+    "text": "kettle",
+    "place": "",
+    "topic_id": 0,
+}
 FOUND = {
-    "found": [SAID | {"posted": None}], "total": 1, "more": False, "every": True, "nowhere": False, "vague": False,
+    "found": [SAID | {"posted": None}], "total": 1, "more": False, "every": True, "near": False, "nowhere": False,
+    "vague": False,
 }  # fmt: skip
 SUMMARY = {
     "id": 1, "number": 1, "text": "Tea.", "author_id": None, "by": None, "model": "small", "created_at": AT,

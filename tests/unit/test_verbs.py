@@ -27,7 +27,7 @@ DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed"
 STATUS = {
     "waiting": 1, "running": 2, "set_aside": 3, "summaries_due": 4, "soul": 5, "memories": 6, "pending": 7,
     "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
-    "used": [],
+    "used": [], "night": None,
     "liked": 12, "disliked": 13, "incidents": [],
 }  # fmt: skip
 CONTROLS = {
@@ -410,3 +410,27 @@ def test_literal_markdown_shows_just_the_text(text: str) -> None:
     (message,) = format_reply(f"x {literal(text)}")
     assert message.text == f"x {' '.join(text.split())}"
     assert message.entities == []
+
+
+@pytest.mark.parametrize(
+    ("capture", "own", "shown", "named"),
+    [
+        ("auto", "on", "on – I learn as we talk", False),
+        ("tags", "off", "off – I learn nothing", False),
+        (
+            "ask",
+            "on",
+            "ask – what I learn waits for your tap (RELAY_CAPTURE is ask where I run; your own choice is on)",
+            True,
+        ),
+        ("off", "on", "off – I learn nothing (RELAY_CAPTURE is off where I run; your own choice is on)", True),
+        ("off", "off", "off – I learn nothing", False),
+    ],
+)
+async def test_settings_say_what_holds_where_the_installation_allows_less(
+    capture: str, own: str, shown: str, named: bool
+) -> None:
+    asked = call(Canned(choices={"learning": own}))
+    said = (await told("settings", replace(asked, house=replace(asked.house, capture=capture)))).text
+    assert f"- learning: {shown}\n" in said
+    assert ("RELAY_CAPTURE" in said) is named

@@ -1,0 +1,41 @@
+"""What of an answer is kept, and of whom."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from relay.intents import Forget, Learn, Remember
+from relay.models import Incoming, Space
+from relay.outcome import action_row
+
+ADA = 1001
+SAID = Incoming(
+    1,
+    1,
+    9,
+    ADA,
+    0,
+    Space("private", owner_id=ADA),
+    ADA,
+    "Ada",
+    "Hello",
+    [],
+    False,
+    [5],
+    datetime(2026, 5, 3, tzinfo=UTC),
+)
+
+
+@pytest.mark.parametrize(("category", "about"), [("knowledge", None), ("identity", ADA), ("operational", ADA)])
+def test_a_lesson_is_the_speakers_unless_it_is_knowledge(category: str, about: int | None) -> None:
+    """As it is when a judge finds it."""
+    row = action_row(Remember("x is y", category, ("t",)), SAID)
+    assert (row.get("subject_id"), row.get("subject")) == (about, "Ada" if about else None)
+    assert (row["kind"], row["category"]) == ("learning", category)
+
+
+def test_a_fact_is_the_speakers() -> None:
+    assert action_row(Learn("likes tea"), SAID)["subject_id"] == ADA
+    assert action_row(Forget("tea"), SAID) == {"action": "forget", "content": "tea"}
