@@ -133,6 +133,7 @@ async def test_a_month_is_judged_indexed_found_and_erased(
             assert code < 0, told
         code, told = await command(house, tmp_path, "memory", "index")
         assert code == 0, told
+        assert "still" not in told, "what the killed ones had taken is waited for"
         await house.relay.start()
         await house.polled()
         long = house.sql("select id::text from relay.message where role = 'user' and length(text) >= 50")
