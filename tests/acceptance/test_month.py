@@ -23,7 +23,7 @@ from tests.standins.telegram import Chat
 MESSAGES = 5000
 DAY = "2026-03-01"
 KEPT = "Ada's family buried a time capsule under the quince tree behind the shed; it stays there until 2046"
-TRACES = ("time capsule", "quince", "2046")
+TRACES = ("capsul", "quinc", "until 2046", "before 2046", "'2046'")
 SAID = re.compile(r'<said id="(\d+)"[^>]*>\n(.*?)\n</said>', re.DOTALL)
 
 
