@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import platform
 import textwrap
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict
@@ -60,7 +61,7 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
         *files,
         *(line for findings in others for line in findings),
     ]
-    return [*found, machine.python(), speech.hearing(given)]
+    return [*found, *machine.python(), speech.hearing(given)]
 
 
 class _Subject(Protocol):
@@ -132,7 +133,7 @@ def as_json(findings: list[Finding], given: Settings) -> str:
 
 def as_page(findings: list[Finding], given: Settings, colours: bool = False) -> str:
     """A screen of text: a line for each finding, and under it how to mend it."""
-    lines = [f"Relay {version()}"]
+    lines = [f"Relay {version()}, Python {platform.python_version()}"]
     for one in findings:
         lines += _wrapped(f"{MARKS[one.state]} {one.name:<12}", _hidden(one.said, given), COLOURS[one.state], colours)
         if one.fix:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from relay.app import Relay, make_judge, make_model, opened
@@ -78,9 +78,8 @@ async def _judged(relay: Relay, embedder: Asked | None, watcher: Watcher) -> str
         if close := getattr(model, "close", None):
             await close()
     left = await store.unjudged()
-    return (
-        f"{left:,} messages still wait to be judged: the model is away, or the day's budget is used up." if left else ""
-    )
+    why = "the model is away, the day's budget is used up, or another process is at them"
+    return f"{left:,} messages still wait to be judged: {why}." if left else ""
 
 
 async def _embedded(store: Store, embedder: Asked, watcher: Watcher, rebuild: bool) -> int:
@@ -90,10 +89,21 @@ async def _embedded(store: Store, embedder: Asked, watcher: Watcher, rebuild: bo
         start = False
     due = (await store.embedding_status(model))["due"]
     indexer = Indexer(store, embedder, lambda made: watcher.at("Embedding", "texts", made, max(made, due)))
-    made = await indexer.run()
-    until = time.monotonic() + LEASE_SECONDS + LOOK_SECONDS
-    # What another process has taken, which may be dead, is waited for.
-    while (await store.embedding_status(model))["due"] and time.monotonic() < until:
+
+    async def waits() -> bool:
+        return bool((await store.embedding_status(model))["due"])
+
+    return await _to_the_end(indexer.run, waits)
+
+
+async def _to_the_end(work: Callable[[], Awaitable[int]], waits: Callable[[], Awaitable[bool]]) -> int:
+    """Works until nothing waits any more, or nothing was done for as long as a lease lasts: what another process has
+    taken, which may be dead, is waited for. Returns how much was done."""
+    done, until = 0, time.monotonic() + LEASE_SECONDS + LOOK_SECONDS
+    while True:
+        if more := await work():
+            done += more
+            until = time.monotonic() + LEASE_SECONDS + LOOK_SECONDS
+        if not await waits() or time.monotonic() > until:
+            return done
         await asyncio.sleep(LOOK_SECONDS)
-        made += await indexer.run()
-    return made

@@ -21,13 +21,13 @@ FULL, LOW, PLENTY = 100e6, 1e9, 10e9
 LOW_PART = 0.05
 
 
-def python() -> Finding:
-    """Whether this Python is one that Relay is made for."""
+def python() -> list[Finding]:
+    """What is wrong with this Python, if it is none that Relay is made for. (The page's first line names it.)"""
     version = sys.version_info[:2]
-    said = f"{version[0]}.{version[1]}.{sys.version_info[2]}"
     if PYTHONS[0] <= version < PYTHONS[1]:
-        return ok("python", said)
-    return warning("python", f"{said} is none that Relay is tried with", "Use Python 3.11, 3.12 or 3.13.")
+        return []
+    said = f"{version[0]}.{version[1]}.{sys.version_info[2]} is none that Relay is tried with"
+    return [warning("python", said, "Use Python 3.11, 3.12 or 3.13.")]
 
 
 def disk(settings: Settings) -> Finding:

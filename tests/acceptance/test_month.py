@@ -23,7 +23,7 @@ from tests.standins.telegram import Chat
 MESSAGES = 5000
 DAY = "2026-03-01"
 KEPT = "Ada's family buried a time capsule under the quince tree behind the shed; it stays there until 2046"
-TRACES = ("time capsule", "quince", "2046")
+TRACES = ("capsul", "quinc", "until 2046", "before 2046", "'2046'")
 SAID = re.compile(r'<said id="(\d+)"[^>]*>\n(.*?)\n</said>', re.DOTALL)
 
 
@@ -133,6 +133,7 @@ async def test_a_month_is_judged_indexed_found_and_erased(
             assert code < 0, told
         code, told = await command(house, tmp_path, "memory", "index")
         assert code == 0, told
+        assert "still" not in told, "what the killed ones had taken is waited for"
         await house.relay.start()
         await house.polled()
         long = house.sql("select id::text from relay.message where role = 'user' and length(text) >= 50")
