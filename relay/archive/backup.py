@@ -136,7 +136,7 @@ def _bound(header: Header, table: Json) -> tuple[int, int] | None:
     if header.up_to is None:
         return None
     own: Json = header.numbers.get(table["name"]) or {}
-    belongs: dict[str, str] = dict.fromkeys(own, str(table["name"])) or table["belongs"]
+    belongs: Json = dict.fromkeys(own, table["name"]) or table["belongs"]
     for column, numbered in belongs.items():
         return table["names"].index(column), int(header.up_to.get(numbered, "0"))
     return None
