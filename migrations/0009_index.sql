@@ -30,7 +30,7 @@ create table relay.entry (
 -- As message_words: the words of a space as its own.
 create index entry_words on relay.entry using gin (relay.words_of_space(space_id, words)) with (fastupdate = off);
 -- What was said before and after.
-create index entry_session on relay.entry (session_id, kind, source_id) include (id);
+create index entry_session on relay.entry (session_id, kind, source_id) include (id, length);
 
 -- In how many of a space's entries a word is, and (word ':english') how many are in a language. What changes is put into
 -- lexeme_change, where nobody waits for anybody, and added up now and then.

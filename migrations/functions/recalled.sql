@@ -12,34 +12,46 @@ $$;
 -- subject, label and status of a memory, document and parts of a part}].
 create or replace function relay.found_json(p_space_id bigint, p_query jsonb, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with asked as materialized (
-        select string_agg(quote_literal(word), ' | ')::tsquery as words from (
-            select word from relay.terms_of(p_space_id, left(p_query ->> 'text', 2000)) where word is not null
-            union select word from relay.telling_words(p_space_id, left(p_query ->> 'text', 2000))) w)
+    with asked as materialized (select relay.asked_words(p_space_id, left(p_query ->> 'text', 2000)) as words)
     select coalesce(jsonb_agg(jsonb_build_object('kind', f.kind, 'id', f.source_id, 'part', f.part, 'at', e.at,
         'role', m.role, 'user_id', e.user_id, 'name', m.name, 'thread_id', e.thread_id, 'message_id', m.id,
         'untrusted', case f.kind when 'message' then m.untrusted or m.tainted when 'memory' then k.tainted
             when 'summary' then y.tainted else true end,
-        'snippet', relay.passage(coalesce(p.text, m.text, k.content, y.text), e.language, asked.words),
+        'snippet', case when length(told.text) <= 600
+            then regexp_replace(told.text, '\s+', ' ', 'g')
+            else relay.passage(told.text, e.language, (select words from asked)) end,
         'score', f.score, 'relevance', f.text_score, 'nearness', f.vector_score,
         'subject', k.subject, 'label', e.label, 'status', k.status, 'document', d.name, 'parts', d.parts)
         order by f.score desc, e.at desc, e.id desc), '[]')
-    from asked, relay.find_entries(p_space_id, p_query, p_limit) f
+    from relay.find_entries(p_space_id, p_query, p_limit) f
     join entry e on e.id = f.entry_id
     left join document_part p on f.kind = 'part' and p.document_id = f.source_id and p.part = f.part
     left join document d on d.id = p.document_id
     left join message m on m.id = case f.kind when 'message' then f.source_id else d.message_id end
     left join memory k on f.kind = 'memory' and k.id = f.source_id
     left join summary y on f.kind = 'summary' and y.id = f.source_id
+    cross join lateral (select coalesce(p.text, m.text, k.content, y.text) as text) told
 $$;
 
--- What of a text is about some words of its language, on one line of 600 characters at most.
+-- The words of a question as texts of a space have them, an OR.
+create or replace function relay.asked_words(p_space_id bigint, p_text text) returns tsquery
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with telling as materialized (
+        select array_agg(word) as words from relay.question_words(p_space_id, p_text, relay.language_of(p_text)))
+    select string_agg(quote_literal(word), ' | ')::tsquery from (
+        select unnest(words) as word from telling
+        union
+        select t.word from telling, relay.terms_of(p_space_id, words, array(
+            select language from relay.languages_of(p_space_id)) || relay.language_of(p_text), 0) t
+        where t.word is not null) w
+$$;
+
+-- What of a long text is about some words of its language, on one line of 600 characters at most.
 create or replace function relay.passage(p_text text, p_language text, p_words tsquery) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select case when length(p_text) <= 600 then regexp_replace(p_text, '\s+', ' ', 'g')
-        else left(regexp_replace(ts_headline(p_language::regconfig, left(p_text, 20000), coalesce(p_words, ''::tsquery),
-            'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
-            '\s+', ' ', 'g'), 600) end
+    select left(regexp_replace(ts_headline(p_language::regconfig, left(p_text, 20000), coalesce(p_words, ''::tsquery),
+        'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
+        '\s+', ' ', 'g'), 600)
 $$;
 
 -- What a space has that bears on a question: {found}. p_query as in relay.find_entries.

@@ -44,7 +44,7 @@ async def test_a_message_is_found_with_its_id_and_opened_among_those_around_it(h
         await house.exchange(ADA, f"small talk {number}", f"chat {number}")
     await house.exchange(ADA, "The boiler is a Vaillant", "Noted.")
     incoming = await asking(house, topic=5)
-    (row,), dirty = await search(house, incoming, "Vaillant boiler")
+    (row, *_), dirty = await search(house, incoming, "Vaillant boiler")
     assert not dirty
     assert (row["who"], row["snippet"]) == ("Ada", "The boiler is a Vaillant")
     assert "untrusted" not in row
