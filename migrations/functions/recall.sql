@@ -166,7 +166,8 @@ $$;
 
 -- What of a space bears on a question, best first. p_query: {text, vector (as text) and model, or null, kinds (of
 -- entries, or of memories), tags, since, until, not_thread and not_from (of that thread, only what is before this message),
--- floor: which text_score it must have or null, near: the cosine that is enough for a question instead}. The score sums up, scaled to what was found: the words
+-- floor: which text_score it must have or null, near: the cosine that is enough for a question instead, valid: of
+-- memories only those that hold now, not what was put aside or is over}. The score sums up, scaled to what was found: the words
 -- (weighted by their rarity), the best of the same session, the meaning, and small leanings: to the one person whom the
 -- question names, to the longer text, to the statement, for a question of time to a text that names one; the newer wins
 -- a tie. text_score: the share of the question's weight that
@@ -186,6 +187,7 @@ declare
     until constant timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
     here constant bigint := (p_query ->> 'not_thread')::bigint;
     here_from constant bigint := (p_query ->> 'not_from')::bigint;
+    valid constant boolean := coalesce((p_query ->> 'valid')::boolean, false);
     about_time constant boolean := relay.asks_when(question);
     language constant text := relay.language_of(question);
     telling text[];
@@ -245,9 +247,12 @@ begin
             and vector_dims(v.vector) = vector_dims(meant)),
     elsewhere as (
         select * from found f
-        where here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
+        where (not valid or f.kind <> 'memory' or exists (
+                select from memory k where k.id = f.source_id and k.status = 'active'
+                    and (k.valid_until is null or k.valid_until > now())))
+            and (here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
             case f.kind when 'message' then f.source_id
-                else (select d.message_id from document d where d.id = f.source_id) end)),
+                else (select d.message_id from document d where d.id = f.source_id) end))),
     scaled as (
         select f.*, coalesce(f.words / nullif(max(f.words) over (), 0), 0) as by_words,
             coalesce((f.cosine - min(f.cosine) over ()) / nullif(max(f.cosine) over () - min(f.cosine) over (), 0), 0)

@@ -9,7 +9,7 @@ $$;
 
 -- What relay.find_entries finds: [{kind, id, part, at, role, user_id, name, thread_id,
 -- message_id (of a message, or of one that brought a document), untrusted, snippet, score, relevance, nearness,
--- subject, label and status of a memory, document and parts of a part}].
+-- subject, label, status and valid_until of a memory, document and parts of a part}].
 create or replace function relay.found_json(p_space_id bigint, p_query jsonb, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with asked as materialized (select relay.asked_words(p_space_id, left(p_query ->> 'text', 2000)) as words)
@@ -21,7 +21,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             then regexp_replace(told.text, '\s+', ' ', 'g')
             else relay.passage(told.text, e.language, (select words from asked)) end,
         'score', f.score, 'relevance', f.text_score, 'nearness', f.vector_score,
-        'subject', k.subject, 'label', e.label, 'status', k.status, 'document', d.name, 'parts', d.parts)
+        'subject', k.subject, 'label', e.label, 'status', k.status, 'valid_until', k.valid_until,
+        'document', d.name, 'parts', d.parts)
         order by f.score desc, e.at desc, e.id desc), '[]')
     from relay.find_entries(p_space_id, p_query, p_limit) f
     join entry e on e.id = f.entry_id
@@ -61,19 +62,20 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What bears on a message that was said in a chat and topic: what clears the floor and does not stand in the prompt
--- anyway, {found}. Nothing where the space does not remember now, or the thread does not recall.
+-- anyway, {found}. Of memories only those that hold. Nothing where the space (its own, or one that is lent) does not
+-- remember now, or the thread does not recall.
 create or replace function public.relay_recall_for(p_space jsonb, p_query jsonb, p_limit integer) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own_space bigint := relay.find_space(p_space);
     own thread;
 begin
-    select * into own from thread where chat_id = (p_query ->> 'chat_id')::bigint
-        and topic_id = (p_query ->> 'topic_id')::bigint and space_id = own_space;
-    if not relay.remembers(own_space) or not coalesce(own.recalls, true) then
+    if not relay.may_look(own_space, p_query) then
         return '{"found": []}';
     end if;
+    select * into own from thread where chat_id = (p_query ->> 'chat_id')::bigint
+        and topic_id = (p_query ->> 'topic_id')::bigint and space_id = own_space;
     return jsonb_build_object('found', relay.found_json(own_space, p_query || jsonb_build_object(
         'not_thread', own.id, 'not_from', greatest(own.context_from, own.window_from),
-        'floor', 0.35, 'near', relay.near_enough(p_query ->> 'model')), p_limit));
+        'valid', true, 'floor', 0.35, 'near', relay.near_enough(p_query ->> 'model')), p_limit));
 end $$;
