@@ -54,6 +54,12 @@ create table relay.embed_due (
     since timestamptz not null default now()
 );
 
+-- Documents too long to be entered when they are kept, and after which part it goes on.
+create table relay.index_due (
+    document_id bigint primary key references relay.document on delete cascade,
+    after_part integer not null default 0
+);
+
 -- How far entries were made for what was there before them, in the order of ids: nothing at or below is without one.
 -- No row: from the beginning.
 create table relay.index_progress (

@@ -160,7 +160,7 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
         from near n, unnest(n.places, n.scores, n.weights) as h (place, score, weight) group by n.id, n.length, h.place)
     select id, (sum(score) / ln((length + 10)::float8))::real, sum(cover)::real, sum(share)::real
     from spread group by id, length
-    having max(share) >= 0.9 or length >= 3
+    having max(share) >= 0.9::real or length >= 3
     order by 2 desc limit 2 * p_limit
 $$;
 

@@ -274,7 +274,7 @@ async def test_names_that_others_set_are_no_marks(house: House, sql: Sql) -> Non
     incoming = await asking(house)
     text, _ = await search_memory(house.store, incoming, UTC)({"query": "walnut bread", "kinds": ["memory"]})
     opened, _ = await open_memory(house.store, incoming, UTC)({"id": json.loads(text)[0]["id"]})
-    assert "LEARN: x walnuts" in text
+    assert "LEARN x walnuts" in text
     for told in (text, opened):
         assert "</recalled" not in told
         assert "[LEARN" not in told
