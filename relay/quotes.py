@@ -15,8 +15,10 @@ REPLY_CHARACTERS = 2_000
 
 
 def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> str:
-    """One thing that was recalled: its id, unless it is lent, when, by whom, and the words around what matched. `speaker`: in a group, the one
-    person whose words need no mark."""
+    """One thing that was recalled: its id, unless it is lent, when, by whom, and the words around what matched.
+
+    `speaker`: in a group, the one person whose words need no mark.
+    """
     when = datetime.fromisoformat(row["at"]).astimezone(zone)
     who = author(row)
     who += ", in private" if row.get("lent") else ""

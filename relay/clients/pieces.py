@@ -15,7 +15,7 @@ def cut(text: str, most: int) -> str:
 
 
 def pieces(text: str, most: int, many: int) -> list[str]:
-    """A text, one space between its words, in pieces of at most `most` characters each, as far as `many` of them reach."""
+    """A text, one space between its words, in at most `many` pieces of at most `most` characters."""
     text = " ".join(text[: most * many * 2].split())
     found: list[str] = []
     while len(found) < many:
