@@ -30,7 +30,7 @@ create table relay.entry (
 -- As message_words: the words of a space as its own.
 create index entry_words on relay.entry using gin (relay.words_of_space(space_id, words)) with (fastupdate = off);
 -- What was said before and after.
-create index entry_session on relay.entry (session_id, kind, source_id) include (id);
+create index entry_session on relay.entry (session_id, kind, source_id) include (id, length);
 
 -- In how many of a space's entries a word is, and (word ':english') how many are in a language. What changes is put into
 -- lexeme_change, where nobody waits for anybody, and added up now and then.
@@ -52,6 +52,12 @@ create index lexeme_change_word on relay.lexeme_change (space_id, word) include 
 create table relay.embed_due (
     entry_id bigint primary key references relay.entry on delete cascade,
     since timestamptz not null default now()
+);
+
+-- Documents too long to be entered when they are kept, and after which part it goes on.
+create table relay.index_due (
+    document_id bigint primary key references relay.document on delete cascade,
+    after_part integer not null default 0
 );
 
 -- How far entries were made for what was there before them, in the order of ids: nothing at or below is without one.

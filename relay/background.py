@@ -46,7 +46,7 @@ def jobs(
         Job("summaries", owed["summaries"], minutes=3, soon=True),
         Job("titles", owed["titles"], minutes=3, soon=True),
         Job("judging", judged_and_told, minutes=3, soon=True),
-        Job("index", owed["index"], minutes=1),
+        Job("index", owed["index"], minutes=1, soon=True),
         Job("erasing", lambda: finish_erasing(relay.store, keeper), minutes=3),
         Job("tidy", daily(relay, "tidy", lambda: tidy(relay.store)), at=(3, 10)),
         *nightly(relay, model, bot, people, owed),

@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 BATCH = 8
 """Texts that are taken at a time: so few that what comes in meanwhile is soon the next."""
-LEASE_SECONDS = 30
+LEASE_SECONDS = 60
 """How long they are this process's own. Where that is too short, some are made twice."""
 STEP = 1000
 """Entries that are put down at once to be embedded anew."""

@@ -10,7 +10,7 @@ from relay.memory.ids import id_of
 from relay.models import Incoming
 
 Json = dict[str, Any]
-FIELDS = ("type", "category", "tags", "importance", "confidence", "pinned", "status", "by", "promoted")
+FIELDS = ("type", "importance", "confidence", "pinned", "status", "by", "promoted")
 """What is told of a memory as it is stored."""
 
 
@@ -26,7 +26,7 @@ def opened(found: Json, incoming: Incoming, zone: tzinfo) -> tuple[Json, bool]:
     if found["kind"] == "memory":
         return memory(found, incoming, zone)
     strange = foreign(found, incoming)
-    told: Json = {"id": id_of(found["kind"], found["id"], found.get("part") or 0), "place": found["place"]}
+    told: Json = {"id": id_of(found["kind"], found["id"], found.get("part") or 0), "place": place_of(found)}
     if found["kind"] == "summary":
         told |= {
             "written": moment_of(found["at"], zone),
@@ -50,7 +50,7 @@ def around(found: Json, incoming: Incoming, zone: tzinfo) -> tuple[Json, bool]:
     rows = found["messages"]
     told = {
         "id": id_of("message", found["id"]),
-        "place": found["place"],
+        "place": place_of(found),
         "messages": [said(row, incoming, zone) for row in rows],
     }
     return present(told), any(foreign(row, incoming) for row in rows)
@@ -65,11 +65,13 @@ def memory(found: Json, incoming: Incoming, zone: tzinfo) -> tuple[Json, bool]:
         "text": text_of(found["content"], strange),
         "about": plain_name(found["subject"]) if found["subject"] else None,
         **{name: found[name] for name in FIELDS},
+        "category": plain_name(found["category"]) if found["category"] else None,
+        "tags": [plain_name(tag) for tag in found["tags"]],
         "since": moment_of(found["at"], zone),
         "changed": moment_of(found["updated_at"], zone) if found["updated_at"] != found["at"] else None,
         "valid_from": moment_of(found["valid_from"], zone),
         "valid_until": moment_of(found["valid_until"], zone),
-        "place": found["place"],
+        "place": place_of(found),
         "learned_from": [said(row, incoming, zone) for row in found["sources"]],
         "before": [
             {"until": moment_of(was["until"], zone), "text": text_of(was["said"], strange)} for was in found["before"]
@@ -90,6 +92,11 @@ def said(row: Json, incoming: Incoming, zone: tzinfo) -> Json:
             "text": text_of(row["text"] + (" […]" if row["cut"] else ""), strange),
         }
     )
+
+
+def place_of(found: Json) -> str:
+    """Where something was said: a name that somebody gave to a group or topic."""
+    return plain_name(found["place"]) if found["place"] else ""
 
 
 def text_of(text: str, strange: bool) -> str:

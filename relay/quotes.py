@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from relay.marks import fits, harmless, plain_name, untrusted
+from relay.memory.ids import id_of
 from relay.memory_layer import as_note
 from relay.models import ReplyTo
 from relay.taint import reply_untrusted
@@ -14,8 +15,10 @@ REPLY_CHARACTERS = 2_000
 
 
 def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> str:
-    """One thing that was recalled: when, by whom, and the words around what matched. `speaker`: in a group, the one
-    person whose words need no mark."""
+    """One thing that was recalled: its id, unless it is lent, when, by whom, and the words around what matched.
+
+    `speaker`: in a group, the one person whose words need no mark.
+    """
     when = datetime.fromisoformat(row["at"]).astimezone(zone)
     who = author(row)
     who += ", in private" if row.get("lent") else ""
@@ -26,7 +29,8 @@ def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> st
         text = untrusted(row["snippet"], "recalled")
     else:
         text = as_note(row["snippet"]) if row.get("kind") == "memory" else harmless(row["snippet"])
-    return f"[{when:%Y-%m-%d %H:%M}] {who}: {text}"
+    name = "" if row.get("lent") else id_of(row["kind"], row["id"], row.get("part") or 0) + ", "
+    return f"[{name}{when:%Y-%m-%d %H:%M}] {who}: {text}"
 
 
 def author(row: dict[str, Any]) -> str:

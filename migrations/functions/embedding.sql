@@ -13,7 +13,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
             leased_until = now() + make_interval(secs => least(86400, p_lease_seconds * 2 ^ least(d.tries, 16)))
         from picked where d.entry_id = picked.entry_id returning d.entry_id, d.since)
     select coalesce(jsonb_agg(jsonb_build_object(
-            'entry_id', t.entry_id, 'since', t.since, 'text', left(own.text, 4000), 'hash', md5(own.text))
+            'entry_id', t.entry_id, 'since', t.since, 'text', left(own.text, 16000), 'hash', md5(own.text))
         order by t.since desc, t.entry_id desc), '[]')
     from taken t join entry e on e.id = t.entry_id, lateral (select coalesce(relay.entry_text(e), '') as text) own
 $$;

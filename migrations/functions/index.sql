@@ -79,30 +79,45 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         else (select text from document_part where document_id = p_entry.source_id and part = p_entry.part) end
 $$;
 
--- Makes the entries of one source (of a document: of one part, or all) what they should be.
-create or replace function relay.reindex(p_kind text, p_id bigint, p_part integer default null) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    if current_setting('relay.index', true) = 'later' then
-        return;
-    end if;
+-- Enters what there is to find in sources of a kind (of a document: in one part, or with null in all).
+create or replace function relay.enter(p_kind text, p_ids bigint[], p_parts integer[]) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
     insert into entry as e (space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
         language, words, length, asks, dated, digest)
-    select f.space_id, p_kind, p_id, f.part, f.thread_id, f.session_id, f.role, f.user_id, f.name, f.label, f.tags, f.at,
-        spoken.language, made.words, (
+    select f.space_id, p_kind, source.id, f.part, f.thread_id, f.session_id, f.role, f.user_id, f.name, f.label, f.tags,
+        f.at, spoken.language, made.words, (
             select coalesce(sum(cardinality(positions)), 0) from unnest(made.words)),
         f.text ~ '[?？؟]\W*$', relay.names_time(f.text), md5(f::text)::uuid
-    from relay.findable(p_kind, p_id, p_part) f, relay.language_of(f.text) as spoken (language),
+    from unnest(p_ids, p_parts) as source (id, part), relay.findable(p_kind, source.id, source.part) f,
+        relay.language_of(f.text) as spoken (language),
         to_tsvector(spoken.language::regconfig, left(f.text, 200000)) as made (words)
     on conflict (kind, source_id, part) do update set space_id = excluded.space_id, thread_id = excluded.thread_id,
         session_id = excluded.session_id, role = excluded.role, user_id = excluded.user_id, name = excluded.name,
         label = excluded.label, tags = excluded.tags, at = excluded.at, language = excluded.language,
         words = excluded.words, length = excluded.length, asks = excluded.asks, dated = excluded.dated,
         digest = excluded.digest
-    where e.digest <> excluded.digest;
+    where e.digest <> excluded.digest
+$$;
+
+-- Makes the entries of one source (of a document: of one part, or all) what they should be. Those of a long document are
+-- made later; what may not be found any more, or there, goes at once.
+create or replace function relay.reindex(p_kind text, p_id bigint, p_part integer default null) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    later constant boolean := p_kind = 'part' and p_part is null
+        and (select parts > 50 from document where id = p_id);
+begin
+    if current_setting('relay.index', true) = 'later' then
+        return;
+    elsif later then
+        insert into index_due (document_id) values (p_id) on conflict (document_id) do update set after_part = 0;
+    else
+        perform relay.enter(p_kind, array[p_id], array[p_part]);
+    end if;
+    with present as materialized (select * from relay.findable(p_kind, p_id, p_part))
     delete from entry e
     where e.kind = p_kind and e.source_id = p_id and (p_part is null or e.part = p_part)
-        and not exists (select from relay.findable(p_kind, p_id, p_part) f where f.part = e.part);
+        and not exists (select from present f where f.part = e.part and f.space_id = e.space_id);
 end $$;
 
 -- The words by which an entry is counted: its own, its language as ':english', and who said it as '@ada'.

@@ -39,14 +39,33 @@ create or replace trigger summary_written
     after insert or update of thread_id, session_id, previous_id, text, created_at or delete
     on relay.summary for each row execute function relay.summary_written();
 
-create or replace function relay.part_written() returns trigger
+-- Parts of a document were written or changed: their entries follow, those of many at once a little later.
+create or replace function relay.parts_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    perform relay.reindex('part', coalesce(new.document_id, old.document_id), coalesce(new.part, old.part));
+    if current_setting('relay.index', true) = 'later' then
+        return null;
+    elsif (select count(*) from made) > 50 then
+        insert into index_due (document_id) select distinct document_id from made
+        on conflict (document_id) do update set after_part = 0;
+    else
+        perform relay.enter('part', array_agg(document_id), array_agg(part)) from made;
+    end if;
     return null;
 end $$;
-create or replace trigger part_written after insert or update or delete
-    on relay.document_part for each row execute function relay.part_written();
+create or replace trigger parts_made after insert on relay.document_part
+    referencing new table as made for each statement execute function relay.parts_written();
+create or replace trigger parts_changed after update on relay.document_part
+    referencing new table as made for each statement execute function relay.parts_written();
+
+create or replace function relay.part_gone() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform relay.reindex('part', old.document_id, old.part);
+    return null;
+end $$;
+create or replace trigger part_gone after delete
+    on relay.document_part for each row execute function relay.part_gone();
 
 create or replace function relay.document_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -88,38 +107,64 @@ begin
     end if;
 end $$;
 
--- Makes the entries that are missing, of up to p_limit sources and for a second: where what is there was not indexed when
--- it was written (by an earlier version, in a move, from a backup). Returns how many sources were looked at: 0 when
--- everything is indexed.
+-- Enters the parts of long documents that wait for it, until a second is over. Returns how many.
+create or replace function relay.index_documents() returns integer
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    due index_due;
+    next integer[];
+    looked integer := 0;
+begin
+    loop
+        select * into due from index_due order by document_id limit 1 for update;
+        exit when not found;
+        next := array(select part from document_part
+            where document_id = due.document_id and part > due.after_part order by part limit 20);
+        if next = '{}' then
+            delete from index_due where document_id = due.document_id;
+        else
+            perform relay.enter('part', array_fill(due.document_id, array[cardinality(next)]), next);
+            update index_due set after_part = next[cardinality(next)] where document_id = due.document_id;
+            looked := looked + cardinality(next);
+        end if;
+        exit when clock_timestamp() > statement_timestamp() + interval '1 second';
+    end loop;
+    return looked;
+end $$;
+
+-- Makes the entries that are missing, of up to p_limit sources and for a second: of long documents, and where what is
+-- there was not indexed when it was written (by an earlier version, in a move, from a backup). Returns how many sources
+-- were looked at: 0 when everything is indexed.
 create or replace function public.relay_index_missing(p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     kinds constant text[] := array['memory', 'summary', 'part', 'message'];
-    one record;
     own index_progress;
-    looked integer := 0;
+    ids bigint[];
+    parts integer[];
+    looked integer;
 begin
     perform pg_advisory_xact_lock(hashtext('relay.index_missing'));
+    looked := relay.index_documents();
     foreach own.kind in array kinds loop
         select p.after_id, p.after_part into own.after_id, own.after_part from index_progress p where p.kind = own.kind;
-        if not found then
-            own.after_id := 0;
-            own.after_part := 0;
-        end if;
-        for one in select * from relay.unindexed(own.kind, own.after_id, own.after_part, p_limit - looked) loop
-            if not exists (
-                select from entry e where e.kind = own.kind and e.source_id = one.id and e.part = one.part)
-            then
-                perform relay.reindex(own.kind, one.id, one.part);
-            end if;
-            own.after_id := one.id;
-            own.after_part := one.part;
-            looked := looked + 1;
-            exit when clock_timestamp() > statement_timestamp() + interval '1 second';
+        own.after_id := coalesce(own.after_id, 0);
+        own.after_part := coalesce(own.after_part, 0);
+        loop
+            exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '1 second';
+            select array_agg(u.id order by u.id, u.part), array_agg(u.part order by u.id, u.part) into ids, parts
+            from relay.unindexed(own.kind, own.after_id, own.after_part, least(20, p_limit - looked)) u;
+            exit when ids is null;
+            perform relay.enter(own.kind, array_agg(u.id), array_agg(u.part))
+            from unnest(ids, parts) as u (id, part)
+            where not exists (
+                select from entry e where e.kind = own.kind and e.source_id = u.id and e.part = u.part);
+            own.after_id := ids[cardinality(ids)];
+            own.after_part := parts[cardinality(parts)];
+            looked := looked + cardinality(ids);
         end loop;
         insert into index_progress values (own.kind, own.after_id, own.after_part)
         on conflict (kind) do update set after_id = excluded.after_id, after_part = excluded.after_part;
-        exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '1 second';
     end loop;
     perform relay.add_up_words(20000);
     return to_jsonb(looked);

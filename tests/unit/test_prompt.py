@@ -584,7 +584,14 @@ def test_tainted_messages_that_were_dropped_do_not_taint() -> None:
 def test_passages_say_who_and_when() -> None:
     rows = [found(1, "I said", name="Ada"), found(2, "you said", role="assistant", name=None)]
     text = last_text(build(recalled=rows))
-    assert "[2026-01-02 13:00] Ada: I said\n[2026-01-02 13:00] you: you said" in text
+    assert "[m1, 2026-01-02 13:00] Ada: I said\n[m2, 2026-01-02 13:00] you: you said" in text
+
+
+def test_passages_have_the_id_that_opens_them_unless_they_are_lent() -> None:
+    paper = found(3, "rent") | {"kind": "part", "id": 7, "part": 2, "parts": 9, "document": "lease.pdf"}
+    text = last_text(build(recalled=[paper, found(4, "hers") | {"lent": True}]))
+    assert "[d7.2, 2026-01-02 13:00] Ada" in text
+    assert "[2026-01-02 13:00] Ada, in private: hers" in text
 
 
 def test_delimiting_keeps_the_text() -> None:

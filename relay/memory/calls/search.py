@@ -15,11 +15,6 @@ class SearchCalls(Calls):
         (as text) and its `model`, `kinds`, `tags`, `since` and `until` (ISO 8601 times)."""
         return list((await self._call("search_memory", space_id=space_id, query=query, limit=limit))["found"])
 
-    async def recall_for(self, space: Space, query: Json, limit: int) -> list[Json]:
-        """What of a space bears on a query (`{text, vector, model, …}`) well enough to be brought up, best first."""
-        result = await self._call("recall_for", space=space.as_json(), query=query, limit=limit)
-        return list(result["found"])
-
     async def look_up(self, space: Space, asker: Json, query: Json, limit: int) -> list[Json] | None:
         """What a space holds that bears on a query, best first, each with its place; None where memory is off.
 

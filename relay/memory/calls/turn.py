@@ -79,18 +79,18 @@ class TurnCalls(Calls):
     ) -> list[Json]:
         """What a space (its own) has that bears on the message, best first: messages, memories, summaries, parts of
         documents. `vector`: what the message means to the embedding model `model`, as the database reads it."""
-        result = await self._call(
-            "recall_for",
-            space=(space or incoming.space).as_json(),
-            query={
-                "text": incoming.text[:2000],
-                "vector": vector,
-                "model": model,
-                "chat_id": incoming.chat_id,
-                "topic_id": incoming.topic_id,
-            },
-            limit=RECALLED,
-        )
+        query = {
+            "text": incoming.text[:2000],
+            "vector": vector,
+            "model": model,
+            "chat_id": incoming.chat_id,
+            "topic_id": incoming.topic_id,
+        }
+        return await self.recall_for(space or incoming.space, query, RECALLED)
+
+    async def recall_for(self, space: Space, query: Json, limit: int) -> list[Json]:
+        """What of a space bears on a query (`{text, vector, model, …}`) well enough to be brought up, best first."""
+        result = await self._call("recall_for", space=space.as_json(), query=query, limit=limit)
         return list(result["found"])
 
     async def finish(self, incoming: Incoming, reply: Json) -> Json:
