@@ -92,8 +92,13 @@ def open_memory(store: Store, incoming: Incoming, zone: tzinfo) -> ToolRun:
 
 
 def asking(incoming: Incoming) -> dict[str, Any]:
-    """The thread that asks for something."""
-    return {"bot_id": incoming.bot_id, "chat_id": incoming.chat_id, "topic_id": incoming.topic_id}
+    """The thread and the turn that ask for something."""
+    return {
+        "bot_id": incoming.bot_id,
+        "chat_id": incoming.chat_id,
+        "topic_id": incoming.topic_id,
+        "turn_id": incoming.turn_id,
+    }
 
 
 def line(row: dict[str, Any], incoming: Incoming, zone: tzinfo) -> dict[str, Any]:

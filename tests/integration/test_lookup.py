@@ -57,6 +57,18 @@ async def test_a_message_is_found_with_its_id_and_opened_among_those_around_it(h
     assert {one["who"] for one in opened["messages"]} == {"Ada", "you"}
 
 
+async def test_the_message_that_asks_is_not_what_is_found(house: House) -> None:
+    await house.exchange(ADA, "The boiler is a Vaillant", "Noted.")
+    done = await house.exchange(ADA, "Which boiler is it, a Vaillant?", "Let me look.", close=False)
+    rows, _ = await search(house, done.incoming, "Which boiler is it, a Vaillant?", limit=20)
+    assert "The boiler is a Vaillant" in [row["snippet"] for row in rows]
+    assert "Which boiler is it, a Vaillant?" not in [row["snippet"] for row in rows]
+    await house.close(done.turn)
+    later = await asking(house)
+    rows, _ = await search(house, later, "Which boiler is it, a Vaillant?")
+    assert "Which boiler is it, a Vaillant?" in [row["snippet"] for row in rows]
+
+
 async def test_a_memory_opens_with_what_taught_it_and_what_it_said_before(house: House, sql: Sql) -> None:
     done = await house.exchange(ADA, "I live in Berlin now", "Good.", actions=[fact(ADA, "Lives in Berlin Mitte")])
     ((number,),) = await sql("select id from memory")

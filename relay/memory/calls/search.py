@@ -18,7 +18,8 @@ class SearchCalls(Calls):
     async def look_up(self, space: Space, asker: Json, query: Json, limit: int) -> list[Json] | None:
         """What a space holds that bears on a query, best first, each with its place; None where memory is off.
 
-        `asker`: `{bot_id, chat_id, topic_id}` of the thread that asks, which may be one that ignores memory.
+        `asker`: `{bot_id, chat_id, topic_id}` of the thread that asks, which may be one that ignores memory, and
+        `turn_id` of the turn in which it does: what was said to it is not found.
         """
         found: list[Json] | None = await self._call(
             "look_up", space=space.as_json(), asker=asker, query=query, limit=limit
