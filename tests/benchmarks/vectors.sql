@@ -2,7 +2,7 @@
 select setseed(0.5);
 set maintenance_work_mem = '512MB';
 create temp table direction as
-    select n, (select array_agg(random() - 0.5 + n * 0) from generate_series(1, 384)) as numbers
+    select n, (select array_agg(random() - 0.5 + (n + k) * 0) from generate_series(1, 384) as k) as numbers
     from generate_series(1, 100) as n;
 insert into relay.embedding (entry_id, space_id, model, vector)
 select e.id, e.space_id, 'benchmark', extensions.l2_normalize((
