@@ -4,6 +4,7 @@ new model has to make again its own in time."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -26,6 +27,8 @@ STEP = 1000
 """Entries that are put down at once to be embedded anew."""
 LOOK_SECONDS = 3.0
 """How often it is looked for what was stored."""
+DISTANT_SECONDS = 30.0
+"""The same where each look is a request to somebody's service."""
 TROUBLE_SECONDS = 30.0
 COUNTED = 100
 """While the model changes, it is counted after so many batches which one has more vectors."""
@@ -192,12 +195,14 @@ async def enter(store: Store, at: Callable[[int], object] = lambda entered: None
     return entered
 
 
-async def keep_fresh(indexer: Indexer) -> None:
-    """Makes what is due, and looks for more every few seconds, until cancelled."""
+async def keep_fresh(indexer: Indexer, woken: asyncio.Event | None = None, look_seconds: float = LOOK_SECONDS) -> None:
+    """Makes what is due, and looks for more every `look_seconds` or as soon as it is `woken`, until cancelled."""
+    woken = woken or asyncio.Event()
     begun = False
     troubled = False
     while True:
-        pause = LOOK_SECONDS
+        pause = look_seconds
+        woken.clear()
         try:
             if not begun:
                 await indexer.begin()
@@ -214,4 +219,6 @@ async def keep_fresh(indexer: Indexer) -> None:
             pause = TROUBLE_SECONDS
             metrics.ERRORS.add("index", type(error).__name__)
             log.error("the index failed; it is tried again", error=type(error).__name__)
-        await asyncio.sleep(pause)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await woken.wait()

@@ -17,7 +17,7 @@ from relay.embedders import lacking_embedder, make_embedder
 from relay.errors import MessengerError, TokenRefused
 from relay.memory.people import People
 from relay.sealed import seal
-from relay.services import claiming, indexing, settling, showing, taking_updates, watching
+from relay.services import claiming, indexing, settling, showing, taking_updates, waking, watching
 from relay.settings import Settings
 from relay.stopping import unless
 
@@ -106,7 +106,9 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     scheduler = Scheduler(jobs(relay, model, telegram, bot, people, embedder), relay.budget.zone)
     opener = make_opener()
     voice = make_voices(settings, opener)
-    worker = make_worker(relay, model, telegram, bot, people, scheduler.write_soon, ears, voice, opener, embedder)
+    stored = asyncio.Event()
+    soon = waking(scheduler, stored)
+    worker = make_worker(relay, model, telegram, bot, people, soon, ears, voice, opener, embedder)
     freed = await relay.store.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()
@@ -119,7 +121,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         asyncio.create_task(claiming(relay, people, bot, hears, shows), name="claim"),
     ]
     if embedder:
-        beside.append(asyncio.create_task(indexing(relay, embedder), name="index"))
+        beside.append(asyncio.create_task(indexing(relay, embedder, stored), name="index"))
     if settings.speech_preload:
         beside.append(asyncio.create_task(ears.preload(), name="preload"))
     if settings.web:

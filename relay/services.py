@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from relay.app import Relay, version
-from relay.indexing import Asked, Indexer, keep_fresh
+from relay.indexing import DISTANT_SECONDS, LOOK_SECONDS, Asked, Indexer, keep_fresh
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Model
@@ -104,11 +104,23 @@ async def settling(model: Model, telegram: Telegram, scheduler: Scheduler, peopl
     await register(telegram, people.admins, people.allowed - people.admins)
 
 
-async def indexing(relay: Relay, embedder: Asked) -> None:
-    """Keeps the index that finds by meaning fresh, until cancelled."""
+def waking(scheduler: Scheduler, stored: asyncio.Event) -> Callable[[], None]:
+    """What a turn calls that has stored something there is work to do about."""
+
+    def soon() -> None:
+        scheduler.write_soon()
+        stored.set()
+
+    return soon
+
+
+async def indexing(relay: Relay, embedder: Asked, woken: asyncio.Event) -> None:
+    """Keeps the index that finds by meaning fresh, until cancelled. `woken`: a turn has stored something."""
     await asyncio.sleep(FIRST_POLL_SECONDS)
     await embedder.preload()
-    await keep_fresh(Indexer(relay.store, embedder))
+    await keep_fresh(
+        Indexer(relay.store, embedder), woken, DISTANT_SECONDS if relay.settings.supabase_url else LOOK_SECONDS
+    )
 
 
 async def showing(relay: Relay, bot: Bot, silence: Callable[[], float], worker: Worker, stands: asyncio.Event) -> None:

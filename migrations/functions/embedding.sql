@@ -110,7 +110,7 @@ begin
     select max(id), count(*) into upto, put from (
         select id from entry where id > reached order by id limit p_limit) step;
     if upto is null then
-        delete from embedding_rebuild;
+        delete from embedding_rebuild where true;
         return to_jsonb(0);
     end if;
     insert into embed_due (entry_id, since) select id, 'epoch' from entry where id > reached and id <= upto

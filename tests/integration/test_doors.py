@@ -101,7 +101,7 @@ async def test_a_verb_says_the_same_in_the_chat_and_in_the_shell(
 def test_the_shells_door_hands_on_what_was_typed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[str] = []
 
-    async def once(settings: Settings, text: str) -> None:
+    async def once(settings: Settings, text: str, sure: bool = False) -> None:
         heard.append(text)
 
     monkeypatch.setattr(terminal, "once", once)

@@ -204,11 +204,10 @@ async def test_what_is_stored_meanwhile_is_embedded_soon_whatever_went_wrong(
     house: House, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("relay.indexing.TROUBLE_SECONDS", 0.01)
-    monkeypatch.setattr("relay.indexing.LOOK_SECONDS", 0.01)
     embedder = Embedding()
     embedder.away = True
     await house.exchange(ADA, "question", "answer")
-    working = asyncio.create_task(keep_fresh(Indexer(store, asked(embedder))))
+    working = asyncio.create_task(keep_fresh(Indexer(store, asked(embedder)), look_seconds=0.01))
     await asyncio.sleep(0.1)
     embedder.away = False
     async with asyncio.timeout(30):

@@ -27,7 +27,9 @@ WRITERS = {
     # an answer: the number of its message, no text
     ("turn.sql", "coalesce(e ->> 'kind', 'reply')"),
     # a tap: the number of the change, and one of three words
-    ("memory.sql", "'memory'"),
+    ("deciding.sql", "'memory'"),
+    # a switch of memory: on, off, until when
+    ("controls.sql", "'control'"),
 }
 """Every statement that writes events, and how what people wrote gets into it clean."""
 
