@@ -115,6 +115,6 @@ begin
     end if;
     insert into embed_due (entry_id, since) select id, 'epoch' from entry where id > reached and id <= upto
     on conflict do nothing;
-    update embedding_rebuild set through = upto;
+    update embedding_rebuild set through = upto where true;
     return to_jsonb(put);
 end $$;
