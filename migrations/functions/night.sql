@@ -82,7 +82,8 @@ begin
     values (coalesce((select max(id) from message), 0), coalesce((select max(id) from memory), 0))
     returning * into made;
     update sleep_due set night_id = made.id, consolidated = false, digested = false,
-        through_message = made.through_message, through_memory = made.through_memory;
+        through_message = made.through_message, through_memory = made.through_memory
+    where true;
     insert into sleep_due (space_id, night_id, after_message, through_message, after_memory, through_memory)
     select awake, made.id, coalesce(last.through_message, 0), made.through_message, coalesce(last.through_memory, 0),
         made.through_memory
