@@ -92,7 +92,7 @@ DELIVERIES = Counter("relay_deliveries", "Parts of replies, by whether Telegram 
 JOBS = Counter("relay_jobs", "Runs of background jobs.", ("job", "outcome"))
 VECTORS = Counter(
     "relay_vectors",
-    "Vectors: made for what was stored; of messages, used in recall, come too late for it, or failed.",
+    "Vectors: made for what was stored; of what is looked for, used, come too late, or failed.",
     ("outcome",),
 )
 ERRORS = Counter("relay_errors", "What went wrong, by where and what.", ("where", "error"))

@@ -13,12 +13,12 @@ from typing import Any
 from relay import metrics
 from relay.budget import UNLIMITED, Budget, Tally
 from relay.dialogue import Tools, converse
-from relay.errors import ContextTooLong, EmbedderUnavailable, ModelError, ModelRefused, RelayError
+from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
 from relay.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.marks import CACHE
 from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
-from relay.memory.calls.embedding import vector_text
+from relay.memory.meaning import meant
 from relay.memory.store import Store
 from relay.memory_layer import as_written, diagnostic
 from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
@@ -129,32 +129,12 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
 @metrics.timed("recall")
 async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any]]:
     """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
-    vector, model = await vector_of(engine, incoming)
-    recall = partial(engine.store.recall, incoming, vector=vector, model=model)
+    query = await meant(engine.embedder, incoming.text, VECTOR_SECONDS)
+    recall = partial(engine.store.recall, incoming, vector=query["vector"], model=query["model"])
     if incoming.lent is None:
         return await recall()
     own, lent = await asyncio.gather(recall(), recall(incoming.lent))
     return [*own, *({**row, "lent": True} for row in lent)]
-
-
-async def vector_of(engine: Engine, incoming: Incoming) -> tuple[str | None, str]:
-    """The vector of a message, as the database reads it, and the model that made it; None where there is no embedder,
-    nothing to embed, or not within `VECTOR_SECONDS`."""
-    embedder = engine.embedder
-    if embedder is None or not incoming.text.strip():
-        return None, ""
-    model = embedder.model
-    try:
-        async with asyncio.timeout(VECTOR_SECONDS):
-            [vector] = await embedder.embed([incoming.text], query=True)
-    except TimeoutError:
-        metrics.VECTORS.add("late")
-        return None, ""
-    except EmbedderUnavailable:
-        metrics.VECTORS.add("failed")
-        return None, ""
-    metrics.VECTORS.add("used")
-    return vector_text(vector), model
 
 
 def model_of(engine: Engine, incoming: Incoming) -> str:

@@ -26,15 +26,6 @@ begin
     end loop;
 end $$;
 
--- What of a text is about a query, on one line of 600 characters at most.
-create or replace function relay.bare_snippet(p_text text, p_query tsquery) returns text
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select case when length(p_text) <= 600 then regexp_replace(p_text, '\s+', ' ', 'g')
-        else left(regexp_replace(ts_headline('simple', left(p_text, 20000), p_query,
-            'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
-            '\s+', ' ', 'g'), 600) end
-$$;
-
 -- The documents of a space, or those of some names (in lower case), as they are told to the model: who sent each, when
 -- (UTC), and the how manieth of its name it is (1: the oldest).
 create or replace function relay.documents_told(p_space_id bigint, p_names text[])

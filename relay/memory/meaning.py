@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from relay import metrics
 from relay.errors import EmbedderUnavailable
 from relay.memory.calls.base import Json
 from relay.memory.calls.embedding import vector_text
@@ -27,6 +28,11 @@ async def meant(embedder: Embedder | None, text: str, seconds: float = SECONDS) 
     try:
         async with asyncio.timeout(seconds):
             (vector,) = await embedder.embed([text], query=True)
-    except (EmbedderUnavailable, TimeoutError):
+    except TimeoutError:
+        metrics.VECTORS.add("late")
         return words
+    except EmbedderUnavailable:
+        metrics.VECTORS.add("failed")
+        return words
+    metrics.VECTORS.add("used")
     return {**words, "vector": vector_text(vector), "model": embedder.model}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
@@ -13,10 +12,11 @@ import pytest
 
 from relay import metrics
 from relay.errors import EmbedderUnavailable
+from relay.memory.meaning import meant
 from relay.memory.store import Store
 from relay.models import Incoming
 from relay.testing import FakeSink, OfflineModel
-from relay.turn import VECTOR_SECONDS, Engine, answer, begun, vector_of
+from relay.turn import VECTOR_SECONDS, Engine, answer, begun
 from tests.integration.house import ADA, House, incoming_of, private
 
 
@@ -81,11 +81,9 @@ async def test_without_an_embedder_words_are_enough(
     assert given == [(None, "")]
 
 
-async def test_a_message_without_words_has_no_vector(house: House) -> None:
+async def test_a_message_without_words_has_no_vector() -> None:
     embedder = Slow()
-    turn = await house.turn(ADA, "hello")
-    engine = Engine(house.store, OfflineModel(), "m", 100, UTC, embedder=embedder)
-    assert await vector_of(engine, replace(incoming_of(turn, "hello", private(ADA)), text=" ")) == (None, "")
+    assert await meant(embedder, " ", VECTOR_SECONDS) == {"text": " ", "vector": None, "model": ""}
     assert embedder.asked == []
 
 
