@@ -104,10 +104,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     if lack := lacking_embedder(settings):
         log.warning("found by words alone", why=lack)
     scheduler = Scheduler(jobs(relay, model, telegram, bot, people, embedder), relay.budget.zone)
-    opener = make_opener()
-    voice = make_voices(settings, opener)
-    stored = asyncio.Event()
-    soon = waking(scheduler, stored)
+    stored, opener = asyncio.Event(), make_opener()
+    voice, soon = make_voices(settings, opener), waking(scheduler, stored)
     worker = make_worker(relay, model, telegram, bot, people, soon, ears, voice, opener, embedder)
     freed = await relay.store.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
