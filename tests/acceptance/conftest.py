@@ -69,13 +69,6 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Processes, kills and a loaded machine: a test that misses its moment is run once more, and listed as rerun."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     report = yield
