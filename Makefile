@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat test test-all lint format bench commands picture requirements build clean
+.PHONY: help run chat test test-all lint format bench soak commands picture requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,10 @@ format: ## put the code into its form
 bench: ## measure speed and memory
 	@sh scripts/setup dev
 	@$(BIN)/python -m tests.benchmarks $(ARGS)
+
+soak: ## run for two hours as people use it, and see what grows (ARGS="--hours 8 --data DIR")
+	@sh scripts/setup dev
+	@$(BIN)/python -m tests.soak $(ARGS)
 
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements" $(ARGS)

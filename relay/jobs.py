@@ -35,6 +35,8 @@ MODEL_SECONDS = 150
 LEAST_MESSAGES = 3
 MOST_FAILURES = 8
 AT_ONCE = 4
+RECORDS = 1_000
+"""Turns whose records are dropped in one step."""
 WORDLESS = "(something without words)"
 WHOLE_SENTENCES = re.compile(r"(?s).*(?:[.!?…][\"'”’»)]*(?=\s|\Z)|[。！？]|\S(?=[ \t]*\n))")
 """Up to the last end of a sentence or of a line."""
@@ -250,9 +252,12 @@ async def alone(store: Store, duty: str, work: Callable[[], Awaitable[object]], 
             await store.end_duty(duty, done)
 
 
-async def tidy(store: Store, days: int = 14, batch: int = 5_000) -> int:
-    """Drops old records of done updates, batch by batch. Returns how many went."""
+async def tidy(store: Store, days: int = 14, batch: int = 5_000, keep_days: int = 0) -> int:
+    """Drops what is left of done updates, and after `keep_days` (0: never) records of what happened, batch by batch.
+    Returns how many rows went."""
     dropped = 0
     while (gone := await store.tidy(days, batch)) > 0:
+        dropped += gone
+    while keep_days and (gone := await store.drop_records(keep_days, min(batch, RECORDS))) > 0:
         dropped += gone
     return dropped

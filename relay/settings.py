@@ -70,6 +70,7 @@ class Settings(BaseSettings):
     sleep_at: str = Field("03:30", alias="RELAY_SLEEP_AT")
     redact: Path | None = Field(None, alias="RELAY_REDACT")
     result_cache: int = Field(1000, alias="RELAY_RESULT_CACHE", ge=0, le=1_000_000)
+    keep_records: int = Field(180, alias="RELAY_KEEP_RECORDS_DAYS", ge=0, le=36500)
     speech_to_text: Literal["auto", "openai-whisper", "faster-whisper", "off"] = Field("auto", alias="RELAY_STT")
     whisper_model: str = Field("base", alias="RELAY_WHISPER_MODEL", min_length=1)
     speech_language: str = Field("", alias="RELAY_STT_LANGUAGE")

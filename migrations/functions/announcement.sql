@@ -23,7 +23,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     left join lateral (
         select jsonb_build_object('seq', seq, 'message_id', telegram_message_id, 'request', request) as shown
         from delivery
-        where turn_id = c.turn_id and status = 'sent' and telegram_message_id is not null and request ? 'text'
+        where turn_id = c.turn_id and not t.dropped and status = 'sent' and telegram_message_id is not null
+            and request ? 'text'
             and echo_of is null and not request ? 'say' and chat_id = h.chat_id
         order by seq desc limit 1) d on true
 $$;

@@ -76,6 +76,7 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
     update delivery d set status = r.status, error = r.error, sent_at = now(),
+        sending_text = case when r.status not in ('sent', 'failed') then d.sending_text end,
         telegram_message_id = coalesce(r.telegram_message_id, d.telegram_message_id)
     from jsonb_to_recordset(p_results) as r (seq integer, status text, telegram_message_id bigint, error text)
     where d.turn_id = held.id and d.seq = r.seq;

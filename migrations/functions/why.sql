@@ -49,7 +49,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'turn_id', own.id,
         'space', jsonb_build_object('kind', own.space_kind, 'owner_id', own.owner_id, 'chat_id', own.chat_id),
         'at', own.answered_at, 'model', own.model, 'usage', coalesce(own.usage, '{}'), 'tainted', own.tainted,
-        'prompt', own.prompt - 'reply_to',
+        'prompt', coalesce(own.prompt - 'reply_to', '{}'),
         'persona', (select left(text, 300) from persona where id = (own.prompt ->> 'persona')::bigint),
         'memories', coalesce((
             select jsonb_agg(jsonb_build_object('id', k.id, 'kind', k.kind, 'subject', k.subject,

@@ -37,6 +37,7 @@ TAINTS = {
     "tool": "a tool brought in words of others",
 }
 SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (put away since)"}
+NOT_KEPT = "What went into it is not kept any more."
 NO_ANSWER = "That is no answer of mine. Reply with /why to an answer, or send it alone for my last one here."
 
 
@@ -99,6 +100,8 @@ def explained(found: Json, page: int, zone: tzinfo, prices: Prices) -> str:
     """The explanation, in Markdown; short enough for one message."""
     prompt = found["prompt"]
     lines = [f"**Why this answer** ({moment(found['at'], zone)}, {literal(found['model'] or 'no model')})"]
+    if "soul" not in prompt:
+        return f"{lines[0]}\n\n{NOT_KEPT}\n\n{tokens(found, prices)}"
     lines.append(f"- soul: version {prompt.get('soul', 0)}")
     if found["persona"]:
         lines.append(f"- in this conversation: “{quoted(found['persona'], 100)}”")

@@ -72,9 +72,16 @@ def test_times_are_in_the_readers_own_zone() -> None:
     assert "2026-11-22 22:03" in text(found(), zone=ZoneInfo("Asia/Tokyo"))
 
 
+def test_an_answer_whose_record_was_dropped() -> None:
+    shown = text(found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[]) | {"prompt": {}})
+    assert "What went into it is not kept any more." in shown
+    assert "soul" not in shown
+    assert "Counted:" in shown
+
+
 def test_an_answer_of_which_little_is_known() -> None:
     bare = found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[], usage={}, model="offline")
-    bare["prompt"] = {}
+    bare["prompt"] = {"soul": 0}
     shown = text(bare)
     for words in (
         "soul: version 0",

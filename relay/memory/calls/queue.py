@@ -70,3 +70,7 @@ class QueueCalls(Calls):
     async def tidy(self, days: int, limit: int) -> int:
         """Drops what only served to recognise repeated updates. Returns how many rows went."""
         return int(await self._call("tidy", days=days, limit=limit))
+
+    async def drop_records(self, days: int, limit: int) -> int:
+        """Drops records of what happened longer ago: prompts, what was sent, what was spent. Returns how many went."""
+        return int(await self._call("drop_records", days=days, limit=limit))

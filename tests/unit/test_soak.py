@@ -1,0 +1,79 @@
+"""What a soak's samples are judged by: what grows is found, what stays is let be."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.soak.verdict import BOUNDS, growth, judged, series, trend, unused, verdict
+
+HOURS, EVERY = 2, 45
+TIMES = [number * EVERY for number in range(1, HOURS * 3600 // EVERY + 1)]
+
+
+def soaked(**changed: Any) -> list[dict[str, Any]]:
+    """Two hours of samples with some noise, in which nothing grows but the table of messages: 1,000 bytes a turn.
+    `changed`: other values of one name, by the share of the time that has passed."""
+    chance = random.Random(1)
+    samples = []
+    for at in TIMES:
+        turns = at / 2
+        one: dict[str, Any] = {name: 20.0 for name in BOUNDS if not name.endswith("_ms")}
+        one |= {"bot_rss": 140 + chance.uniform(-1, 1), "bot_cpu": turns * 0.03, "postgres_cpu": turns * 0.04}
+        one |= {"latencies": [["short", chance.uniform(0.4, 0.6)] for _ in range(20)], "done": {"short": turns}}
+        one |= {name: value(at / TIMES[-1]) for name, value in changed.items()}
+        relations = {
+            "message": {"of": "", "kind": "r", "size": int(turns * 1000), "scans": 0},
+            "message_pkey": {"of": "message", "kind": "i", "size": int(turns * 100), "scans": 7},
+            "message_never": {"of": "message", "kind": "i", "size": 8192, "scans": 0},
+            "pg_toast_1": {"of": "message", "kind": "t", "size": int(turns * 10), "scans": 0},
+            "pg_toast_1_index": {"of": "pg_toast_1", "kind": "i", "size": 8192, "scans": 0},
+        }
+        sizes = {"database": int(turns * 1110), "wal": int(turns * 5000), "wal_files_bytes": 32_000_000}
+        rows = {"message": [2 * turns, 0]}
+        samples.append(one | sizes | {"at": at, "turns": turns, "relations": relations, "rows": rows, "log_bytes": 1})
+    return samples
+
+
+def test_a_flat_soak_holds() -> None:
+    told, holds = verdict(soaked())
+    assert holds, told
+    assert "GROWS" not in told
+
+
+@pytest.mark.parametrize("name", ["bot_rss", "bot_fds", "children_pss", "tmp_files", "relay_queue_updates"])
+def test_what_grows_by_a_fifth_an_hour_is_found(name: str) -> None:
+    told, holds = verdict(soaked(**{name: lambda passed: 140 * (1 + 0.4 * passed)}))
+    assert not holds
+    assert [line.split()[1] for line in told.splitlines() if "GROWS" in line] == [name]
+
+
+def test_what_only_grows_while_it_warms_up_is_flat() -> None:
+    assert verdict(soaked(bot_rss=lambda passed: 100 + 40 * min(1, passed / 0.2)))[1]
+
+
+def test_latency_that_doubles_is_found() -> None:
+    slow = soaked(latencies=lambda passed: [["short", 0.5 * (1 + passed)]] * 20)
+    told, holds = verdict(slow)
+    assert not holds
+    assert "median_ms" in told
+
+
+def test_a_soak_that_was_ended_at_once_proves_nothing() -> None:
+    assert verdict(soaked()[:5]) == ("5 samples are too few to judge.", False)
+
+
+def test_a_trend_is_told_by_the_hour() -> None:
+    assert trend([(0, 1.0), (1800, 2.0), (3600, 3.0)]) == pytest.approx(2.0)
+    assert trend([(5, 1.0)]) == 0.0
+    assert judged("x", series([{"at": 1, "x": None}], "x"), BOUNDS["bot_rss"]) is None
+
+
+def test_growth_is_told_for_a_thousand_turns_by_table_and_part() -> None:
+    whole, message = growth(soaked())
+    assert "1,110 KB for 1,000 turns" in whole
+    assert "5.0 MB" in whole
+    assert message.strip() == "message: 1,110 KB (rows 1,000, toast 10, index 100; 2,000 rows)"
+    assert unused(soaked()) == ["  message_never: 8 KB"]
