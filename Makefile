@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat test test-all lint format bench commands picture requirements build clean
+.PHONY: help run chat test test-all lint format bench chaos commands picture requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,10 @@ format: ## put the code into its form
 bench: ## measure speed and memory
 	@sh scripts/setup dev
 	@$(BIN)/python -m tests.benchmarks $(ARGS)
+
+chaos: ## kill and break everything for ten minutes, and check every promise (ARGS="--minutes 5 --processes 3")
+	@sh scripts/setup dev
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements" $(ARGS)

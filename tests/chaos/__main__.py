@@ -26,6 +26,7 @@ def arguments() -> argparse.Namespace:
 
 def report(plan: Plan, outcome: Outcome) -> str:
     """What is printed at the end."""
+
     def listed(counts: dict[str, int]) -> str:
         return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
 

@@ -108,7 +108,7 @@ class Server:
 
 
 def alive(folder: Path) -> list[str]:
-    """The processes that belong to a folder: it is named in their command line, their environment, or they are in it."""
+    """The processes that belong to a folder: their command line or environment names it, or they are in it."""
     found = []
     for process in psutil.process_iter():
         if process.pid == os.getpid():

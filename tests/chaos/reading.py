@@ -20,7 +20,8 @@ LEFT = {
     "updates that wait": "select count(*) from relay.inbox where status in ('pending', 'claimed')",
     "updates that were set aside": "select count(*) from relay.inbox where status = 'failed'",
     "turns that are not done": "select count(*) from relay.turn where status <> 'done'",
-    "lanes that are held or due": "select count(*) from relay.lane where due_at is not null or open_turn_id is not null",
+    "lanes that are held": "select count(*) from relay.lane where open_turn_id is not null",
+    "lanes that are due": "select count(*) from relay.lane where due_at is not null",
     "parts that were not sent": "select count(*) from relay.delivery where status <> 'sent'",
     "summaries that are owed": "select count(*) from relay.summary_due where status in ('due', 'failed')",
     "titles that are owed": "select count(*) from relay.title_due where status in ('due', 'failed')",
@@ -125,9 +126,9 @@ def read_left(connection: Rows) -> list[str]:
 
 def files_left(folder: Path) -> list[str]:
     """Files that belong to work that is over."""
-    outside = [path for path in folder.rglob("*") if path.is_file() and "postgres" not in path.relative_to(folder).parts]
-    temporary = [path for path in outside if "tmp" in path.relative_to(folder).parts or PASSING.search(path.name)]
-    return [f"the file {path.relative_to(folder)}" for path in temporary]
+    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    ours = [path for path in files if "postgres" not in path.parts]
+    return [f"the file {path}" for path in ours if "tmp" in path.parts or PASSING.search(path.name)]
 
 
 def surprises(logs: list[Path]) -> list[str]:

@@ -11,7 +11,9 @@ from tests.chaos.bots import Server
 from tests.chaos.clock import Clock
 from tests.chaos.disk import Disk
 from tests.standins.anthropic import AnthropicStandIn
+from tests.standins.anthropic.faults import Fault as ModelFault
 from tests.standins.telegram import TelegramStandIn
+from tests.standins.telegram.faults import Fault as TelegramFault
 
 TELEGRAM = ("429", "500", "502", "timeout", "lost", "late", "disconnect")
 SENDING = ("sendMessage", "sendMessage", "sendMessage", "getUpdates", "sendMessageDraft", "editMessageText", "*")
@@ -32,7 +34,7 @@ class Trouble:
         self.made: Counter[str] = Counter()
         self.longest = longest
         self._chance = chance
-        self._away = asyncio.Lock()
+        self._ordered: list[tuple[str, TelegramFault | ModelFault]] = []
 
     async def make(self, pause: float) -> None:
         """One trouble after the other, about `pause` seconds apart, until cancelled. Of those with the database there
@@ -41,7 +43,7 @@ class Trouble:
         large = [self.killed, self.frozen, self.stopped, self.full]
         async with asyncio.TaskGroup() as both:
             both.create_task(self._one_by_one(small, pause))
-            both.create_task(self._one_by_one(large, 8 * pause))
+            both.create_task(self._one_by_one(large, 12 * pause))
 
     async def _one_by_one(self, kinds: list[Callable[[], Awaitable[None]]], pause: float) -> None:
         bag: list[Callable[[], Awaitable[None]]] = []
@@ -51,7 +53,9 @@ class Trouble:
             await bag.pop()()
 
     async def end(self) -> None:
-        """Everything works again."""
+        """Everything works again. Counts what was ordered and came."""
+        for name, fault in self._ordered:
+            self.made[name] += fault.hits
         self.tg.clear_faults()
         self.tg.queue.shuffle = None
         self.model.faults.clear()
@@ -60,18 +64,22 @@ class Trouble:
         self.clock.jump(0)
         await self.server.up()
 
+    async def _wait(self, least: float, most: float) -> None:
+        """Short waits are more frequent than long ones."""
+        await asyncio.sleep(least + (most - least) * self._chance.random() ** 2)
+
     async def telegram(self) -> None:
         """Some of the next requests meet something."""
         kind, method = self._chance.choice(TELEGRAM), self._chance.choice(SENDING)
-        times = self._chance.choice((1, 1, 2, 3, 6)) if kind != "timeout" else 1
-        self.tg.fault(method, kind, times, retry_after=self._chance.choice((1, 2, 4)), delay=0.8)
-        self.made[f"telegram {kind}"] += times
+        times = self._chance.choice((1, 1, 2, 4)) if kind not in ("timeout", "429") else 1
+        fault = self.tg.fault(method, kind, times, retry_after=self._chance.choice((1, 2, 4)), delay=0.8)
+        self._ordered.append((f"telegram {kind}", fault))
 
     async def model_trouble(self) -> None:
         """The same at the model, the small one included."""
         kind, times = self._chance.choice(MODEL), self._chance.choice((1, 2, 4))
-        self.model.fault(kind, times, deltas=self._chance.choice((0, 1, 2)))
-        self.made[f"model {kind}"] += times
+        fault = self.model.fault(kind, times, deltas=self._chance.choice((0, 1, 2)))
+        self._ordered.append((f"model {kind}", fault))
 
     async def again(self) -> None:
         """Updates that were acknowledged come again."""
@@ -101,21 +109,21 @@ class Trouble:
         """The database dies; one of our own is started again after a while."""
         if self.server.kill():
             self.made["database killed"] += 1
-            await asyncio.sleep(self._chance.uniform(0, self.longest / 4))
+            await self._wait(0, self.longest / 4)
         await self.server.up()
 
     async def frozen(self) -> None:
         """The database hangs."""
         if self.server.freeze():
             self.made["database frozen"] += 1
-            await asyncio.sleep(self._chance.uniform(1, self.longest))
+            await self._wait(1, self.longest)
             self.server.thaw()
 
     async def stopped(self) -> None:
         """The database is shut down; one of our own stays so for a while."""
         if self.server.stop():
             self.made["database stopped"] += 1
-            await asyncio.sleep(self._chance.uniform(1, self.longest))
+            await self._wait(1, self.longest)
         await self.server.up()
 
     async def full(self) -> None:
@@ -123,6 +131,6 @@ class Trouble:
         if self.disk.fills:
             self.disk.fill()
             self.made["disk full"] += 1
-            await asyncio.sleep(self._chance.uniform(1, self.longest / 3))
+            await self._wait(1, self.longest / 3)
             self.disk.empty()
             await self.server.up()
