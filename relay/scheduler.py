@@ -39,6 +39,8 @@ class Scheduler:
         self._jobs = list(jobs)
         self.outcomes: dict[str, Outcome] = {}
         """How each job ended when it ran last."""
+        self._running: set[str] = set()
+        self._again: set[str] = set()
         self._scheduler = AsyncIOScheduler(
             timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
@@ -60,13 +62,28 @@ class Scheduler:
         self._scheduler.start()
 
     def write_soon(self) -> None:
-        """Something is due: what does it runs now instead of at the next sweep."""
-        if self._scheduler.running:
-            for job in self._jobs:
-                if job.soon:
-                    self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
+        """Something is due: what does it runs now instead of at the next sweep; what runs already, once more then."""
+        if not self._scheduler.running:
+            return
+        for job in self._jobs:
+            if job.soon and job.name in self._running:
+                self._again.add(job.name)
+            elif job.soon:
+                self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
 
     async def run(self, job: Job) -> None:
+        """Runs a job, and again for what became due after it had looked."""
+        self._running.add(job.name)
+        try:
+            await self._once(job)
+            while job.name in self._again:
+                self._again.discard(job.name)
+                await self._once(job)
+        finally:
+            self._running.discard(job.name)
+            self._again.discard(job.name)
+
+    async def _once(self, job: Job) -> None:
         """Runs a job once, and keeps how it ended; a failure is logged and waits for the next time."""
         # What made it due may be a turn, whose names its lines are not to carry.
         structlog.contextvars.clear_contextvars()
