@@ -18,7 +18,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=10, help=f"how long trouble lasts (at most {LONGEST:.0f})")
     parser.add_argument("--processes", type=int, choices=(1, 3), default=1, help="1: embedded; 3: on one DATABASE_URL")
     parser.add_argument("--seed", type=int, default=1, help="another seed is another run")
-    parser.add_argument("--kills", type=int, default=0, help="of relay processes (default: one in twelve seconds, or in five of three)")
+    parser.add_argument("--kills", type=int, default=0, help="of relay processes (default: 5 a minute, of three 12)")
     parser.add_argument("--longest", type=float, default=60, help="seconds that the database is away at most")
     parser.add_argument("--keep", default="", help="a folder for the logs")
     return parser.parse_args()

@@ -148,9 +148,14 @@ async def chaos(plan: Plan, here: Stage, crowd: Crowd, trouble: Trouble, chance:
     """Everything at once, for as long as planned."""
     until = time.monotonic() + plan.seconds
     at_once = [asyncio.create_task(crowd.talk(plan.pause)), asyncio.create_task(trouble.make(plan.trouble))]
-    gap = plan.seconds / max(plan.kills, 1)
+    gap, seen = plan.seconds / max(plan.kills, 1), 0
     for number in range(plan.kills):
         await asyncio.sleep(max(0, until - plan.seconds + (number + chance.uniform(0.5, 1)) * gap - time.monotonic()))
+        await asked_since(here, seen, until)
+        if time.monotonic() > until:
+            break
+        await asyncio.sleep(chance.uniform(0, 1))
+        seen = here.model.counts["requests"]
         victims = [one for one in here.keeper.processes if one.process and one.process.returncode is None]
         for victim in victims if chance.random() < 0.05 else chance.sample(victims, min(1, len(victims))):
             here.keeper.kill(victim)
@@ -162,6 +167,16 @@ async def chaos(plan: Plan, here: Stage, crowd: Crowd, trouble: Trouble, chance:
     if failed:
         raise ExceptionGroup("the driver itself failed", failed)
     return []
+
+
+async def asked_since(here: Stage, seen: int, until: float) -> None:
+    """Waits until the model was asked more than `seen` times: a process that had no time to do anything is not killed,
+    lest a slow machine never gets beyond starting. At most half a minute, and not beyond `until`."""
+    most = min(until, time.monotonic() + 30)
+    for _ in range(3000):
+        if here.model.counts["requests"] > seen or time.monotonic() > most:
+            return
+        await asyncio.sleep(0.01)
 
 
 async def drain(crowd: Crowd, here: Stage) -> list[str]:
