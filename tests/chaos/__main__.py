@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import sys
 
 from tests.chaos.driver import Outcome, Plan, run
@@ -43,6 +44,7 @@ def report(plan: Plan, outcome: Outcome) -> str:
 def main() -> int:
     """Runs, prints, and returns the exit code."""
     given = arguments()
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # that a client is killed is no news
     seconds = min(given.minutes, LONGEST) * 60
     kills = given.kills or round(seconds / (12 if given.processes == 1 else 5))
     plan = Plan(seconds, given.processes, kills, given.seed, longest=given.longest, keep=given.keep)
