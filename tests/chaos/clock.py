@@ -57,4 +57,5 @@ class Clock:
 
     def close(self) -> None:
         """What is started from now on has the machine's clock."""
-        os.environ.pop("LD_PRELOAD", None)
+        for name in ("LD_PRELOAD", "CHAOS_CLOCK"):
+            os.environ.pop(name, None)
