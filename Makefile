@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat test test-all lint format bench soak commands picture requirements build clean
+.PHONY: help run chat test test-all lint format bench chaos soak commands picture requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,10 @@ format: ## put the code into its form
 bench: ## measure speed and memory
 	@sh scripts/setup dev
 	@$(BIN)/python -m tests.benchmarks $(ARGS)
+
+chaos: ## kill and break everything for ten minutes, and check every promise (ARGS="--minutes 5 --processes 3")
+	@sh scripts/setup dev
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 soak: ## run for two hours as people use it, and see what grows (ARGS="--hours 8 --data DIR")
 	@sh scripts/setup dev

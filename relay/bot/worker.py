@@ -243,9 +243,8 @@ class Worker:
                 told = await work if work.done() else None
             finally:
                 joined.cancel()
-                if not work.done():
-                    work.cancel()
-                    await asyncio.gather(work, return_exceptions=True)
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
         if told is not None and not run.stop.is_set():
             await preview.settle()
         log.debug("answered", text=told.text if told else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -167,7 +166,7 @@ class People(World):
         stored, person = chat.messages[number(message)], self._someone(chat, user)
         new = [{"type": "emoji", "emoji": emoji}] if emoji else []
         old, stored.reactions[person.id] = stored.reactions.get(person.id, []), new
-        update = {"chat": chat.json(), "message_id": stored.message_id, "user": person.json(), "date": int(time.time())}
+        update = {"chat": chat.json(), "message_id": stored.message_id, "user": person.json(), "date": self.now}
         self.queue.add("message_reaction", {**update, "old_reaction": old, "new_reaction": new})
 
     def stop_generation(self, chat: Chat | int, draft_id: int, topic: int | None = None) -> None:
@@ -244,7 +243,7 @@ class People(World):
         """The origin of a forwarded message: a user, a hidden user's name, or a raw MessageOrigin."""
         if source is None:
             return {}
-        date = int(time.time()) - 3600
+        date = self.now - 3600
         if isinstance(source, User):
             return {"forward_origin": {"type": "user", "sender_user": source.json(), "date": date}}
         if isinstance(source, str):
@@ -272,7 +271,7 @@ class People(World):
     def _member_changed(self, chat: Chat, actor: User, person: User, status: str) -> None:
         old = self.membership(chat, person.id)
         chat.members[person.id] = status
-        update = {"chat": chat.json(), "from": actor.json(), "date": int(time.time()), "old_chat_member": old}
+        update = {"chat": chat.json(), "from": actor.json(), "date": self.now, "old_chat_member": old}
         update["new_chat_member"] = self.membership(chat, person.id)
         if person is self.bot:
             self.queue.add("my_chat_member", update)

@@ -34,8 +34,6 @@ class TelegramStandIn(People):
         super().__init__(token, **world)
         self.port = port
         self.latency = latency
-        self.clock_ahead = 0.0
-        """Seconds that its clock, which each answer tells in the header Date, is ahead of ours."""
         self._stopped = False
         self.faults: list[Fault] = []
         self._runner: web.AppRunner | None = None
@@ -136,7 +134,7 @@ class TelegramStandIn(People):
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         response = await self._route(request)
         if not response.prepared:
-            response.headers["Date"] = formatdate(time.time() + self.clock_ahead, usegmt=True)
+            response.headers["Date"] = formatdate(self.now, usegmt=True)
         return response
 
     async def _route(self, request: web.Request) -> web.StreamResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,8 @@ class UpdateQueue:
         self.dropped: list[Json] = []
         self.allowed: frozenset[str] | None = None
         self.webhook: Json = {}
+        self.shuffle: random.Random | None = None
+        """While set, the updates of one answer come in an order of chance."""
         self.arrived = asyncio.Event()
 
     @property
@@ -95,6 +98,8 @@ class UpdateQueue:
             if len(batch) >= limit:
                 break
             batch.append(update)
+        if self.shuffle is not None:
+            self.shuffle.shuffle(batch)
         self.arrived.clear()
         return batch
 

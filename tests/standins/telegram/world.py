@@ -52,8 +52,15 @@ class World:
         self.answers: dict[str, Json] = {}
         self.log: list[Record] = []
         self.queue = UpdateQueue(self.changed)
+        self.clock_ahead = 0.0
+        """Seconds that its clock, which messages and the header Date of each answer tell, is ahead of ours."""
         self._account_message_id = 0
         self._waiters: set[asyncio.Future[None]] = set()
+
+    @property
+    def now(self) -> int:
+        """The time by its clock (Unix seconds)."""
+        return int(time.time() + self.clock_ahead)
 
     # What the tests read
 
@@ -185,7 +192,7 @@ class World:
     ) -> StoredMessage:
         """Put a message into a chat, with the thread fields that Telegram would give it."""
         message_id = message_id or self._next_message_id(chat)
-        raw: Json = {"message_id": message_id, "from": sender.json(), "chat": chat.json(), "date": int(time.time())}
+        raw: Json = {"message_id": message_id, "from": sender.json(), "chat": chat.json(), "date": self.now}
         if topic_id:
             raw["message_thread_id"] = topic_id
             raw["is_topic_message"] = True
@@ -206,7 +213,7 @@ class World:
         """Edit a message: fields that are ``None`` go. What was queued or returned before stays as it was."""
         if message.text != fields.get("text", fields.get("caption", message.text)):
             message.history.append(message.text)
-        merged = {**message.raw, **fields, "edit_date": int(time.time())}
+        merged = {**message.raw, **fields, "edit_date": self.now}
         message.raw = {key: value for key, value in merged.items() if value is not None}
         message.edited_at = time.monotonic()
         self.changed()

@@ -1,0 +1,70 @@
+"""What the model says: each question's word once, and with some of them something to remember that nobody else says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from tests.standins.anthropic import Recorded, Reply
+from tests.standins.anthropic.blocks import as_blocks, plain
+
+WORD = re.compile(r"\bq(\d+)\b")
+KEPT = re.compile(r"\bf(\d+)\b")
+MOST = 5
+"""So many tags of a kind are heeded in one answer."""
+SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
+
+
+def made_up(number: int) -> str:
+    """Four words that belong to a number alone: no other's are near them."""
+    digest = hashlib.sha256(str(number).encode()).digest()
+    names = ("".join(SYLLABLES[byte % len(SYLLABLES)] for byte in digest[at : at + 4]) for at in range(0, 16, 4))
+    return " ".join(names).capitalize()
+
+
+def learned(number: int) -> bool:
+    """Whether the answer to a question carries a fact."""
+    return number % 4 == 0
+
+
+def remembered(number: int) -> bool:
+    """Whether it carries a learning."""
+    return number % 14 == 3
+
+
+def whole_answer(numbers: list[int]) -> str:
+    """The answer to these questions. Behind "kept" it names those of which it keeps something."""
+    facts = [number for number in numbers if learned(number)][:MOST]
+    learnings = [number for number in numbers if remembered(number)][:MOST]
+    text = "Answer: " + " ".join(f"q{number}" for number in numbers)
+    if facts or learnings:
+        text += ", kept " + " ".join(f"f{number}" for number in facts + learnings)
+    lines = [text + "."]
+    lines += [f"[LEARN: {made_up(number)}]" for number in facts]
+    entries = ({"content": made_up(number), "category": "knowledge", "tags": []} for number in learnings)
+    lines += [f"[REMEMBER] {json.dumps(entry)}" for entry in entries]
+    return "\n".join(lines)
+
+
+def heard(messages: list[dict[str, Any]]) -> tuple[list[int], str]:
+    """What was asked last (numbers of the questions), and what of the answer to it was said already."""
+    told: list[str] = []
+    for message in reversed(messages):
+        blocks = as_blocks(message.get("content"))
+        if message.get("role") == "assistant":
+            told.append(plain(message.get("content")))
+        elif not any(block.get("type") == "tool_result" for block in blocks):
+            numbers = [int(number) for number in WORD.findall(plain(message.get("content")))]
+            if numbers:
+                return numbers, "".join(reversed(told))
+    return [], ""
+
+
+def answer(request: Recorded) -> Reply:
+    """The model's answer, or the rest of it: a stream that was cut is gone on with, a tool's result adds nothing."""
+    numbers, told = heard(request.messages)
+    whole = whole_answer(numbers)
+    rest = whole[len(told) :] if whole.startswith(told) else ""
+    return Reply(rest or "That is all.", spread=0.4)

@@ -1,0 +1,89 @@
+"""Thirty places where people talk to the bot: private chats, private topics, forum topics and groups."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from collections.abc import Iterator
+
+from tests.chaos.answers import WORD
+from tests.chaos.record import Asked, Place
+from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
+
+PEOPLE = range(3001, 3040)
+PRIVATE, TOPIC_OWNERS, FORUMS, GROUPS, TOPICS = 10, 4, 3, 6, 2
+ANSWERED_SOON = "↻ Retry"
+"""The button under an answer that could not be given."""
+
+
+class Crowd:
+    """The people, where they talk, and what they have asked."""
+
+    def __init__(self, tg: TelegramStandIn, chance: random.Random) -> None:
+        self.tg = tg
+        self.asked: list[Asked] = []
+        self.retries = 0
+        self._chance = chance
+        self._numbers = itertools.count(1)
+        self.places: list[tuple[Place, User]] = list(self._settle(iter(PEOPLE)))
+
+    def _settle(self, people: Iterator[int]) -> Iterator[tuple[Place, User]]:
+        def somebody() -> User:
+            return self.tg.user(next(people), "Guest")
+
+        for _ in range(PRIVATE):
+            yield (self.tg.dm(user := somebody()).id, 0), user
+        for _ in range(TOPIC_OWNERS):
+            yield from self._topics(self.tg.dm(user := somebody()), user)
+        for number in range(FORUMS):
+            user = somebody()
+            yield from self._topics(self.tg.group(-1002000000000 - number, "Forum", [user], forum=True), user)
+        for number in range(GROUPS):
+            user = somebody()
+            yield (self.tg.group(-1003000000000 - number, "Group", [user]).id, 0), user
+
+    def _topics(self, chat: Chat, user: User) -> Iterator[tuple[Place, User]]:
+        for name in ("Garden", "Kitchen")[:TOPICS]:
+            yield (chat.id, self.tg.topic(chat, name, user)), user
+
+    async def talk(self, pause: float) -> None:
+        """Everybody asks one question after the other, `pause` seconds apart on the average, until cancelled."""
+        async with asyncio.TaskGroup() as everybody:
+            for place, user in self.places:
+                everybody.create_task(self._talk(place, user, pause))
+
+    async def _talk(self, place: Place, user: User, pause: float) -> None:
+        while True:
+            await asyncio.sleep(self._chance.uniform(0.2, 1.8) * pause)
+            for _ in range(self._chance.choice((1, 1, 1, 2, 3))):
+                number = next(self._numbers)
+                self.asked.append(Asked(number, place, user.id))
+                await self.tg.say(place[0], user, f"q{number}, please", topic=place[1] or None)
+
+    def said(self, place: Place) -> list[StoredMessage]:
+        """What the bot says in a place, as it is now."""
+        return [message for message in self.tg.messages(place[0]) if message.from_bot and at(message) == place]
+
+    def unanswered(self) -> list[Asked]:
+        """The questions without an answer as yet."""
+        answered = {
+            (place, int(number))
+            for place, _ in self.places
+            for message in self.said(place)
+            for number in WORD.findall(message.text)
+        }
+        return [question for question in self.asked if (question.place, question.number) not in answered]
+
+    def press_retry(self) -> None:
+        """Whoever was told that an answer could not be given asks for it again."""
+        for place, user in self.places:
+            for message in self.said(place):
+                if data := message.buttons.get(ANSWERED_SOON):
+                    self.retries += 1
+                    self.tg.press(place[0], user, message, data)
+
+
+def at(message: StoredMessage) -> Place:
+    """Where a message is."""
+    return message.chat_id, message.topic_id or 0

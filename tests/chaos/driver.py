@@ -1,0 +1,234 @@
+"""One run: the crowd talks, trouble is made, processes are killed; then it is quiet, and the record is read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+
+from relay.clients.embedded import EmbeddedPostgres
+from tests.acceptance.harness import RelayProcess, environment
+from tests.chaos import answers, reading
+from tests.chaos.bots import Keeper, Server, alive
+from tests.chaos.checker import Verdict, verdict
+from tests.chaos.clock import Clock
+from tests.chaos.crowd import PEOPLE, Crowd
+from tests.chaos.disk import Disk
+from tests.chaos.record import Record
+from tests.chaos.trouble import Trouble
+from tests.standins.anthropic import AnthropicStandIn
+from tests.standins.telegram import TelegramStandIn
+
+DRAIN_SECONDS = 240.0
+"""How long after the last trouble everything may take to be answered."""
+GONE_LOOKS = 75
+"""So many times, 0.2 seconds apart, a process that has nothing more to do is looked for before it counts as left."""
+
+
+@dataclass
+class Plan:
+    """What a run is made of."""
+
+    seconds: float
+    processes: int
+    kills: int
+    seed: int
+    pause: float = 6.0
+    """Seconds between two questions of one place, on the average."""
+    trouble: float = 1.5
+    """Seconds between two small troubles."""
+    longest: float = 60.0
+    """The longest time that the database is away (seconds)."""
+    keep: str = ""
+    """Where the logs go at the end; empty: nowhere."""
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    verdict: Verdict
+    kills: int
+    made: Counter[str]
+    ended: Counter[str]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Stage:
+    """Everything that stands while a run lasts."""
+
+    folder: Path
+    tg: TelegramStandIn
+    model: AnthropicStandIn
+    keeper: Keeper
+    server: Server
+    disk: Disk
+    clock: Clock
+
+
+@contextlib.asynccontextmanager
+async def stage(plan: Plan) -> AsyncIterator[Stage]:
+    """Stand-ins, a disk, a clock, a database, and processes that are not started yet."""
+    folder = Path(tempfile.mkdtemp(prefix="relay-chaos-"))
+    os.chmod(folder, 0o711)  # noqa: S103 — the server may run as another user
+    (folder / "tmp").mkdir()
+    disk, clock = Disk(folder / "disk"), Clock(folder, plan.seconds)
+    shared = EmbeddedPostgres(disk.path / "server") if plan.processes > 1 else None
+    try:
+        async with TelegramStandIn() as tg, AnthropicStandIn() as model:
+            tg.clock_ahead = clock.ahead
+            model.rule(None, answers.answer)
+            url = {"DATABASE_URL": await shared.start()} if shared else {}
+            everybody = {"RELAY_USERS": ",".join(map(str, PEOPLE)), "RELAY_MODEL_TIMEOUT": "5"}
+            settings = everybody | {"TMPDIR": str(folder / "tmp")} | url | clock.environment()
+            processes = [
+                RelayProcess(
+                    environment(tg, model, disk.path / f"data-{number}", **settings), folder / f"relay-{number}.log"
+                )
+                for number in range(plan.processes)
+            ]
+            server = Server(disk.path / ("server" if shared else "data-0"), shared)
+            yield Stage(folder, tg, model, Keeper(processes), server, disk, clock)
+    finally:
+        clock.close()
+        if plan.keep:
+            keep_logs(folder, Path(plan.keep))
+        disk.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def keep_logs(folder: Path, kept: Path) -> None:
+    """Puts the logs of a run into another folder."""
+    kept.mkdir(parents=True, exist_ok=True)
+    for log in (*folder.glob("*.log"), *folder.glob("disk/*/postgres.log")):
+        shutil.copy(log, kept / f"{log.parent.name if log.name == 'postgres.log' else 'relay'}-{log.name}")
+
+
+async def run(plan: Plan) -> Outcome:
+    """One run, and the verdict on it."""
+    chance = random.Random(plan.seed)
+    async with stage(plan) as here:
+        crowd = Crowd(here.tg, chance)
+        trouble = Trouble(here.tg, here.model, here.server, here.disk, here.clock, chance, plan.longest)
+        keeping = asyncio.create_task(here.keeper.keep())
+        await here.tg.wait_polling(timeout=60)
+        notes = await chaos(plan, here, crowd, trouble, chance)
+        notes += await drain(crowd, here)
+        record = await asyncio.to_thread(settled, crowd, here)
+        notes.append(
+            f"{len(here.tg.log)} requests at Telegram, {here.model.counts['requests']} at the model; "
+            f"{len(record.shown)} messages of the bot, {len(record.kept)} memories"
+        )
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        await ended(here, record, notes)
+        for process in here.keeper.processes:
+            process.search()
+        if not here.clock.moves:
+            notes.append("there is no C compiler: the clocks were left alone")
+        if not here.disk.fills:
+            notes.append("no small disk could be mounted: it was never full")
+        return Outcome(
+            verdict(record, answers.made_up), len(here.keeper.killed_at), trouble.made, here.keeper.ended, notes
+        )
+
+
+async def chaos(plan: Plan, here: Stage, crowd: Crowd, trouble: Trouble, chance: random.Random) -> list[str]:
+    """Everything at once, for as long as planned."""
+    until = time.monotonic() + plan.seconds
+    at_once = [asyncio.create_task(crowd.talk(plan.pause)), asyncio.create_task(trouble.make(plan.trouble))]
+    gap, seen = plan.seconds / max(plan.kills, 1), 0
+    for number in range(plan.kills):
+        await asyncio.sleep(max(0, until - plan.seconds + (number + chance.uniform(0.5, 1)) * gap - time.monotonic()))
+        await asked_since(here, seen, until)
+        if time.monotonic() > until:
+            break
+        await asyncio.sleep(chance.uniform(0, 1))
+        seen = here.model.counts["requests"]
+        victims = [one for one in here.keeper.processes if one.process and one.process.returncode is None]
+        for victim in victims if chance.random() < 0.05 else chance.sample(victims, min(1, len(victims))):
+            here.keeper.kill(victim)
+    await asyncio.sleep(max(0, until - time.monotonic()))
+    for task in at_once:
+        task.cancel()
+    failed = [one for one in await asyncio.gather(*at_once, return_exceptions=True) if isinstance(one, Exception)]
+    await trouble.end()
+    if failed:
+        raise ExceptionGroup("the driver itself failed", failed)
+    return []
+
+
+async def asked_since(here: Stage, seen: int, until: float) -> None:
+    """Waits until the model was asked more than `seen` times: a process that had no time to do anything is not killed,
+    lest a slow machine never gets beyond starting. At most half a minute, and not beyond `until`."""
+    most = min(until, time.monotonic() + 30)
+    for _ in range(3000):
+        if here.model.counts["requests"] > seen or time.monotonic() > most:
+            return
+        await asyncio.sleep(0.01)
+
+
+async def drain(crowd: Crowd, here: Stage) -> list[str]:
+    """Waits until everybody is answered and every queue is empty. Who is offered to try again does."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < DRAIN_SECONDS:
+        await asyncio.sleep(2)
+        unanswered = crowd.unanswered()
+        if unanswered and here.tg.queue.polling:
+            crowd.press_retry()
+        if not unanswered and not await asyncio.to_thread(waiting, here):
+            break
+    return [f"drained in {time.monotonic() - begun:.0f} s", f"{crowd.retries} times somebody pressed Retry"]
+
+
+def waiting(here: Stage) -> list[str]:
+    """What still waits in queues; leases are in use while processes run."""
+    try:
+        with here.server.connect() as connection:
+            return [line for line in reading.read_left(connection) if "lease" not in line and "aside" not in line]
+    except psycopg.Error as error:
+        return [str(error)]
+
+
+def settled(crowd: Crowd, here: Stage) -> Record:
+    """The record of what was said and kept."""
+    with here.server.connect() as connection:
+        return reading.read(crowd, connection, here.keeper.killed_at)
+
+
+async def ended(here: Stage, record: Record, notes: list[str]) -> None:
+    """Stops the processes as a person would, and notes what they leave."""
+    codes = [await process.stop() for process in here.keeper.processes]
+    notes.append(f"exit codes at the end: {codes}")
+    if here.server.own is None:  # the last process has taken its server with it
+        record.left += await gone(here.folder)
+        here.server.own = EmbeddedPostgres(here.server.data)
+        await here.server.own.start()
+    with here.server.connect() as connection:
+        record.left += reading.read_left(connection)
+    await here.server.own.stop()
+    record.left += await gone(here.folder) + reading.files_left(here.folder)
+    record.left += [f"the exit code {code}" for code in codes if code]
+    record.logged += reading.surprises([process.log for process in here.keeper.processes])
+
+
+async def gone(folder: Path) -> list[str]:
+    """The processes that are still there after a while."""
+    left: list[str] = []
+    for _ in range(GONE_LOOKS):
+        left = alive(folder)
+        if not left:
+            break
+        await asyncio.sleep(0.2)
+    return left

@@ -1,0 +1,150 @@
+"""Reads the record of a run from the stand-ins' logs, the database, the files and the processes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.chaos.answers import KEPT, WORD
+from tests.chaos.crowd import Crowd
+from tests.chaos.record import Count, Kept, Record, Shown
+
+Rows = psycopg.Connection[tuple[Any, ...]]
+
+UNHEARD_SECONDS = 120
+"""So long after a message was sent a kill may still have come before its number was stored (the database was away)."""
+LEFT = {
+    "updates that wait": "select count(*) from relay.inbox where status in ('pending', 'claimed')",
+    "updates that were set aside": "select count(*) from relay.inbox where status = 'failed'",
+    "turns that are not done": "select count(*) from relay.turn where status <> 'done'",
+    "lanes that are held": "select count(*) from relay.lane where open_turn_id is not null",
+    "lanes that are due": "select count(*) from relay.lane where due_at is not null",
+    "parts that were not sent": "select count(*) from relay.delivery where status <> 'sent'",
+    "summaries that are owed": "select count(*) from relay.summary_due where status in ('due', 'failed')",
+    "titles that are owed": "select count(*) from relay.title_due where status in ('due', 'failed')",
+    "announcements that are owed": "select count(*) from relay.announcement where status = 'due'",
+    "leases of the stopped": "select count(*) from relay.duty where lease_owner is not null",
+    "leases of turns": "select count(*) from relay.turn where lease_owner is not null",
+}
+COUNTS = {
+    "exchanges of all threads": (
+        "select sum(exchange_count) from relay.thread",
+        "select count(*) from relay.turn where status = 'done' and assistant_message_id is not null",
+    ),
+    "threads whose exchanges are not those of their turns": (
+        """select count(*) from relay.thread t where exchange_count <> (
+            select count(*) from relay.turn where thread_id = t.id and status = 'done'
+                and assistant_message_id is not null)""",
+        "select 0",
+    ),
+    "summaries owed, one after every fifth exchange": (
+        "select count(*) from relay.summary_due",
+        "select sum(exchange_count / 5) from relay.thread",
+    ),
+    "summaries made, one for each that was owed": (
+        "select count(*) from relay.summary",
+        "select count(*) from relay.summary_due where status = 'done'",
+    ),
+    "messages kept of people, one a turn": (
+        "select count(*) from relay.message where role = 'user'",
+        "select count(distinct turn_id) from relay.message where role = 'user'",
+    ),
+    "answers kept, one a turn": (
+        "select count(*) from relay.message where role = 'assistant' and status <> 'replaced'",
+        "select count(*) from relay.turn where assistant_message_id is not null",
+    ),
+    "Telegram messages behind two parts": (
+        """select count(*) from (select from relay.delivery where telegram_message_id is not null
+            group by chat_id, telegram_message_id having count(*) > 1) twice""",
+        "select 0",
+    ),
+}
+SURPRISE = re.compile(r"Traceback|\"level\": ?\"critical\"")
+PASSING = re.compile(r"\.(tmp|part|new)$|^(tmp|postgres\.new)")
+
+
+def read_shown(crowd: Crowd, connection: Rows, killed_at: list[float]) -> list[Shown]:
+    """The bot's messages as they are shown at the end."""
+    rows = connection.execute("select chat_id, telegram_message_id from relay.posted where from_bot").fetchall()
+    posted = {(int(chat_id), int(message_id)) for chat_id, message_id in rows}
+    sends = {
+        (record.params.get("chat_id"), record.result["message_id"]): record
+        for record in crowd.tg.calls("sendMessage")
+        if isinstance(record.result, dict)
+    }
+    shown = []
+    for place, _ in crowd.places:
+        for message in crowd.said(place):
+            send = sends.get((place[0], message.message_id))
+            unheard = ""
+            if send is not None and send.fault in ("lost", "late", "timeout"):
+                unheard = f"the response to sendMessage was {send.fault}"
+            elif send is not None and any(0 <= at - send.at < UNHEARD_SECONDS for at in killed_at):
+                unheard = "a kill before the response was stored"
+            answers = tuple(int(number) for number in WORD.findall(message.text))
+            kept = tuple(int(number) for number in KEPT.findall(message.text))
+            known = (place[0], message.message_id) in posted
+            shown.append(Shown(place, message.message_id, answers, kept, known, unheard))
+    return shown
+
+
+def read_kept(connection: Rows) -> list[Kept]:
+    """The memories in force, and whose they are."""
+    rows = connection.execute(
+        "select m.content, s.owner_id from relay.memory m join relay.space s on s.id = m.space_id"
+        " where m.status = 'active'"
+    ).fetchall()
+    return [Kept(str(content), int(owner or 0)) for content, owner in rows]
+
+
+def read_counts(connection: Rows, crowd: Crowd) -> list[Count]:
+    """What the database counts, held against what it holds and what Telegram handed out."""
+    counts = [
+        Count(what, _number(connection, found), _number(connection, wanted)) for what, (found, wanted) in COUNTS.items()
+    ]
+    numbers = [update_id for update_id, update in crowd.tg.queue.known.items() if _asks(update)]
+    done = "select count(*) from relay.inbox where status = 'done' and update_id = any (%s)"
+    stored = connection.execute(done, [numbers]).fetchone()
+    assert stored is not None
+    counts.append(Count("updates with a question, each stored and done once", int(stored[0]), len(numbers)))
+    counts.append(Count("questions that Telegram handed out", len(numbers), len(crowd.asked)))
+    return counts
+
+
+def _asks(update: dict[str, Any]) -> bool:
+    return bool(WORD.search(str(update.get("message", {}).get("text", ""))))
+
+
+def read_left(connection: Rows) -> list[str]:
+    """What waits in queues, though nothing should."""
+    found = {what: _number(connection, query) for what, query in LEFT.items()}
+    return [f"{number} {what}" for what, number in found.items() if number]
+
+
+def files_left(folder: Path) -> list[str]:
+    """Files that belong to work that is over."""
+    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    ours = [path for path in files if "postgres" not in path.parts]
+    return [f"the file {path}" for path in ours if "tmp" in path.parts or PASSING.search(path.name)]
+
+
+def surprises(logs: list[Path]) -> list[str]:
+    """The lines of logs that are never to be there."""
+    lines = [line for log in logs for line in log.read_text("utf-8", "replace").splitlines()]
+    return [line[:2000] for line in lines if SURPRISE.search(line)]
+
+
+def read(crowd: Crowd, connection: Rows, killed_at: list[float]) -> Record:
+    """The record, but for what is left when everything has ended."""
+    return Record(
+        list(crowd.asked), read_shown(crowd, connection, killed_at), read_kept(connection),
+        read_counts(connection, crowd),
+    )  # fmt: skip
+
+
+def _number(connection: Rows, query: str) -> int:
+    row = connection.execute(query.encode()).fetchone()
+    return int(row[0] or 0) if row else 0

@@ -1,0 +1,127 @@
+"""The checker of a chaos run notices each promise that is broken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.chaos.answers import KEPT, WORD, heard, made_up, whole_answer
+from tests.chaos.checker import Verdict, verdict
+from tests.chaos.record import Asked, Count, Kept, Record, Shown
+
+HERE, THERE = (7, 0), (-100, 3)
+
+
+def record() -> Record:
+    """Three questions in one place and one in another, all answered as they should be."""
+    asked = [Asked(1, HERE, 7), Asked(2, THERE, 8), Asked(4, HERE, 7), Asked(5, HERE, 7)]
+    shown = [
+        Shown(HERE, 10, (1,), (), True),
+        Shown(THERE, 11, (2,), (), True),
+        Shown(HERE, 12, (4, 5), (4,), True),
+    ]
+    return Record(asked, shown, [Kept(made_up(4), 7)], [Count("exchanges", 3, 3)])
+
+
+def broken(record: Record) -> list[str]:
+    """The promises that a record breaks."""
+    told = judged(record)
+    return [promise for promise, trouble in told.broken.items() if trouble]
+
+
+def judged(record: Record) -> Verdict:
+    return verdict(record, made_up)
+
+
+def test_a_whole_record_passes() -> None:
+    told = judged(record())
+    assert told.whole
+    assert (told.asked, told.once, told.windows) == (4, 4, [])
+
+
+def test_a_lost_message() -> None:
+    one = record()
+    del one.shown[1]
+    assert broken(one) == ["nothing is lost"]
+
+
+def test_a_double_answer() -> None:
+    one = record()
+    one.shown.append(Shown(HERE, 13, (5,), (), True))
+    assert broken(one) == ["nothing is answered twice"]
+    assert judged(one).once == 3
+
+
+def test_a_double_answer_that_nobody_can_help_is_counted_apart() -> None:
+    one = record()
+    one.shown[0] = replace(one.shown[0], known=False, unheard="its response was lost")
+    one.shown.insert(1, Shown(HERE, 11, (1,), (), True))
+    told = judged(one)
+    assert told.whole
+    assert told.windows == ["q1 in (7, 0): its response was lost"]
+
+
+@pytest.mark.parametrize(("known", "unheard"), [(True, "its response was lost"), (False, "")])
+def test_a_double_answer_is_not_excused_by_half_a_reason(known: bool, unheard: str) -> None:
+    one = record()
+    one.shown[0] = replace(one.shown[0], known=known, unheard=unheard)
+    one.shown.insert(1, Shown(HERE, 11, (1,), (), True))
+    assert broken(one) == ["nothing is answered twice"]
+
+
+def test_a_swapped_order() -> None:
+    one = record()
+    one.shown[2] = replace(one.shown[2], message_id=9)
+    assert broken(one) == ["the order of each thread is kept"]
+
+
+def test_an_order_swapped_within_one_message() -> None:
+    one = record()
+    one.shown[2] = replace(one.shown[2], answers=(5, 4))
+    assert broken(one) == ["the order of each thread is kept"]
+
+
+def test_an_answer_in_another_place() -> None:
+    one = record()
+    one.shown[1] = replace(one.shown[1], place=HERE)
+    assert broken(one) == ["nothing is lost", "answers are where the question was"]
+
+
+def test_memories_that_are_lost_doubled_somebody_elses_or_unasked() -> None:
+    for kept, promise in (
+        ([], "no memory is lost"),
+        ([Kept(made_up(4), 7)] * 2, "no memory is doubled"),
+        ([Kept(made_up(4), 7), Kept("Something else", 7)], "no memory came unasked"),
+    ):
+        one = record()
+        one.kept = kept
+        assert broken(one) == [promise]
+    one.kept = [Kept(made_up(4), 8)]
+    assert broken(one) == ["no memory is lost", "no memory came unasked"]
+
+
+def test_wrong_counts_and_what_is_left() -> None:
+    one = record()
+    one.counts.append(Count("turns", 4, 3))
+    one.left.append("a process: postgres")
+    one.logged.append("Traceback")
+    assert broken(one) == ["what is counted is right", "nothing is left behind", "no error comes as a surprise"]
+    assert "BROKEN  what is counted is right: 1" in judged(one).lines()
+
+
+def test_the_model_says_each_word_once_and_goes_on_where_it_broke_off() -> None:
+    whole = whole_answer([3, 4, 5])
+    assert WORD.findall(whole) == ["3", "4", "5"]
+    assert KEPT.findall(whole) == ["4", "3"]
+    asked = [{"role": "user", "content": "q1"}, {"role": "assistant", "content": "Answer: q1."}]
+    asked += [{"role": "user", "content": "q2 q3"}]
+    assert heard(asked) == ([2, 3], "")
+    told = [{"role": "assistant", "content": "Answer: q"}, {"role": "user", "content": "(It broke off.)"}]
+    assert heard(asked + told) == ([2, 3], "Answer: q")
+
+
+def test_what_is_kept_of_two_questions_is_not_alike() -> None:
+    made = [made_up(number) for number in range(3000)]
+    assert len(set(made)) == len(made)
+    assert all(len(one) <= 200 for one in made)

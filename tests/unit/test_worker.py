@@ -1,0 +1,48 @@
+"""A turn that another process takes over ends without a trace."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from relay.bot import worker
+from relay.errors import TurnLost
+
+
+class Silent:
+    """A preview that shows nothing."""
+
+    def __init__(self, *_: Any) -> None: ...
+
+    async def __aenter__(self) -> None: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+
+async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "Preview", Silent)
+    one = worker.Worker.__new__(worker.Worker)
+    one.messenger = one.store = None  # type: ignore[assignment]
+    one.bot, one._no_drafts = SimpleNamespace(id=1), set()  # type: ignore[assignment]
+
+    async def lost(*_: Any) -> None:
+        raise TurnLost
+
+    monkeypatch.setattr(one, "_read_and_answered", lost)
+    unheard: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context["message"]))
+    run, incoming = SimpleNamespace(turn=None, join=asyncio.Event()), SimpleNamespace(text="", replaces=None)
+    answered = asyncio.create_task(one._answered(run, incoming, None))  # type: ignore[arg-type]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    answered.cancel()
+    with pytest.raises((asyncio.CancelledError, TurnLost)):
+        await answered
+    del answered
+    gc.collect()
+    await asyncio.sleep(0)
+    assert unheard == []
