@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import importlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -97,11 +99,25 @@ async def settling(model: Model, telegram: Telegram, scheduler: Scheduler, peopl
     from relay.bot.menu import register
 
     await asyncio.sleep(FIRST_POLL_SECONDS)
-    warm = getattr(model, "warm", None)
-    if warm is not None:
-        await warm()
+    with unswept():
+        warm = getattr(model, "warm", None)
+        if warm is not None:
+            await warm()
     scheduler.start()
     await register(telegram, people.admins, people.allowed - people.admins)
+
+
+@contextlib.contextmanager
+def unswept() -> Iterator[None]:
+    """What is imported meanwhile stays for good, and so does all that was before: Python's garbage collector looks
+    through it once, at the end, and never again. To look through 200,000 objects holds the loop up for 0.15 seconds."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def waking(scheduler: Scheduler, stored: asyncio.Event) -> Callable[[], None]:
