@@ -17,6 +17,9 @@ from relay.sentinel import Outcome
 
 log = structlog.get_logger()
 
+SOON_SECONDS = 0.5
+"""What turns make due is looked for no more often than this, however many turns there are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -44,6 +47,8 @@ class Scheduler:
         self._scheduler = AsyncIOScheduler(
             timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
+        self._soon: asyncio.TimerHandle | None = None
+        self._looked_at = -SOON_SECONDS
 
     def add(self, job: Job) -> None:
         """One more job; before the start."""
@@ -62,13 +67,19 @@ class Scheduler:
         self._scheduler.start()
 
     def write_soon(self) -> None:
-        """Something is due: what does it runs now instead of at the next sweep, or once more if it runs just now."""
-        if self._scheduler.running:
-            for job in self._jobs:
-                if job.soon and job.name in self._running:
-                    self._again.add(job.name)
-                elif job.soon:
-                    self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
+        """Something is due: what does it runs now, or `SOON_SECONDS` after it was last looked for, and once more if it
+        runs just then."""
+        if self._scheduler.running and self._soon is None:
+            loop = asyncio.get_running_loop()
+            self._soon = loop.call_at(max(loop.time(), self._looked_at + SOON_SECONDS), self._look)
+
+    def _look(self) -> None:
+        self._soon, self._looked_at = None, asyncio.get_running_loop().time()
+        for job in self._jobs:
+            if job.soon and job.name in self._running:
+                self._again.add(job.name)
+            elif job.soon:
+                self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
 
     async def run(self, job: Job) -> None:
         """Runs a job, and again if something became due meanwhile, of which it may not have seen."""
@@ -110,6 +121,8 @@ class Scheduler:
     def stop(self) -> None:
         """Stops the jobs. One that is cut off is no error: the next start frees what it had leased."""
         logging.getLogger("apscheduler.executors.default").addFilter(_is_no_cancellation)
+        if self._soon is not None:
+            self._soon.cancel()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import time
 from collections.abc import Callable, Coroutine
@@ -100,6 +101,9 @@ async def settling(model: Model, telegram: Telegram, scheduler: Scheduler, peopl
     warm = getattr(model, "warm", None)
     if warm is not None:
         await warm()
+    # What was imported stays: the garbage collector, which would hold the loop up, looks through it no more.
+    gc.collect()
+    gc.freeze()
     scheduler.start()
     await register(telegram, people.admins, people.allowed - people.admins)
 

@@ -22,6 +22,8 @@ from tests.standins.telegram.values import TEST_TOKEN
 
 ROOT = Path(__file__).parents[2]
 TICKS = os.sysconf("SC_CLK_TCK")
+PEOPLE = 50
+"""They are in a crowd, and may use the bot."""
 
 
 @dataclass
@@ -94,7 +96,7 @@ class Lab:
         self.children.append(child)
         return child
 
-    async def crowd(self, people: int = 50) -> Child:
+    async def crowd(self, people: int = PEOPLE) -> Child:
         """A Telegram with people in it."""
         tg = await self.start("-m", "tests.benchmarks.crowd", speaks=True)
         await tg.post("/_bench/people", count=people)
@@ -105,7 +107,7 @@ class Lab:
 
     async def relay(self, tg: Child, model: Child, data: str = "data", **more: str) -> Child:
         """`relay run`, as it is when installed but for the embedder, on a data directory of this lab."""
-        users = ",".join(str(FIRST_USER + number) for number in range(1000))
+        users = ",".join(str(FIRST_USER + number) for number in range(PEOPLE))
         settings = {"RELAY_LOG_FORMAT": "json", "RELAY_USERS": users, "RELAY_EMBEDDER": "off"}
         return await self.start("-m", "relay", "run", **{**settings, **self.at(data), **between(tg, model), **more})
 

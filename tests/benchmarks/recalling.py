@@ -18,7 +18,7 @@ from relay.clients.postgres import Postgres
 from relay.memory.store import Store
 from relay.models import Space
 from tests.benchmarks.crowd import FIRST_USER
-from tests.benchmarks.lab import Child, Lab, Row, median, p95, polling
+from tests.benchmarks.lab import PEOPLE, Child, Lab, Row, median, p95, polling
 from tests.benchmarks.scale import fill
 from tests.month import written
 
@@ -26,7 +26,7 @@ LARGEST = Space("private", owner_id=FIRST_USER)
 MODEL = "benchmark"
 VECTORS = Path(__file__).with_name("vectors.sql")
 STEP = 20_000
-BACKLOG_OWNER = FIRST_USER + 900
+BACKLOG_OWNER = FIRST_USER + PEOPLE - 1
 """Whose month waits to be judged and indexed while others talk."""
 
 

@@ -1,4 +1,4 @@
-"""When jobs run: a job that is asked for while it runs is not forgotten."""
+"""When jobs run: soon after a turn made something due, not once for each turn, and never forgotten."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 
 import pytest
 
+from relay import scheduler as scheduling
 from relay.scheduler import Job, Scheduler
 
 
@@ -39,3 +40,42 @@ async def test_what_becomes_due_while_its_job_runs_is_done_right_after_and_logge
     scheduler.stop()
     assert len(runs) == 3, "what came twice during one run is one more run"
     assert not caplog.records
+
+
+async def test_many_turns_at_once_are_one_look_and_the_last_of_them_is_seen(monkeypatch):
+    monkeypatch.setattr(scheduling, "SOON_SECONDS", 0.2)
+    made, seen, looks = 0, 0, 0
+    done = asyncio.Event()
+
+    async def look() -> None:
+        nonlocal seen, looks
+        seen, looks = made, looks + 1
+        if seen == 50:
+            done.set()
+
+    work = Scheduler([Job("work", look, minutes=60, soon=True), Job("other", asyncio.Event().wait, minutes=60)])
+    work.start()
+    try:
+        for _ in range(50):
+            made += 1
+            work.write_soon()
+            await asyncio.sleep(0.002)
+        async with asyncio.timeout(10):
+            await done.wait()
+    finally:
+        work.stop()
+    assert looks < 25
+
+
+async def test_a_lone_turn_does_not_wait(monkeypatch):
+    monkeypatch.setattr(scheduling, "SOON_SECONDS", 3600)
+    ran = asyncio.Queue[None]()
+    work = Scheduler([Job("work", lambda: ran.put(None), minutes=60, soon=True)])
+    work.start()
+    try:
+        async with asyncio.timeout(10):
+            await ran.get()
+            work.write_soon()
+            await ran.get()
+    finally:
+        work.stop()
