@@ -62,7 +62,7 @@ def nested(depth: int, key: str = "reply_to_message") -> Any:
 def altered(draw: st.DrawFn, value: Any, odd: st.SearchStrategy[Any] = ODD) -> Any:
     """A JSON value in which a few things are missing, doubled, or something else."""
     made = draw(st.just(value))
-    for _ in range(draw(st.integers(0, 4))):
+    for _ in range(draw(st.integers(1, 4))):
         made = draw(_with_one_change(made, odd))
     return made
 
