@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from relay.bot.said import HEARD, PASTE_LENGTH, is_foreign, name_of, says_something, text_of
 from relay.memory.people import digest
@@ -235,7 +235,7 @@ def check_shape(update: Json) -> None:
         raise ValueError("not an edit")
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[int]:
     """Whether a value is a whole number of 64 bits, as Telegram's are."""
     return type(value) is int and -(2**63) <= value < 2**63
 

@@ -84,7 +84,6 @@ async def taken_in(place: Place, content: bytes, name: str = "x.jsonl") -> str:
     try:
         await Import(place.store, check(path), person).run()
     except RelayError as error:
-        assert str(error).endswith(".")
         return str(error)
     return ""
 
@@ -96,7 +95,7 @@ async def test_an_altered_export_is_taken_in_or_refused(place: Place, data: st.D
     said = await taken_in(place, data.draw(exports(place.export)))
     after = place.side.sql("select count(*) from message m join space s on s.id = m.space_id where owner_id < 5000000")
     assert before == after
-    assert not said or "Nothing was changed" in said or "again" in said or "not an export" in said or "newer" in said
+    assert not said or any(words in said for words in ("Nothing was changed.", "was added;", "not an export", "newer"))
 
 
 @examples(60)
@@ -114,3 +113,23 @@ async def test_a_damaged_export_is_taken_in_or_refused(place: Place, data: st.Da
     ) as archive:
         archive.writestr(LINES, content)
     await taken_in(place, data.draw(damaged(packed.getvalue(), 3)), "x.zip")
+
+
+async def test_what_no_export_holds_is_refused_with_what_was_added_before(place: Place) -> None:
+    def with_(kind: str, **other: Any) -> bytes:
+        at = next(at for at, row in enumerate(place.export) if row.get("type") == kind)
+        return b"".join(map(line, [*place.export[:at], place.export[at] | other, *place.export[at + 1 :]]))
+
+    assert await taken_in(place, b"".join(map(line, place.export))) == ""
+    for kind, other in (("message", {"role": "king"}), ("message", {"user_id": 10**30}), ("memory", {"changes": 5})):
+        assert "What came before that was added" in await taken_in(place, with_(kind, **other))
+    without = [{name: one for name, one in row.items() if name != "choices"} for row in place.export]
+    assert await taken_in(place, b"".join(map(line, without))) == ""
+
+
+async def test_an_archive_packed_as_none_of_ours_is_refused(place: Place) -> None:
+    for packing in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", packing) as archive:
+            archive.writestr(LINES, b"".join(map(line, place.export)))
+        assert "is not an export" in await taken_in(place, packed.getvalue(), "x.zip")

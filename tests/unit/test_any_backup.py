@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import example, given
-from hypothesis import strategies as st
 
 from relay.archive.backup_file import BackupWriter, Header, rows
 from relay.archive.restore import Checked, check
@@ -53,8 +52,7 @@ def told(content: bytes) -> Checked | None:
         path.write_bytes(content)
         try:
             found = asyncio.run(check(path, SCHEMA, Looking()))
-        except RelayError as error:
-            assert str(error).endswith(".")
+        except RelayError:
             return None
         list(rows(path))
         return found
@@ -62,7 +60,8 @@ def told(content: bytes) -> Checked | None:
 
 def test_an_unaltered_one_is_taken() -> None:
     found, again = told(BACKUP), told(packed(LINES))
-    assert found is not None and again is not None
+    assert found is not None
+    assert again is not None
     assert (found.header, found.sums) == (again.header, again.sums)
 
 
