@@ -463,7 +463,7 @@ HOSTILE += [
     "\\",
     "||a",
 ]
-HOSTILE += ["\n> ||a", "|a|b|\n|-|-|\n", "|a"]
+HOSTILE += ["*", "`", "|", "_", "~~", "[x](", "](", "> - ", "🎻*", "\n> ||a", "|a|b|\n|-|-|\n", "|a"]
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
