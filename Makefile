@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat test test-all lint format bench chaos soak commands picture requirements build clean
+.PHONY: help run chat test test-all fuzz lint format bench chaos soak commands picture requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -28,6 +28,10 @@ test-all: ## the same with the speech engines, which it installs (1.4 GB); CI ru
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/coverage erase
 	RELAY_HEAVY=1 $(TEST) $(ARGS)
+
+fuzz: ## try 10,000 examples of everything that must hold for any input (hours; ARGS="-k markdown": some of it)
+	@sh scripts/setup dev
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 --timeout 0 --durations=0 -m "hypothesis and not heavy" $(ARGS)
 
 lint: ## style, types, and which module may import which
 	@sh scripts/setup dev

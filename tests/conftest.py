@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 import structlog
+from hypothesis import settings
 
-from tests import leaks
+from tests import leaks, strategies
 from tests.standins.supabase import SupabaseProject
+
+if os.environ.get("HYPOTHESIS_PROFILE") == strategies.NIGHTLY:
+    settings.load_profile(strategies.NIGHTLY)
 
 LEFT_OUT: set[str] = set()
 """Heavy tests that were not chosen."""

@@ -114,16 +114,41 @@ def read_header(path: Path) -> Header:
     try:
         said = json.loads(next(_lines(path), b""))
         form, version = said.pop("format"), said.pop("version")
-    except (ValueError, AttributeError, KeyError):
+    except (ValueError, AttributeError, KeyError, RecursionError):
         raise _foreign(path) from None
     if form != FORMAT:
         raise _foreign(path)
     if version != VERSION:
         raise BackupDamaged(f"{path} was made by a newer Relay ({said.get('relay')}). Upgrade this one first.")
     try:
-        return Header(**said)
+        header = Header(**said)
     except TypeError:
         raise _damaged(path) from None
+    if not _is_sound(header):
+        raise _damaged(path)
+    return header
+
+
+def _is_sound(header: Header) -> bool:
+    """Whether what a header says is of the kinds that it should be."""
+    texts, up_to = (header.id, header.relay, header.storage, header.made_at), header.up_to
+    if not all(isinstance(one, str) for one in texts) or type(header.schema) is not int:
+        return False
+    if not (
+        isinstance(header.tables, list) and all(map(_is_table, header.tables)) and isinstance(header.numbers, dict)
+    ):
+        return False
+    try:
+        return header.at.tzinfo is not None and (up_to is None or isinstance(up_to, dict))
+    except ValueError:
+        return False
+
+
+def _is_table(table: Any) -> bool:
+    if not isinstance(table, dict) or not isinstance(table.get("name"), str) or type(table.get("size")) is not int:
+        return False
+    names = table.get("names")
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
 
 
 def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
@@ -189,9 +214,11 @@ def _lines(path: Path) -> Iterator[bytes]:
 def _json(path: Path, line: bytes) -> Json:
     try:
         said = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _damaged(path) from None
-    return said if isinstance(said, dict) else {}
+    if not isinstance(said, dict):
+        raise _damaged(path)
+    return said
 
 
 def _foreign(path: Path) -> BackupDamaged:

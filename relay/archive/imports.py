@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO
 
 from relay.archive.export import SCHEMA
 from relay.archive.imported import usable
-from relay.errors import RelayError
+from relay.errors import DatabaseError, DatabaseUnavailable, RelayError
 from relay.memory.store import Store
 from relay.models import Space
 
@@ -87,7 +88,7 @@ def check(path: Path) -> Checked:
         "threads": setting["thread"],
         "personas": setting["persona"],
         "places": setting["place"],
-        "choices": setting["choices"][0]["choices"] if setting["choices"] else None,
+        "choices": setting["choices"][0].get("choices") if setting["choices"] else None,
     }
     return Checked(path, space, given, frozenset(cited))
 
@@ -121,8 +122,22 @@ class Import:
         return Space("private", owner_id=self.user_id)
 
     async def run(self) -> Space:
-        """Adds what is not there yet; returns the space. May be run again after a break. Raises as `becomes`."""
+        """Adds what is not there yet; returns the space. May be run again after a break. Raises as `becomes`, and what
+        says that no more was added when the file holds something that no export holds."""
         space = self.becomes()
+        try:
+            await self._add(space)
+        except DatabaseUnavailable:
+            raise
+        except (DatabaseError, KeyError, TypeError, ValueError, AttributeError) as error:
+            why = f" ({error})" if isinstance(error, DatabaseError) else ""
+            raise ImportRefused(
+                f"{self.export.path} was altered: it holds what no export holds{why}. What came before that was added; "
+                "run it again with an export as Relay wrote it, and the rest is."
+            ) from None
+        return space
+
+    async def _add(self, space: Space) -> None:
         rows = {
             name: [self._moved(row) for row in rows] if isinstance(rows, list) else rows
             for name, rows in self.export.setting.items()
@@ -135,7 +150,6 @@ class Import:
         await self._pass(("memory",))
         await self._link()
         await self.store.import_finish(self._space_id)
-        return space
 
     async def _pass(self, kinds: tuple[str, ...]) -> None:
         """Gives the rows of these kinds to the database, in the order of the file."""
@@ -247,7 +261,7 @@ def _rows(path: Path) -> Iterator[Json]:
                     raise _broken(path)
                 first = False
                 yield row
-    except (ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
+    except (ValueError, KeyError, IndexError, struct.error, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
         raise ImportRefused(f"{path} is not an export of Relay.") if first else _broken(path) from None
     except OSError as error:
         raise ImportRefused(f"{path} cannot be read: {error.strerror or error}.") from None
@@ -256,7 +270,10 @@ def _rows(path: Path) -> Iterator[Json]:
 def _opened(path: Path) -> BinaryIO | io.BufferedReader:
     """The file's lines; of an archive, those of the file in it."""
     if path.suffix.lower() == ".zip":
-        return zipfile.ZipFile(path).open(LINES)  # type: ignore[return-value]
+        archive = zipfile.ZipFile(path)
+        if archive.getinfo(LINES).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise zipfile.BadZipFile
+        return archive.open(LINES)  # type: ignore[return-value]
     return path.open("rb")
 
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from relay.archive.backup_file import Header, Sum, checked, read_header, rows
+from relay.archive.backup_file import BackupDamaged, Header, Sum, checked, read_header, rows
 from relay.archive.private import in_thread
 from relay.errors import RelayError
 from relay.memory.patience import until_reached
@@ -63,7 +63,10 @@ async def check(path: Path, schema: int, watcher: Watcher) -> Checked:
     def told(table: str, seen: int) -> None:
         watcher.at("Checking", table, seen, max(seen, sizes.get(table, 0)))
 
-    return Checked(path, header, await in_thread(checked, path, told))
+    sums = await in_thread(checked, path, told)
+    if not sums.keys() >= sizes.keys():
+        raise BackupDamaged(f"{path} does not hold all that it says it holds. Use another backup.")
+    return Checked(path, header, sums)
 
 
 async def resting(database: Database) -> Json:

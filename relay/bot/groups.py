@@ -31,7 +31,7 @@ class Groups:
         """Whether every message may be for the bot, without asking: True unless others were seen just now."""
         if chat.get("type") == "private":
             return True
-        return not chat.get("username") and self._others.get(chat["id"], 0) < time.monotonic()
+        return not chat.get("username") and self._others.get(chat.get("id", 0), 0) < time.monotonic()
 
     def changed(self, chat_id: int) -> None:
         """Somebody joined or left."""

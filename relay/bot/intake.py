@@ -13,7 +13,7 @@ import structlog
 from relay import metrics
 from relay.bot.place import Place
 from relay.bot.said import is_forward
-from relay.bot.updates import album_of, chat_of, sort_update, topic_of
+from relay.bot.updates import album_of, chat_of, is_number, sort_update, topic_of
 from relay.bot.worker import Worker
 from relay.errors import DatabaseError, DataRefused, MessengerError
 from relay.memory.people import People
@@ -158,7 +158,7 @@ def moved_group(update: Json) -> tuple[int, int] | None:
     if not isinstance(message, dict) or chat is None:
         return None
     before, now = message.get("migrate_from_chat_id", chat["id"]), message.get("migrate_to_chat_id", chat["id"])
-    return (before, now) if before != now and isinstance(before, int) and isinstance(now, int) else None
+    return (before, now) if before != now and is_number(before) and is_number(now) else None
 
 
 def _unreadable(update: Json, known: bool) -> Json:

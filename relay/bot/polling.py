@@ -11,7 +11,7 @@ import structlog
 
 from relay.bot.intake import Intake
 from relay.bot.lease import PollLease
-from relay.bot.updates import ALLOWED_UPDATES
+from relay.bot.updates import ALLOWED_UPDATES, is_number
 from relay.errors import DatabaseError, MessengerError, MessengerThrottled, PollConflict, TokenRefused
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.patience import Patient
@@ -142,7 +142,7 @@ class Polling:
             await self._poller.rebuild_polling()
             return []
         self._polled_at = time.monotonic()
-        return [update for update in updates if isinstance(update, dict) and isinstance(update.get("update_id"), int)]
+        return [update for update in updates if isinstance(update, dict) and is_number(update.get("update_id"))]
 
     async def _webhook_removed(self) -> bool:
         """Removes the webhook that keeps polls from coming through. False when there is none: somebody else polls."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from relay.bot.said import HEARD, PASTE_LENGTH, is_foreign, name_of, says_something, text_of
 from relay.memory.people import digest
@@ -28,6 +28,24 @@ NAME_LENGTH = 64
 
 ALBUM_SECONDS = 0.5
 PASTE_SECONDS = 1.0
+
+NUMBERS = ("id", "message_id", "message_thread_id", "date", "edit_date", "draft_id")
+OBJECTS = (
+    *(
+        "chat",
+        "from",
+        "user",
+        "reply_to_message",
+        "quote",
+        "forward_origin",
+        "external_reply",
+        "via_bot",
+        "sender_user",
+    ),
+    *("origin", "sender_chat"),
+    *("old_chat_member", "new_chat_member", LEFT),
+)
+"""What is a number, and what an object of its own, wherever it stands in a message."""
 
 IN_LANE = frozenset({"new", "retry"})
 """Commands that keep their place among the messages; all others act at once."""
@@ -172,6 +190,7 @@ def sort_update(update: Json, bot: Bot, named: frozenset[int], group_open: bool)
     kind = kind_of(update, chat, user_id, bot, group_open)
     if kind == "ignored" or chat is None:
         return row | {"event": "ignored"}
+    check_shape(update)
     if started := start_of(update, chat, user_id, bot):
         update, row["start"] = started
     body = body_of(update)
@@ -199,6 +218,33 @@ def sort_update(update: Json, bot: Bot, named: frozenset[int], group_open: bool)
     ):
         row["redacted"] = {"message_id": body.get("message_id")}
     return row
+
+
+def check_shape(update: Json) -> None:
+    """Raises `ValueError` for an update that lacks what every update of its kind has, or holds something else in its
+    place: what comes after this does not look again."""
+    if not all(isinstance(update[kind], dict) for kind in ALLOWED_UPDATES if kind in update):
+        raise ValueError("not an object")
+    body = body_of(update)
+    numbered = not update.keys() & {"my_chat_member", "stopped_message_generation"}
+    if not is_shaped(body) or (numbered and "message_id" not in body):
+        raise ValueError("not a message")
+    if "callback_query" in update and not isinstance(update["callback_query"].get("id"), str):
+        raise ValueError("not a press")
+    if "edited_message" in update and "date" not in body:
+        raise ValueError("not an edit")
+
+
+def is_number(value: Any) -> TypeGuard[int]:
+    """Whether a value is a whole number of 64 bits, as Telegram's are."""
+    return type(value) is int and -(2**63) <= value < 2**63
+
+
+def is_shaped(message: Json) -> bool:
+    """Whether the numbers in a message are such as fit 64 bits, and its objects objects, in the same way."""
+    numbers = [message[name] for name in NUMBERS if name in message]
+    objects = [message[name] for name in OBJECTS if message.get(name) is not None]
+    return all(map(is_number, numbers)) and all(isinstance(one, dict) and is_shaped(one) for one in objects)
 
 
 def start_of(update: Json, chat: Json, user_id: int, bot: Bot) -> tuple[Json, Json] | None:

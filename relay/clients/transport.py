@@ -68,7 +68,7 @@ class AiohttpRequest(BaseRequest):
         """See `BaseRequest.parse_json_payload`, which would log the payload; and a list is no response either."""
         try:
             parsed = json.loads(payload)
-        except ValueError:
+        except (ValueError, RecursionError):
             parsed = None
         if not isinstance(parsed, dict):
             raise TelegramError(UNREADABLE)

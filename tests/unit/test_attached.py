@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.bot.attached import KINDS, NAME_LENGTH, attachment_of
 from relay.models import Attachment
+from tests.strategies import examples
 
 ANY = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text(), max_size=2)
 FIELDS = ("file_id", "file_unique_id", "file_name", "mime_type", "file_size", "duration", "width", "height", "length")
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # the first draw makes tables of all characters
+@examples(100)
 @given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), ANY), st.booleans())
 def test_nothing_that_it_says_gets_through_unbounded(kind: str, found: dict[str, Any], several: bool) -> None:
     attachment = attachment_of({kind: [found, found] if several else found})

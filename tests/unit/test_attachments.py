@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.bot.attachments import MOST_MESSAGES, without_long_code
@@ -16,6 +16,7 @@ from relay.bot.render import answer_parts, message_parts
 from relay.models import Answer, File
 from relay.settings import Settings
 from relay.terminal import Terminal
+from tests.strategies import examples
 
 DM = Place(1001, 0, True)
 TOPIC = Place(-1001234567890, 8, False, reply_to=55)
@@ -87,7 +88,7 @@ codes = st.builds(lines, st.integers(1, 900), st.sampled_from(["x", "y = '😀'"
 answers = st.lists(st.tuples(words, codes, st.sampled_from(["py", "ts", "", "zig"])), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(answers)
 def test_each_block_is_in_the_chat_or_in_a_file_and_all_in_order(pieces: list[tuple[str, str, str]]) -> None:
     answer = (

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.bot import format as formatting
@@ -11,6 +11,7 @@ from relay.bot import markdown
 from relay.bot.format import Formatted, format_preview, format_reply
 from relay.bot.markdown import CONFIG
 from relay.bot.split import KINDS, Span, is_blank, split, tidy
+from tests.strategies import examples, markdowns
 
 QUOTES = {"blockquote", "expandable_blockquote"}
 
@@ -371,41 +372,7 @@ def test_at_most_100_entities_links_kept() -> None:
 
 # ── Any text ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-TOKENS = [*"*_`~|>#-+[]()!<>$\\\n \t&=:1.é字😀\u200d\u200b\u0301\u05d0\ud800\udc00\x00", "**", "||", "```", "\n\n"]
-TOKENS += [
-    "```py\n",
-    "\n```\n",
-    "- ",
-    "1. ",
-    "> ",
-    "# ",
-    "[a](http://b.c)",
-    "![a](http://b.c)",
-    "| a | b |\n|---|---|\n",
-]
-TOKENS += [
-    "$x^2$",
-    "$$\\frac12$$",
-    "\\(",
-    "\\)",
-    "<b>",
-    "</b>",
-    "<br>",
-    "<T>",
-    "<div>",
-    "word ",
-    "A sentence. ",
-    "👨‍👩‍👧",
-    "🇩🇪",
-]
-TOKENS += ["| " + "wide " * 12 + "| b |\n", "- [x] ", "<!--", "-->", "~~", "    ", "  \n", "---\n", "<tg-spoiler>"]
-markdowns = st.one_of(
-    st.text(max_size=300),
-    st.text(st.characters(codec=None), max_size=300),
-    st.lists(st.sampled_from(TOKENS), max_size=80).map("".join),
-    st.tuples(st.lists(st.sampled_from(TOKENS), max_size=60), st.integers(1, 120)).map(lambda x: "".join(x[0]) * x[1]),
-)
-anything = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+anything = examples(300)
 
 
 @anything
@@ -496,7 +463,7 @@ HOSTILE += [
     "\\",
     "||a",
 ]
-HOSTILE += ["\n> ||a", "|a|b|\n|-|-|\n", "|a"]
+HOSTILE += ["*", "`", "|", "_", "~~", "[x](", "](", "> - ", "🎻*", "\n> ||a", "|a|b|\n|-|-|\n", "|a"]
 
 
 @pytest.mark.parametrize("unit", HOSTILE)

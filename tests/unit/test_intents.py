@@ -5,12 +5,12 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.intents import Forget, Intents, Learn, Rejected, Remember, process_intents, visible, without_echoes
-
-REMEMBER = '[REMEMBER] {"content": "deploys on Fridays", "category": "operational", "tags": ["work"]}'
+from tests.fragments import REMEMBER
+from tests.strategies import examples, replies
 
 
 def actions(reply: str) -> tuple[Learn | Forget | Remember, ...]:
@@ -399,24 +399,13 @@ def test_every_prefix_of_valid_json_is_hidden() -> None:
     assert len(actions(reply)) == 1
 
 
-FRAGMENTS = [
-    *("[LEARN: likes tea]", "[ learn : likes [old] jazz ]", "[FORGET: likes coffee]", "[VOICE_REPLY]", REMEMBER),
-    *(f"[LEARN: {'long ' * 50}]", f"[LEARN: {'long ' * 90}]", "[LEARN: ]", "[FORGET: a]", "[LEARN: a\nb]"),
-    *('[REMEMBER]\n{"content":\n"x"}', "[REMEMBER]", '[REMEMBER] {"content": 1}', "[REMEMBER] {bad}", '{"a": "', '"}'),
-    *("[", "]", "[LE", "[LEARN:", "[LEARN: half", "[REMEMBER", "[VOICE_", "VOICE_REPLY]", "ARN: x]", "{", "}", '"'),
-    *("`", "``", "```", "````", "`code`", "~~~", "\n```\n", "\n```py\n", "\n~~~\n", "\n    ", "\\", "\\[", "\t"),
-    *("> ", "\n> ", "\n- ", "\n1. ", "\n# ", "\n---\n", "- ", "1.", "#", "*", "-", "="),
-    *("\n", "\n\n", "\n\n\n", "\r\n", " ", "  ", "   ", "    ", "text", "Hello, world. ", "(", ")", ".", ":"),
-    *("[link](http://x)", "[x]", "é", "猫", "🍵", "\u200b", "\u00a0", "［", "ſ", "\0", "\ud800"),
-]
-replies = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=14).map("".join)
 plain = st.lists(st.sampled_from(["text", "[x]", "[", "`", "```", "\n", "\n\n", "- ", "> ", "  ", "\\", "é"])).map(
     "".join
 )
 
 
 @given(replies)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @example("`[VOICE_REPLY] x\n-b`")
 @example("`[VOICE_REPLY] x\n```b`")
 @example("```[VOICE_REPLY]`\n")
@@ -431,7 +420,7 @@ def test_what_was_shown_while_streaming_stays(reply: str) -> None:
 
 
 @given(replies)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_what_is_shown_grows_only(reply: str) -> None:
     last = ""
     for end in range(len(reply) + 1):
@@ -441,14 +430,14 @@ def test_what_is_shown_grows_only(reply: str) -> None:
 
 
 @given(replies)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_what_is_shown_catches_up_after_the_paragraph(reply: str) -> None:
     reply += "\n\nThe end"
     assert visible(reply) == shown(reply)
 
 
 @given(st.text() | replies)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_any_text_is_parsed_within_the_limits(reply: str) -> None:
     intents = process_intents(reply)
     visible(reply)
@@ -489,7 +478,7 @@ pieces = st.sampled_from(
 @given(
     st.lists(pieces | st.sampled_from([REMEMBER, "`[LEARN: in code]`", "[x]", "é", "\n```\n[LEARN: in code]\n```\n"]))
 )
-@settings(max_examples=400)
+@examples(400)
 def test_what_is_shown_asks_for_nothing_more(parts: list[str]) -> None:
     intents = process_intents("".join(parts))
     assert process_intents(intents.text) == Intents(intents.text, (), (), False)

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.bot.format import Formatted, format_reply
@@ -15,6 +15,7 @@ from relay.verbs.cards import around, card, origin, quote
 from relay.verbs.links import link_to
 from relay.verbs.pages import CHOSEN, PAGE, Page, View, history_page, list_page, people_page, within
 from relay.verbs.registry import literal
+from tests.strategies import examples
 
 Json = dict[str, Any]
 ADA, BEN = 1001, 1002
@@ -93,7 +94,7 @@ def data(page: Page, label: str) -> str:
 # Whatever is in it
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(contents=st.lists(NASTY, min_size=1, max_size=PAGE), name=NASTY, view=VIEWS, number=IDS, group=st.booleans())
 def test_a_list_of_anything_is_one_message(
     contents: list[str], name: str, view: View, number: int, group: bool
@@ -108,7 +109,7 @@ def test_a_list_of_anything_is_one_message(
     one(people_page(everything, f" in {literal(name[:60])}"))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(content=NASTY, name=NASTY, view=VIEWS, number=IDS, tags=st.lists(NASTY, max_size=10), said=NASTY)
 def test_a_memory_of_anything_is_one_message(
     content: str, name: str, view: View, number: int, tags: list[str], said: str
@@ -124,7 +125,7 @@ def test_a_memory_of_anything_is_one_message(
     assert one(origin(row, came, view, UTC, ADA, name)).text
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     contents=st.lists(NASTY, min_size=1, max_size=PAGE),
     name=NASTY,
@@ -142,7 +143,7 @@ def test_changes_of_anything_are_one_message(
         one(history_page(found, waiting, PLACE, UTC))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(st.sampled_from("ab*_`[]()<>#|~$!&\\-+=.1:\"'"), min_size=1, max_size=80))
 def test_a_quote_shows_just_the_text(text: str) -> None:
     (message,) = format_reply(f"x\n\n{quote(text)}")

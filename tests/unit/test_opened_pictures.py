@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -32,6 +32,7 @@ from tests.pictures import (
     saved,
     with_place,
 )
+from tests.strategies import damaged, examples
 
 MOST = 50_000_000
 EXAMPLES = {kind: picture(kind, 60, 40) for kind in KINDS} | {
@@ -202,27 +203,13 @@ def assert_picture_or_refusal(content: bytes) -> None:
     seen(content)
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.data(), st.sampled_from(sorted(EXAMPLES)))
-def test_no_damage_makes_anything_but_a_picture(data: st.DataObject, name: str) -> None:
-    content = bytearray(EXAMPLES[name])
-    for _ in range(data.draw(st.integers(1, 6))):
-        place = data.draw(st.integers(0, len(content) - 1))
-        match data.draw(st.sampled_from(["change", "cut", "double", "insert"])):
-            case "change":
-                content[place] = data.draw(st.integers(0, 255))
-            case "cut":
-                del content[place : place + data.draw(st.integers(1, 40))]
-            case "double":
-                content[place:place] = content[place : place + 40]
-            case "insert":
-                content[place:place] = data.draw(st.binary(max_size=20))
-        if not content:
-            break
-    assert_picture_or_refusal(bytes(content))
+@examples(150)
+@given(st.sampled_from(sorted(EXAMPLES)).flatmap(lambda name: damaged(EXAMPLES[name])))
+def test_no_damage_makes_anything_but_a_picture(content: bytes) -> None:
+    assert_picture_or_refusal(content)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.binary(max_size=400))
 @example(b"GIF89a")
 @example(b"\x89PNG\r\n\x1a\n")

@@ -10,12 +10,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.marks import estimate_tokens, fits, harmless, plain_name, untrusted
 from relay.models import Context, Incoming, Prompt, ReplyTo, Space
 from relay.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, SOUL_TOKENS, SUMMARY_TOKENS, build_prompt
+from tests.strategies import examples
 
 ADA, BEN = 1001, 1002
 ZONE = ZoneInfo("Europe/Berlin")
@@ -348,7 +349,7 @@ def plain(prompt: Prompt) -> list[Any]:
 TEXTS = st.text(st.sampled_from("ab <>/[]\n`é🙂"), min_size=1, max_size=30).filter(lambda text: text.strip())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     exchanges=st.lists(st.tuples(TEXTS, TEXTS), min_size=2, max_size=8),
     facts=st.lists(TEXTS, max_size=3),

@@ -6,12 +6,13 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.clients.edge_tts import VOICES
 from relay.media.languages import language_of
 from relay.media.spoken import MOST, spoken
+from tests.strategies import examples
 
 MARKDOWN = st.lists(
     st.one_of(
@@ -85,7 +86,7 @@ def test_what_follows_long_code_is_said() -> None:
     assert spoken("So:\n```\n" + "print(1)\n" * 800 + "```\nDone.") == "So: The code is in the text. Done."
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(MARKDOWN, st.integers(20, 200))
 def test_no_marks_no_addresses_never_too_long(markdown: str, most: int) -> None:
     said = spoken(markdown, most)

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.bot.said import blocks_of, joined_blocks, name_of, reply_of, said_at
@@ -24,6 +24,7 @@ from relay.bot.updates import (
     sort_update,
     topic_of,
 )
+from tests.strategies import examples
 
 BOT = Bot(77, "relay_bot")
 ADA, STRANGER = 1001, 6666
@@ -467,7 +468,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     kind=st.sampled_from(["message", "callback_query", "my_chat_member", "stopped_message_generation", "odd"]),
     body=JSON,

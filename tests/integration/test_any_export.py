@@ -1,0 +1,135 @@
+"""Exports that were altered by hand or by chance: refused with a sentence, or taken in whole."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import uuid
+import zipfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.archive.export import line
+from relay.archive.imports import LINES, Import, check
+from relay.clients.postgres import Postgres
+from relay.errors import RelayError
+from relay.memory.store import Store
+from tests.integration.conftest import TEMPLATE, Server
+from tests.integration.house import ADA, House, private
+from tests.integration.sides import Side
+from tests.integration.test_export import lived, written
+from tests.strategies import altered, damaged, examples
+
+Json = dict[str, Any]
+people = itertools.count(5_000_000)
+
+
+class Place:
+    """A database that has lived, and what it exports."""
+
+    def __init__(self, store: Store, side: Side, folder: Path) -> None:
+        self.store, self.side, self.folder = store, side, folder
+        self.export: list[Json] = []
+
+
+@pytest.fixture
+async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
+    name = embedded.create(TEMPLATE)
+    client = Postgres(embedded.url(name))
+    await client.open()
+    try:
+        made = Place(Store(client, str(uuid.uuid4())), Side(client, embedded.url(name)), tmp_path)
+
+        async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+            return made.side.sql(statement, *values)
+
+        await lived(House(made.store), sql)
+        path = await written(made.store, private(ADA), tmp_path)
+        made.export = [json.loads(one) for one in path.read_bytes().splitlines()]
+        yield made
+    finally:
+        await client.close()
+        embedded.drop(name)
+
+
+@st.composite
+def exports(draw: st.DrawFn, whole: list[Json]) -> bytes:
+    """An export in which rows say something else, are missing, doubled or elsewhere; its end counts them well."""
+    made = [*whole[:-1]]
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(made) - 1))
+        match draw(st.sampled_from(["alter", "alter", "alter", "leave out", "double", "move"])):
+            case "alter":
+                made[at] = draw(altered(made[at]))
+            case "leave out" if len(made) > 1:
+                del made[at]
+            case "double":
+                made.insert(at, made[at])
+            case "move":
+                made.insert(draw(st.integers(0, len(made) - 1)), made.pop(at))
+    end = whole[-1] | {"rows": len(made) - 1 + draw(st.sampled_from([1, 1, 1, 1, 1, 0]))}
+    return b"".join(json.dumps(row).encode() + b"\n" for row in [*made, end])
+
+
+async def taken_in(place: Place, content: bytes, name: str = "x.jsonl") -> str:
+    """What came of an import: empty when it went well, else the sentence that says why not."""
+    path, person = place.folder / name, next(people)
+    path.write_bytes(content)
+    try:
+        await Import(place.store, check(path), person).run()
+    except RelayError as error:
+        return str(error)
+    return ""
+
+
+@examples(60)
+@given(data=st.data())
+async def test_an_altered_export_is_taken_in_or_refused(place: Place, data: st.DataObject) -> None:
+    before = place.side.sql("select count(*) from message m join space s on s.id = m.space_id where owner_id < 5000000")
+    said = await taken_in(place, data.draw(exports(place.export)))
+    after = place.side.sql("select count(*) from message m join space s on s.id = m.space_id where owner_id < 5000000")
+    assert before == after
+    assert not said or any(words in said for words in ("Nothing was changed.", "was added;", "not an export", "newer"))
+
+
+@examples(60)
+@given(data=st.data())
+async def test_a_damaged_export_is_taken_in_or_refused(place: Place, data: st.DataObject) -> None:
+    content = b"".join(map(line, place.export))
+    if not data.draw(st.booleans()):
+        await taken_in(place, data.draw(damaged(content)))
+        return
+    packed = io.BytesIO()
+    with zipfile.ZipFile(
+        packed,
+        "w",
+        data.draw(st.sampled_from([zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_STORED])),
+    ) as archive:
+        archive.writestr(LINES, content)
+    await taken_in(place, data.draw(damaged(packed.getvalue(), 3)), "x.zip")
+
+
+async def test_what_no_export_holds_is_refused_with_what_was_added_before(place: Place) -> None:
+    def with_(kind: str, **other: Any) -> bytes:
+        at = next(at for at, row in enumerate(place.export) if row.get("type") == kind)
+        return b"".join(map(line, [*place.export[:at], place.export[at] | other, *place.export[at + 1 :]]))
+
+    assert await taken_in(place, b"".join(map(line, place.export))) == ""
+    for kind, other in (("message", {"role": "king"}), ("message", {"user_id": 10**30}), ("memory", {"changes": 5})):
+        assert "What came before that was added" in await taken_in(place, with_(kind, **other))
+    without = [{name: one for name, one in row.items() if name != "choices"} for row in place.export]
+    assert await taken_in(place, b"".join(map(line, without))) == ""
+
+
+async def test_an_archive_packed_as_none_of_ours_is_refused(place: Place) -> None:
+    for packing in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", packing) as archive:
+            archive.writestr(LINES, b"".join(map(line, place.export)))
+        assert "is not an export" in await taken_in(place, packed.getvalue(), "x.zip")

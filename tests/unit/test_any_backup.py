@@ -1,0 +1,92 @@
+"""A backup that was altered by hand or by chance: refused with a sentence before anything is changed."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import io
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import example, given
+
+from relay.archive.backup_file import BackupWriter, Header, rows
+from relay.archive.restore import Checked, check
+from relay.errors import RelayError
+from tests.integration.sides import Looking
+from tests.strategies import altered, damaged, examples
+
+TABLES = [{"name": name, "names": ["id", "text"], "columns": 2, "size": 2} for name in ("space", "message")]
+HEADER = Header("6f1f", "1.2.3", 7, "a test", "2026-01-01T00:00:00+00:00", None, TABLES, {"message.id": 9})
+SCHEMA = 14
+
+
+def a_backup() -> bytes:
+    file = io.BytesIO()
+    writer = BackupWriter(file, HEADER)
+    for table in ("space", "message"):
+        writer.begin(table)
+        writer.rows([["1", "a"], ["2", None]])
+    writer.finish()
+    return file.getvalue()
+
+
+BACKUP = a_backup()
+LINES = [json.loads(line) for line in gzip.decompress(BACKUP).splitlines()][:-1]
+
+
+def packed(lines: list[Any]) -> bytes:
+    """Lines as a backup whose checksum is right."""
+    text = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    end = json.dumps({"end": hashlib.sha256(text).hexdigest()}).encode() + b"\n"
+    return gzip.compress(text + end)
+
+
+def told(content: bytes) -> Checked | None:
+    """What a check finds; None when it refuses."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.relay-backup"
+        path.write_bytes(content)
+        try:
+            found = asyncio.run(check(path, SCHEMA, Looking()))
+        except RelayError:
+            return None
+        list(rows(path))
+        return found
+
+
+def test_an_unaltered_one_is_taken() -> None:
+    found, again = told(BACKUP), told(packed(LINES))
+    assert found is not None
+    assert again is not None
+    assert (found.header, found.sums) == (again.header, again.sums)
+
+
+@examples(100)
+@given(damaged(BACKUP))
+def test_a_damaged_backup_is_refused(content: bytes) -> None:
+    found = told(content)
+    assert found is None or found.header == HEADER
+
+
+@examples(100)
+@given(altered(LINES))
+@example([{**LINES[0], "schema": "7"}, *LINES[1:]])
+@example([{**LINES[0], "tables": [5]}, *LINES[1:]])
+@example([{**LINES[0], "made_at": "yesterday"}, *LINES[1:]])
+@example([*LINES[:-1], {"sums": {"space": [2, "1"]}}])
+def test_one_that_was_made_up_is_refused_or_well_formed(lines: Any) -> None:
+    found = told(packed(lines if isinstance(lines, list) else [lines]))
+    if found is not None:
+        assert found.header.schema <= SCHEMA
+        assert found.header.complete
+        assert all(found.sums[table["name"]].rows >= 0 for table in found.header.tables)
+
+
+def test_what_is_nested_without_end_is_refused() -> None:
+    assert told(gzip.compress(b"[" * 100_000 + b"\n")) is None
+    text = gzip.decompress(BACKUP).splitlines()
+    assert told(gzip.compress(b"\n".join([text[0], b'{"a":' * 100_000, b""]))) is None
