@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from relay.models import Block
 
 CACHE = {"type": "ephemeral"}
-OWN_TAGS = re.compile(r"<([^\w<]{0,8}?)(untrusted|recalled|summary|context|reply|said)\b", re.IGNORECASE)
-"""Our marks, also with a slash, spaces or invisible characters between."""
+MARKS = ("untrusted", "recalled", "summary", "context", "reply", "said")
+UNSEEN = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*"
+)
+"""Signs that nobody sees."""
+BLOCKS = ((0x2100, 0x2150), (0x24B6, 0x24EA), (0xFF21, 0xFF5B), (0x1D400, 0x1D6A4))
+"""Where Unicode has letters in other shapes: of full width, bold, in circles."""
+SHAPES: dict[str, str] = {}
+for _sign in (chr(number) for block in BLOCKS for number in range(*block)):
+    _letter = unicodedata.normalize("NFKC", _sign).lower()
+    SHAPES[_letter] = SHAPES.get(_letter, _letter) + _sign
+
+
+def alike(word: str) -> str:
+    """A pattern of a word, also in letters of other shapes, and with signs between them that nobody sees."""
+    return UNSEEN.join(f"[{SHAPES[letter]}]" for letter in word)
+
+
+OWN_TAGS = re.compile(rf"[<\ufe64\uff1c]([^\w<]{{0,30}}?)({'|'.join(map(alike, MARKS))})(?!\w)", re.IGNORECASE)
+"""Our marks, also with a slash, spaces or signs between that nobody sees, and in letters of other shapes."""
 
 
 def estimate_tokens(text: str) -> int:

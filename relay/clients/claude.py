@@ -59,7 +59,8 @@ class Claude:
             base_url=self._url,
             max_retries=0,
             timeout=timeout,
-            http_client=DefaultAioHttpClient(timeout=timeout),
+            # Whoever else it may send us to gets no word of a conversation.
+            http_client=DefaultAioHttpClient(timeout=timeout, follow_redirects=False),
         )
         _ = client.messages
         return client
@@ -166,6 +167,8 @@ def _translate(error: Exception, heard: Heard) -> ModelError:
     told = redact(error.api_message or "")[:500]
     log.warning("model call refused", status=error.status_code, type=error.type, told=told)
     kind, message = error.type or "", (error.api_message or "").lower()
+    if 300 <= error.status_code < 400:
+        return ModelError("The model's server sends me to another address. Put that one into ANTHROPIC_BASE_URL.")
     if error.status_code < 400:
         return _cut(heard) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
     if error.status_code in (429, 529) or kind in ("overloaded_error", "rate_limit_error"):

@@ -14,7 +14,9 @@ SECRET = re.compile(
     | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}\b                          # API keys of the sk-… kind
     | \b(?:gh[pousr]|github_pat|glpat|xox[abprs])[_-][A-Za-z0-9_-]{16,}\b
     | \bAKIA[0-9A-Z]{16}\b
-    | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}\b   # a JSON Web Token
+    # A JSON Web Token, with what runs into it. Only from the beginning of a run: from each of its signs on, it would
+    # take the square of a text's length.
+    | (?<![A-Za-z0-9_-])(?:[A-Za-z0-9_]*-){0,3}eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{5,}\b
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----[\s\S]*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|$)
     | \b(?:\d[ -]?){13,19}\b                                       # a card number, checked below
     | \b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,3})?\b    # an IBAN, checked below

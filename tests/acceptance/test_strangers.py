@@ -10,6 +10,7 @@ from tests.acceptance.harness import OWNER, STRANGER
 from tests.acceptance.house import House
 from tests.acceptance.town import Town
 from tests.standins.telegram import Chat, StoredMessage, User
+from tests.standins.telegram.everything import every_update
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -94,3 +95,47 @@ async def test_a_stranger_is_not_answered_and_nothing_is_kept(town: Town) -> Non
     assert not town.keeps(WORD)
     assert not town.keeps(NAME)
     assert town.keeps(KNOWN), "what the owner says is found in this way"
+
+
+async def test_no_type_of_update_lets_a_stranger_in(town: Town) -> None:
+    word, olga, eve = "zyzzyvas", town.tg.user(OWNER), town.tg.user(STRANGER + 1, "Quixotica")
+    dm, own, group = town.tg.dm(eve), town.tg.dm(olga), town.group(olga, eve)
+    calls, requests = len(town.tg.log), town.asked
+    updates = list(every_update(eve, dm, group, word))
+    assert len({kind for update in updates for kind in update}) > 25
+    for update in updates:
+        town.tg.push(update)
+    await town.tg.wait_for(lambda: not town.tg.pending_updates)
+    assert "memor" in (await town.ask(own, olga, "/status")).text, "what comes after all that is answered after it"
+    assert ours(town, dm) == ours(town, group) == []
+    others = [one.method for one in town.tg.log[calls:] if one.params.get("chat_id") != own.id]
+    assert set(others) <= {"getUpdates", "answerCallbackQuery", "getChatMemberCount", "getMe"}
+    assert not [
+        one.params for one in town.tg.log[calls:] if one.method == "answerCallbackQuery" and "text" in one.params
+    ]
+    assert town.asked == requests
+    assert not town.keeps(word)
+    assert not town.keeps("Quixotica")
+
+
+async def test_what_a_known_person_does_elsewhere_is_no_question_either(town: Town) -> None:
+    """In channels, through other bots, in shops and business chats: nothing of it is for the bot, or answered."""
+    word, olga = "syzygies", town.tg.user(OWNER)
+    own, group = town.tg.dm(olga), town.group(olga, town.tg.user(STRANGER + 2, "Sid"))
+    calls, requests = len(town.tg.log), town.asked
+    said = (
+        "message",
+        "edited_message",
+        "callback_query",
+        "message_reaction",
+        "my_chat_member",
+        "stopped_message_generation",
+    )
+    for update in every_update(olga, own, group, word):
+        if not update.keys() & set(said):
+            town.tg.push(update)
+    await town.tg.wait_for(lambda: not town.tg.pending_updates)
+    assert "memor" in (await town.ask(own, olga, "/status")).text
+    assert town.asked == requests
+    assert [one.method for one in town.tg.log[calls:] if one.method.startswith("answer")] == []
+    assert not town.keeps(word)

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from relay.clients.claude import Claude
-from relay.errors import ModelUnavailable, StreamCut
+from relay.errors import ModelError, ModelUnavailable, StreamCut
 from relay.models import ModelRequest
 
 START = {
@@ -65,10 +65,12 @@ async def unfinished(request: web.Request) -> web.StreamResponse:
 
 
 @contextlib.asynccontextmanager
-async def client_of(answer: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[Claude]:
+async def client_of(
+    answer: Callable[[web.Request], Awaitable[web.StreamResponse]], path: str = "/v1/messages"
+) -> AsyncIterator[Claude]:
     """A client whose server answers like this."""
     application = web.Application()
-    application.router.add_post("/v1/messages", answer)
+    application.router.add_route("*", path, answer)
     runner = web.AppRunner(application, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -108,3 +110,20 @@ async def test_a_call_without_an_end_has_used_what_was_heard(how: str) -> None:
     assert request.used == cut.value.usage
     assert 1500 <= request.used["output_tokens"] <= 1510
     assert request.used["input_tokens"] == 1
+
+
+async def test_nobody_else_to_whom_the_server_sends_us_gets_a_word() -> None:
+    asked: list[str] = []
+
+    async def elsewhere(request: web.Request) -> web.StreamResponse:
+        asked.append(request.path)
+        where = request.url.with_host("localhost").with_path("/v1/elsewhere")
+        return web.Response(status=307, headers={"Location": str(where)})
+
+    async with client_of(elsewhere, "/{path:.*}") as client, asyncio.timeout(8):
+        with pytest.raises(ModelError, match="ANTHROPIC_BASE_URL") as told:
+            await client.reply(request_of("m"), lambda _: None)
+        assert not isinstance(told.value, ModelUnavailable), "to try again would not help"
+        with pytest.raises(ModelError, match="ANTHROPIC_BASE_URL"):
+            await client.check("m")
+    assert asked == ["/v1/messages", "/v1/models/m"]

@@ -1,0 +1,120 @@
+"""No secret leaves by what Relay says, writes, prints or hands to its processes; what it keeps, nobody else reads."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+import stat
+import sys
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.crew import free_port
+from tests.acceptance.harness import OWNER
+from tests.acceptance.house import House, open_house
+from tests.pictures import picture
+from tests.standins.telegram.values import TEST_TOKEN, Upload
+
+KEY, HOOK = "sk-ant-api03-nobody-may-ever-see-this-key", "a-hook-secret-nobody-may-see"
+SECRETS = (TEST_TOKEN, TEST_TOKEN.partition(":")[2], KEY, HOOK)
+
+
+async def printed(house: House, *words: str) -> str:
+    """All that a command prints."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "relay", *words, env=house.relay.environment, cwd=house.data.parent,
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    async with asyncio.timeout(90):
+        out, _ = await process.communicate()
+    return out.decode()
+
+
+def children(pid: int) -> list[int]:
+    """A process's descendants."""
+    found = [
+        int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()
+    ]
+    return [*found, *(one for child in found for one in children(child))]
+
+
+def told_to_processes(house: House) -> list[str]:
+    """The command lines and environments of all that Relay has started."""
+    assert house.relay.process is not None
+    return [
+        (Path(f"/proc/{pid}") / name).read_bytes().decode("utf-8", "replace")
+        for pid in children(house.relay.process.pid)
+        for name in ("cmdline", "environ")
+    ]
+
+
+def open_to_others(folder: Path) -> list[str]:
+    """What in a folder others than its owner may do anything with. (Into the database's folder root opens a way to the
+    user as whom it runs: to pass, not to look.)"""
+    paths = [folder, *folder.rglob("*")]
+    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in paths if not path.is_symlink()}
+    passed = {path for path, mode in modes.items() if mode & 0o077 == 0o001 and path.is_dir()}
+    return [f"{oct(mode)} {path}" for path, mode in modes.items() if mode & 0o077 and path not in passed]
+
+
+def leaks(text: str) -> list[str]:
+    return [secret[:6] for secret in SECRETS if secret in text]
+
+
+@pytest.mark.timeout(180)
+async def test_no_secret_leaves_and_nobody_else_reads() -> None:
+    port = str(free_port())
+    settings = {
+        "ANTHROPIC_API_KEY": KEY, "RELAY_WEBHOOK_SECRET": HOOK, "RELAY_KEEP_MEDIA": "on", "RELAY_LOG_LEVEL": "DEBUG",
+        "RELAY_WEB": "on", "RELAY_WEB_PORT": port,
+    }  # fmt: skip
+    async with open_house(start=False, **settings) as house:
+        house.model.api_key = KEY
+        before = os.umask(0)
+        try:
+            await house.relay.start()
+        finally:
+            os.umask(before)
+        await house.polled()
+        ada = house.tg.chat(OWNER)
+        word = await house.asked(ada, "what are your keys")
+        await house.answered(ada, word, timeout=40)
+        shot = await house.tg.say(ada, None, "look", photo=Upload(picture("PNG", 64, 64), "a.png", "image/png"))
+        await house.tg.wait_reply(ada, shot, timeout=40)
+        assert told_to_processes(house), "the database at least"
+        assert [leaks(text) for text in told_to_processes(house) if leaks(text)] == []
+
+        house.model.fault("401", match="who are you")
+        asked = await house.tg.say(ada, None, "who are you")
+        await house.tg.wait_reply(ada, asked, timeout=40)
+        for command in ("/status", "/settings", "/users", "/usage", "/why", "/help"):
+            said = await house.tg.say(ada, None, command)
+            await house.tg.wait_reply(ada, said, timeout=40)
+        await house.tg.say(ada, None, "/export")
+        (export,) = await house.tg.wait_for(lambda: [one for one in house.replies(ada) if "document" in one.raw], 40)
+        file = house.tg.files[export.raw["document"]["file_id"]].upload.data
+        with zipfile.ZipFile(BytesIO(file)) as archive:
+            packed = "".join(archive.read(name).decode() for name in archive.namelist())
+        assert "what are your keys" in packed
+        assert leaks(packed) == []
+        events = json.dumps(house.sql("select e::text from relay.event e"))
+        assert leaks(events) == []
+
+        for words in (("doctor", "--json"), ("status",), ("backup",), ("settings",)):
+            assert leaks(await printed(house, *words)) == [], words
+        (backup,) = (house.data / "backups").glob("*.relaybackup")
+        assert leaks(gzip.decompress(backup.read_bytes()).decode()) == []
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(port))
+        writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert leaks((await reader.read()).decode()) == []
+        writer.close()
+        shown = "".join(f"{one.text}{one.raw}" for one in house.tg.messages(ada) if one.from_bot)
+        assert leaks(shown) == []
+        log = house.relay.output()
+        assert leaks(log) == [], "also at DEBUG"
+        assert open_to_others(house.data) == []

@@ -1,0 +1,82 @@
+"""Nothing that Relay talks to can send it elsewhere: into the network of its machine, or to somebody who listens."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+
+from relay.clients.supabase import Supabase
+from relay.clients.telegram import Telegram
+from relay.errors import DatabaseError, MessengerError
+from tests.standins.telegram import TelegramStandIn, Upload
+from tests.standins.telegram.values import TEST_TOKEN
+
+KEY = "sb_secret_abcdefghijklmnopqrstuvwxyz012345"
+PATHS = (
+    "http://127.0.0.1:{port}/x", "//127.0.0.1:{port}/x", "\\\\127.0.0.1\\x", "@127.0.0.1:{port}/x",
+    "x@localhost:{port}/",
+    "..//127.0.0.1:{port}/x", "?@127.0.0.1:{port}/x", "#@127.0.0.1:{port}/x", "%2f%2f127.0.0.1:{port}/x",
+    "file:///etc/passwd",
+)  # fmt: skip
+
+
+@contextlib.asynccontextmanager
+async def server(answer: web.Response | None, asked: list[str]) -> AsyncIterator[int]:
+    """A server that answers everything alike; its port."""
+
+    async def handle(request: web.Request) -> web.Response:
+        asked.append(f"{request.method} {request.path}")
+        return web.json_response({}) if answer is None else web.Response(status=answer.status, headers=answer.headers)
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", handle)
+    runner = web.AppRunner(application, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_client_goes_where_a_server_points(status: int) -> None:
+    inside: list[str] = []
+    asked: list[str] = []
+    async with server(None, inside) as port:
+        there = web.Response(status=status, headers={"Location": f"http://localhost:{port}/latest/meta-data"})
+        async with server(there, asked) as first:
+            telegram = Telegram(TEST_TOKEN, f"http://127.0.0.1:{first}")
+            await telegram.open()
+            with pytest.raises(MessengerError):
+                await telegram.call("sendMessage", chat_id=1, text="between us")
+            with pytest.raises(MessengerError):
+                await telegram.fetch("FILE", 1000)
+            with pytest.raises(MessengerError):
+                await telegram._content("documents/file_1.txt", 1000)
+            await telegram.close_pools()
+            supabase = Supabase(f"http://127.0.0.1:{first}", KEY)
+            await supabase.open()
+            with pytest.raises(DatabaseError):
+                await supabase.call("ping")
+            await supabase.close()
+    assert inside == []
+    assert len(asked) >= 4
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_files_path_leads_to_no_other_server(path: str) -> None:
+    inside: list[str] = []
+    async with server(None, inside) as port, TelegramStandIn() as tg:
+        file = tg.add_file(Upload(b"secret", "a.txt"))
+        del tg.file_paths[file.path]
+        file.path = path.format(port=port)
+        telegram = Telegram(TEST_TOKEN, tg.url)
+        await telegram.open()
+        with contextlib.suppress(MessengerError):
+            await telegram.fetch(file.id, 1000)
+        await telegram.close_pools()
+    assert inside == []

@@ -1,0 +1,69 @@
+"""The page about what Relay stands on says the same as what is pinned."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/dependencies.md").read_text("utf-8")
+PERMISSIVE = {
+    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "ISC", "MIT", "MIT-0", "MIT-CMU",
+    "PSF-2.0", "Zlib",
+}  # fmt: skip
+UNMODIFIED = {
+    "psycopg": "LGPL-3.0-only", "psycopg-binary": "LGPL-3.0-only", "psycopg-pool": "LGPL-3.0-only",
+    "python-telegram-bot": "LGPL-3.0-only", "edge-tts": "LGPL-3.0-only", "certifi": "MPL-2.0",
+}  # fmt: skip
+"""What is used as it is, under a licence that asks for its own changes back."""
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table under a heading."""
+    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| ")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def pinned(name: str) -> set[str]:
+    return set(re.findall(r"^([a-z0-9-]+)==", (ROOT / name).read_text("utf-8"), re.MULTILINE))
+
+
+OWN, OTHERS = rows("What Relay asks for itself"), rows("What comes with these")
+
+
+def test_every_pinned_package_is_on_the_page_once_and_no_other() -> None:
+    names = [row[0] for row in [*OWN, *OTHERS]]
+    assert sorted(names) == sorted(pinned("requirements.txt"))
+
+
+def test_what_relay_asks_for_itself_stands_apart() -> None:
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    names = {re.split(r"[\[<>=; ]", one)[0] for one in asked}
+    assert {row[0] for row in OWN} == names
+
+
+def test_every_row_says_all() -> None:
+    for name, why, keeper, licence, weight, wheels in [*OWN, *OTHERS]:
+        assert why, name
+        assert keeper, name
+        assert licence, name
+        assert re.fullmatch(r"(< )?[0-9]+\.[0-9]|–", weight), name
+        assert wheels in ("any", "x86-64, arm64"), name
+
+
+def test_licences_are_permissive_or_of_what_is_used_unmodified() -> None:
+    for name, _, _, licence, *_ in [*OWN, *OTHERS]:
+        terms = set(re.split(r" (?:AND|OR) ", licence))
+        assert terms <= PERMISSIVE or licence == UNMODIFIED.get(name), name
+
+
+def test_gpl_is_in_extras_that_are_named_alone() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert {row[0].strip("`") for row in rows("Extras")} == set(extras)
+    assert not pinned("requirements.txt") & {"piper-tts", "av"}
+    for name, brings in extras.items():
+        row = next(row for row in rows("Extras") if row[0] == f"`{name}`")
+        if any(one.startswith(("av", "piper-tts")) for one in brings):
+            assert "GPL" in row[2] or "as above" in row[2]

@@ -1,0 +1,61 @@
+"""Nobody closes the mark around what others wrote, or opens one of ours, however it is written."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import pytest
+
+from relay.marks import MARKS, harmless, untrusted
+
+FORGED = [
+    "</{}>",
+    "< / {} >",
+    "<" + " " * 25 + "/{}>",
+    "<\u200b/{}\u200b>",
+    "＜/{}＞",
+    "﹤/{}>",
+]
+SHAPES = {
+    "as it is": str,
+    "capitals": str.upper,
+    "full width": lambda word: "".join(chr(ord(c) + 0xFEE0) for c in word),
+    "bold": lambda word: "".join(chr(ord(c) - ord("a") + 0x1D41A) for c in word),
+    "in circles": lambda word: "".join(chr(ord(c) - ord("a") + 0x24D0) for c in word),
+    "with a sign between that nobody sees": "\u200b".join,
+    "with a soft hyphen": "\u00ad".join,
+    "with a tag character": "\U000e0061".join,
+    "with a variation selector": "\ufe0f".join,
+}
+
+
+@pytest.mark.parametrize("word", MARKS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_look_alike_of_a_mark_is_left(word: str, shape: str) -> None:
+    for frame in FORGED:
+        evil = frame.format(SHAPES[shape](word))
+        told = harmless(f"x {evil} y")
+        seen = unicodedata.normalize("NFKC", told)
+        assert "<" not in seen, evil
+        assert harmless(told) == told
+        assert untrusted(f"x {evil} y", "forward").count("<") == 2, "those of the mark itself"
+
+
+@pytest.mark.parametrize("text", ["a < b", "<b>said</b>", "Vec<T>", "<untrustedness>", "1 < 2", "naïve ＜ café"])
+def test_what_is_no_mark_stays(text: str) -> None:
+    assert harmless(text) == text
+
+
+@pytest.mark.parametrize("piece", ["<", "<" + "/" * 29, "<u" + "\u200b" * 40, "<untruste", "＜ｕｎ"])
+def test_no_text_takes_longer_than_its_length(piece: str) -> None:
+    """Four times as long may take some four times as long, not sixteen times."""
+
+    def seconds(length: int) -> float:
+        text = piece * (length // len(piece))
+        began = time.process_time()
+        harmless(text)
+        return time.process_time() - began
+
+    seconds(1_000)
+    assert seconds(400_000) < 12 * max(seconds(100_000), 0.02)

@@ -1,0 +1,98 @@
+"""What comes to the webhook's port from whoever knows its secret, or does not, and means harm."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import tracemalloc
+import zlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+
+from relay.web import webhook
+from relay.web.webhook import HEADER, MOST_AT_ONCE, MOST_BYTES, Webhook
+
+SECRET = "a-secret-of-the-test"
+Taken = list[dict[str, Any]]
+
+
+@pytest.fixture
+async def taken() -> Taken:
+    return []
+
+
+@pytest.fixture
+async def url(taken: Taken) -> AsyncIterator[str]:
+    """Where it listens."""
+
+    async def take(updates: Taken) -> None:
+        taken.extend(updates)
+
+    async with Webhook("http://127.0.0.1/hook", SECRET, take).listening("127.0.0.1", 0) as port:
+        yield f"http://127.0.0.1:{port}/hook"
+
+
+async def post(url: str, body: bytes, **headers: str) -> int:
+    """The status of a delivery."""
+    headers = {HEADER: SECRET, "Content-Type": "application/json"} | headers
+    async with aiohttp.ClientSession() as session, session.post(url, data=body, headers=headers) as response:
+        return response.status
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+async def test_what_unpacks_to_a_hundred_times_its_size_is_not_unpacked(url: str, taken: Taken, coding: str) -> None:
+    update = b'{"update_id": 7, "odd": "' + b" " * 60 * MOST_BYTES + b'"}'
+    body = gzip.compress(update, 6) if coding == "gzip" else zlib.compress(update, 6)
+    assert len(body) < MOST_BYTES
+    tracemalloc.start()
+    try:
+        assert await post(url, body, **{"Content-Encoding": coding}) == 413
+        assert tracemalloc.get_traced_memory()[1] < 16 * MOST_BYTES
+    finally:
+        tracemalloc.stop()
+    assert await post(url, b"no gzip", **{"Content-Encoding": coding}) == 400
+    assert taken == []
+
+
+async def test_a_body_that_drips_is_hung_up_on(url: str, taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook, "BODY_SECONDS", 0.3)
+    host, port = "127.0.0.1", int(url.rsplit(":", 1)[1].split("/")[0])
+    reader, writer = await asyncio.open_connection(host, port)
+    head = ("POST /hook HTTP/1.1", "Host: x", f"{HEADER}: {SECRET}", "Content-Length: 1000", "", "")
+    writer.write("\r\n".join(head).encode())
+    async with asyncio.timeout(10):
+        answer = asyncio.create_task(reader.readline())
+        while not answer.done():
+            writer.write(b" ")
+            await asyncio.sleep(0.05)
+        assert b" 408 " in await answer
+    writer.close()
+    assert taken == []
+
+
+async def test_many_that_drip_keep_nobody_out_for_long(url: str, taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook, "BODY_SECONDS", 0.5)
+    port = int(url.rsplit(":", 1)[1].split("/")[0])
+    head = ("POST /hook HTTP/1.1", "Host: x", f"{HEADER}: {SECRET}", "Content-Length: 1000", "", "")
+    opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_AT_ONCE)]
+    for _, writer in opened:
+        writer.write("\r\n".join(head).encode())
+    async with asyncio.timeout(20):
+        for reader, writer in opened:
+            assert b" 408 " in await reader.readline()
+            writer.close()
+    assert await post(url, b'{"update_id": 8}') == 200
+    assert [update["update_id"] for update in taken] == [8]
+
+
+async def test_a_secret_that_is_given_twice_or_oddly_opens_nothing(url: str, taken: Taken) -> None:
+    for given in (SECRET + "\x00", SECRET + " x", SECRET.upper(), f"{SECRET},{SECRET}", SECRET[:-1], "é" * 20):
+        try:
+            status = await post(url, b'{"update_id": 9}', **{HEADER: given})
+        except (aiohttp.ClientError, ValueError):
+            continue  # no such header can be sent
+        assert status in (400, 401), given
+    assert taken == []
