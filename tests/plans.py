@@ -14,6 +14,7 @@ from relay.clients.postgres import Postgres
 
 SETTINGS = {"log_min_duration": "0", "log_nested_statements": "on", "log_analyze": "on", "log_timing": "off",
             "log_format": "json"}  # fmt: skip
+READ = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Plans:
         for one in self.told:
             for node in _nodes(one["Plan"]):
                 table = node.get("Relation Name", "")
-                rows = node.get("Actual Rows", 0) + node.get("Rows Removed by Filter", 0)
+                rows = sum(node.get(name, 0) for name in READ)
                 found[table] = max(found.get(table, 0), round(rows))
         return found
 

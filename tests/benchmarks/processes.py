@@ -25,6 +25,7 @@ async def processes(lab: Lab, options: argparse.Namespace) -> list[Row]:
         rates = {}
         for size in (1, 3):
             rates[size], told = await measured(lab, model, size, room, options.seconds)
+            print(f"{size} of {room}: {told}", flush=True)
             rows.append(Row(f"turns/s, {size} of {room} answers at a time, model takes 0.2 s", "", told))
         ratio = rates[3] / rates[1]
         rows.append(Row(f"three processes / one, {room} answers at a time", "≥ 2", f"{ratio:.2f}", ratio >= 2))

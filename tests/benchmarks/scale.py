@@ -66,7 +66,7 @@ class Turns:
         self.store = store
         self.url = superuser_url
         self.random = random.Random(7)
-        self.updates = itertools.count(int(time.time()) * 1000)
+        self.updates = itertools.count(int(time.time() * 1000))
         self.times: dict[str, list[float]] = defaultdict(list)
         with psycopg.connect(superuser_url) as connection:
             rows = connection.execute("select text from relay.message order by id desc limit 2000").fetchall()
