@@ -47,7 +47,7 @@ class Size:
     @property
     def texts(self) -> int:
         """How many different sentences there are."""
-        return min(20_000, self.messages // 10)
+        return min(20_000, self.messages // 40)
 
     def __str__(self) -> str:
         return (
@@ -65,7 +65,7 @@ def fill(url: str, size: Size) -> str:
     """Fills an empty, migrated database as its superuser; one that was filled stays. Returns what is told about that.
     Raises `RuntimeError` when the index is not as the triggers would have made it."""
     with psycopg.connect(url, autocommit=True) as connection:
-        if connection.execute("select from relay.message limit 1").fetchone():
+        if connection.execute("select from relay.message limit 1").fetchone() is not None:
             connection.execute(LEAVE)
             return "filled before"
         took = []
