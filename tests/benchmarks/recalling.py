@@ -18,48 +18,33 @@ from relay.clients.postgres import Postgres
 from relay.memory.store import Store
 from relay.models import Space
 from tests.benchmarks.crowd import FIRST_USER
+from tests.benchmarks.generated import chosen, fill, one
 from tests.benchmarks.lab import PEOPLE, Child, Lab, Row, median, p95, polling
-from tests.benchmarks.scale import fill
 from tests.month import written
 
 LARGEST = Space("private", owner_id=FIRST_USER)
 MODEL = "benchmark"
 VECTORS = Path(__file__).with_name("vectors.sql")
-STEP = 20_000
 BACKLOG_OWNER = FIRST_USER + PEOPLE - 1
 """Whose month waits to be judged and indexed while others talk."""
 
 
 async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Questions to the largest space: 100,000 messages and 10,000 memories, in a database of the bounds' size."""
-    options.facts = 2 * options.memories  # half of them are the largest's
+    """Questions to the largest space, of 100,000 messages and 10,000 memories, in a database of the bounds' size."""
     server = EmbeddedPostgres(options.data or lab.folder / "data")
     database = Postgres(await server.start(), pooled=False)
     await database.open()
     try:
         await migrate.migrate(database, database.run)
-        filled = fill(server.superuser_url, options)
-        store = Store(database, str(uuid.uuid4()))
-        indexed = await index(store)
-        asked = Questions(store, server.superuser_url, options)
-        rows = [
-            Row(f"recall: {options.messages:,} messages, {options.facts:,} memories in all", "", f"{filled}; {indexed}")
-        ]
+        filled = fill(server.superuser_url, chosen(options))
+        asked = Questions(Store(database, str(uuid.uuid4())), server.superuser_url, options)
+        rows = [Row(f"recall: {chosen(options)}, {asked.embedded:,} vectors", "", filled)]
         for kind in ("words", "words and vector") if options.vectors else ("words",):
             rows += await asked.measure(kind, options.turns)
     finally:
         await database.close()
         await server.stop()
     return rows
-
-
-async def index(store: Store) -> str:
-    """Enters what was filled in without triggers. Returns what is told about that."""
-    started, entered = time.monotonic(), 0
-    while made := await store.index_missing(STEP):
-        entered += made
-        print(f"\rindexed {entered:,} ", end="", flush=True)
-    return f"indexed in {time.monotonic() - started:.0f} s" if entered else "indexed before"
 
 
 class Questions:
@@ -73,10 +58,11 @@ class Questions:
             self.texts = [text for (text,) in rows.fetchall()]
             self.vectors: list[str] = []
             if options.vectors:
-                connection.execute(VECTORS.read_text("utf-8").encode())
+                connection.execute((VECTORS.read_text("utf-8") % {"spaces": options.embedded_spaces}).encode())
                 near = connection.execute("select vector::text from relay.embedding where space_id = 1 limit 500")
                 self.vectors = [vector for (vector,) in near.fetchall()]
-            connection.execute("vacuum analyze")
+                connection.execute("vacuum analyze relay.embedding")
+            self.embedded = one(connection, "select count(*) from relay.embedding")
 
     async def measure(self, kind: str, turns: int) -> list[Row]:
         """Asks as a turn does, as the model's tool does, and as /search does."""

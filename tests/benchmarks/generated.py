@@ -1,0 +1,146 @@
+"""A big database, always the same: `python -m tests.benchmarks.generated FOLDER` makes one and keeps it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from relay import migrate
+from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.postgres import Postgres
+
+HERE = Path(__file__).parent
+LEAVE = """update relay.turn set status = 'done' where status in ('working', 'answered');
+update relay.inbox set status = 'done' where status = 'pending';
+update relay.lane set due_at = null, open_turn_id = null where due_at is not null or open_turn_id is not null"""
+"""What a run that was cut off had begun."""
+ROWS = """select space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at, language,
+    words::text, length, asks, dated, digest from relay.entry where (kind, source_id) in (select * from sample)
+    order by kind, source_id, part"""
+SAMPLE = """create temp table sample on commit drop as
+    select 'message' as kind, id from (select id from relay.message order by md5(id::text) limit 300) m
+    union all select 'memory', id from (select id from relay.memory order by md5(id::text) limit 100) k
+    union all select 'summary', id from (select id from relay.summary order by md5(id::text) limit 50) y"""
+WRONG_NUMBERS = """select count(*) from (
+    select word, count(*) as entries from relay.entry e, relay.counted_words(e) where e.space_id = %(space)s group by 1
+    ) made full join (select word, entries from relay.lexeme where space_id = %(space)s) kept using (word)
+    where made.entries is distinct from kept.entries"""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is: of everything, and of messages in the largest space, which has that share of the memories."""
+
+    messages: int = 1_000_000
+    memories: int = 100_000
+    threads: int = 10_000
+    spaces: int = 1_000
+    largest: int = 100_000
+
+    @property
+    def texts(self) -> int:
+        """How many different sentences there are."""
+        return min(20_000, self.messages // 40)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.messages:,} messages, {self.memories:,} memories, {self.threads:,} threads, {self.spaces:,} spaces"
+            f" (the largest with {self.largest:,} messages)"
+        )
+
+
+def chosen(options: argparse.Namespace) -> Size:
+    """The size that a command line asks for."""
+    return Size(**{name: getattr(options, name) for name in Size.__dataclass_fields__})
+
+
+def fill(url: str, size: Size) -> str:
+    """Fills an empty, migrated database as its superuser; one that was filled stays. Returns what is told about that.
+    Raises `RuntimeError` when the index is not as the triggers would have made it."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        if connection.execute("select from relay.message limit 1").fetchone() is not None:
+            connection.execute(LEAVE)
+            return "filled before"
+        took = []
+        connection.execute("alter system set max_wal_size = '8GB'")
+        connection.execute("select pg_reload_conf()")
+        for script in ("filling.sql", "indexing.sql"):
+            started = time.monotonic()
+            text = (HERE / script).read_text("utf-8")
+            connection.execute(
+                (text % {**asdict(size), "texts": size.texts} if script == "filling.sql" else text).encode()
+            )
+            took.append(f"{script} {time.monotonic() - started:.0f} s")
+        started = time.monotonic()
+        connection.execute("vacuum")
+        connection.execute("alter system reset max_wal_size")
+        connection.execute("select pg_reload_conf()")
+        took.append(f"vacuum {time.monotonic() - started:.0f} s")
+        check(connection)
+        bytes_ = one(connection, "select pg_database_size(current_database())")
+        return f"{', '.join(took)}; {bytes_ / 1e9:.1f} GB"
+
+
+def check(connection: psycopg.Connection[Any]) -> None:
+    """Raises `RuntimeError` unless a sample of the index is what the product makes of the same rows."""
+    with suppress(psycopg.Rollback), connection.transaction():
+        connection.execute("set local session_replication_role = origin")
+        connection.execute(SAMPLE)
+        there = connection.execute(ROWS).fetchall()
+        connection.execute("delete from relay.entry where (kind, source_id) in (select * from sample)")
+        connection.execute("select relay.reindex(kind, id) from sample")
+        if there != connection.execute(ROWS).fetchall() or len(there) < 2:
+            raise RuntimeError("The generated index is not what the triggers make of the same rows.")
+        raise psycopg.Rollback
+    last = one(connection, "select max(id) from relay.space")
+    if wrong := one(connection, WRONG_NUMBERS, space=last):
+        raise RuntimeError(f"The generated numbers of {wrong} words are not those of the entries.")
+
+
+def one(connection: psycopg.Connection[Any], statement: str, **values: Any) -> int:
+    """The number that a statement returns."""
+    row = connection.execute(statement.encode(), values).fetchone()
+    if row is None:
+        raise RuntimeError(statement)
+    return int(row[0])
+
+
+async def made(folder: Path, size: Size) -> str:
+    """Makes the database in a folder, and ends its server."""
+    server = EmbeddedPostgres(folder)
+    database = Postgres(await server.start(), pooled=False)
+    await database.open()
+    try:
+        await migrate.migrate(database, database.run)
+        return await asyncio.to_thread(fill, server.superuser_url, size)
+    finally:
+        await database.close()
+        await server.stop()
+
+
+def sizes(parser: argparse.ArgumentParser) -> None:
+    """Gives a command line the options that say how much there is."""
+    told = {
+        "messages": "messages in the database",
+        "memories": "memories in the database",
+        "threads": "threads, the same number for each person",
+        "spaces": "people, each with a space",
+        "largest": "messages of the first of them",
+    }
+    for name, text in told.items():
+        parser.add_argument(f"--{name}", type=int, default=getattr(Size, name), help=f"big database: {text}")
+
+
+if __name__ == "__main__":
+    reader = argparse.ArgumentParser(prog="python -m tests.benchmarks.generated", description=__doc__)
+    reader.add_argument("folder", type=Path)
+    sizes(reader)
+    arguments = reader.parse_args()
+    print(chosen(arguments), asyncio.run(made(arguments.folder, chosen(arguments))), sep=": ")

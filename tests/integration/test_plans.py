@@ -1,0 +1,127 @@
+"""What a reply waits for reads no table from end to end, however much there is: seen in the plans of the statements
+inside the functions, in a database of 20,000 messages in 20 spaces."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import psycopg
+import pytest
+
+from relay.memory.store import Store
+from relay.models import Space
+from tests.benchmarks.crowd import FIRST_USER
+from tests.benchmarks.generated import Size, fill
+from tests.benchmarks.scale import BOT, Turns
+from tests.integration.conftest import TEMPLATE, Server
+from tests.plans import Plans, plans
+
+SIZE = Size(messages=20_000, memories=2_000, threads=200, spaces=20, largest=2_000)
+LARGEST = Space("private", owner_id=FIRST_USER)
+FEW = {
+    "duty": "a row for each process and job",
+    "erasure": "those that are under way",
+    "incident": "what admins were told",
+    "move": "one row",
+    "soul": "the versions of one text",
+    "soul_draft": "those versions before they were",
+}
+"""Tables that do not grow with use: they may be read as a whole."""
+LEARN = {"action": "learn", "kind": "fact", "subject_id": FIRST_USER, "subject": "Ada", "content": "Ada keeps 3 bees",
+         "importance": 5, "tags": [], "derivation": {}}  # fmt: skip
+MODES = ["auto", "force_generic_plan"]
+
+
+@pytest.fixture(scope="module")
+def grown(embedded: Server) -> Iterator[str]:
+    """The superuser's URL of a database in which much was said."""
+    name = embedded.create(TEMPLATE)
+    url = embedded.url(name, superuser=True)
+    fill(url, SIZE)
+    yield url
+    embedded.drop(name)
+
+
+@asynccontextmanager
+async def watched(url: str, mode: str = "auto") -> AsyncIterator[tuple[Plans, Turns]]:
+    """Turns whose plans are told. A table is only scanned where no index serves."""
+    async with plans(url, enable_seqscan="off", plan_cache_mode=mode) as told:
+        yield told, Turns(Store(told.database, str(uuid.uuid4())), url)
+
+
+def from_end_to_end(url: str, told: Plans) -> dict[str, str]:
+    """The tables that grow of which much more was read than the largest space has (a tenth), by a scan or along an
+    index, each with how."""
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "select relname, reltuples from pg_class where relnamespace = 'relay'::regnamespace and relkind = 'r'"
+        ).fetchall()
+    read = told.read()
+    whole = {name: f"{read[name]} rows" for name, rows in rows if rows > 500 and read.get(name, 0) > rows / 8}
+    return {name: how for name, how in {**whole, **told.scans()}.items() if name not in FEW}
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_turn_scans_nothing_that_grows(grown: str, mode: str) -> None:
+    async with watched(grown, mode) as (told, turns):
+        for _ in range(3):
+            await turns.turn(FIRST_USER)
+            await turns.turn(FIRST_USER + 7)
+        assert from_end_to_end(grown, told) == {}
+        assert {"message", "turn", "inbox", "memory", "entry", "lane"} <= set(told.read()), "the plans were seen"
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: str) -> None:
+    async with watched(grown, mode) as (told, turns):
+        store = turns.store
+        for _ in range(5):
+            await turns.turn(FIRST_USER + 3, [LEARN, {"action": "forget", "content": "bees"}])
+        work, _ = await store.claim_judging(4, 60)
+        assert work
+        one = work[0]
+        await store.near_memories(one["space_id"], [{**LEARN, "vector": None, "model": None}], 5)
+        finding = {**LEARN, "content": "Ada has sold her car", "evidence": [one["messages"][0]["id"]], "confidence": 1}
+        result = {"after": one["after"], "again": one["again"], "through": one["through"], "fallback": False,
+                  "findings": [finding], "again_seconds": 60}  # fmt: skip
+        assert await store.keep_judged(one["thread_id"], result)
+        await store.claim_announcements(BOT, 4, 60)
+        for owed in await store.claim_summaries(4, 60):
+            said = owed["messages"]
+            made = {"text": "Much was said.", "from_message_id": said[0]["id"], "message_count": len(said),
+                    "settings": {}, "model": "m", "usage": {}, "tainted": False,
+                    "previous_id": owed["previous"]["id"]}  # fmt: skip
+            assert await store.store_summary(owed["due_id"], made)
+        await store.claim(BOT, 8, [])
+        assert from_end_to_end(grown, told) == {}
+        assert {"judging", "memory_change", "summary_due", "summary"} <= set(told.read()), "the plans were seen"
+
+
+async def test_pages_of_memory_and_a_search_scan_nothing_that_grows(grown: str) -> None:
+    async with watched(grown) as (told, turns):
+        await turns.store.memories(LARGEST, 0, 8)
+        await turns.store.memories(LARGEST, 190, 8, {"words": "submarine"})
+        await turns.store.history(LARGEST, False, 0, 8, FIRST_USER, True)
+        await turns.store.history(LARGEST, True, 0, 8, FIRST_USER, True)
+        assert from_end_to_end(grown, told) == {}
+        assert {"memory", "memory_change"} <= set(told.read()), "the plans were seen"
+
+
+@pytest.mark.parametrize(
+    ("index", "table"),
+    [("message_thread", "message"), ("inbox_pending", "inbox"), ("entry_words", "entry"), ("turn_open", "turn")],
+)
+async def test_a_missing_index_is_noticed(grown: str, index: str, table: str) -> None:
+    with psycopg.connect(grown, autocommit=True) as connection:
+        (definition,) = (
+            connection.execute(f"select pg_get_indexdef('relay.{index}'::regclass)".encode()).fetchone() or ()
+        )
+        connection.execute(f"drop index relay.{index}".encode())
+        try:
+            async with watched(grown) as (told, turns):
+                await turns.turn(FIRST_USER + 11)
+                assert table in from_end_to_end(grown, told)
+        finally:
+            connection.execute(definition.encode())
