@@ -53,17 +53,17 @@ end $$;
 create or replace function relay.recent_messages(p_thread relay.thread, p_before bigint, p_budget integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with latest as (
+    with newest as materialized (
         select id, role, user_id, name, text, blocks, untrusted, tainted, created_at,
-            length(case role when 'user' then blocks::text else text end) as size,
-            sum(length(case role when 'user' then blocks::text else text end)) over (order by id desc) as used
-        from (
-            select * from message
-            where thread_id = p_thread.id and status <> 'replaced' and id < p_before
-                and id >= greatest(p_thread.context_from, p_thread.window_from)
-            order by id desc limit 200) newest)
-    select coalesce(jsonb_agg(to_jsonb(l) - 'used' - 'size' order by l.id), '[]')
-    from latest l where l.used - l.size <= p_budget
+            length(case role when 'user' then blocks::text else text end) as size
+        from message
+        where thread_id = p_thread.id and status <> 'replaced' and id < p_before
+            and id >= greatest(p_thread.context_from, p_thread.window_from)
+        order by id desc limit 200),
+    latest as (select *, sum(size) over (order by id desc rows unbounded preceding) as used from newest)
+    select coalesce(jsonb_agg(jsonb_build_object('id', id, 'role', role, 'user_id', user_id, 'name', name, 'text', text,
+        'blocks', blocks, 'untrusted', untrusted, 'tainted', tainted, 'created_at', created_at) order by id), '[]')
+    from latest where used - size <= p_budget
 $$;
 
 -- Saves the user's message of this turn with its documents (again, when the turn runs again) and returns its id.
@@ -119,7 +119,8 @@ begin
 end $$;
 
 -- Saves the user's message and loads what the prompt is made of, in one call, and with `spent_since` what was spent since
--- then. Running it again changes nothing more.
+-- then. Running it again changes nothing more, so that nobody waits for the disk here: where the server dies with what
+-- it saved, the turn, which intake has put on the disk, begins again, and nothing of it was seen by anybody.
 create or replace function public.relay_begin(p_turn_id bigint, p_fence bigint, p_input jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -131,6 +132,7 @@ declare
     budget integer;
     private_in bigint := coalesce(held.session_id, relay.said_off_record(held.id, (p_input ->> 'idle_hours')::integer));
 begin
+    perform set_config('synchronous_commit', 'off', true);
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     budget := case when own.recalls then (p_input ->> 'memory_budget')::integer else 0 end;
@@ -216,6 +218,8 @@ end $$;
 -- Saves the answer, applies what it asked of memory (in a tainted turn, or with `ask`, that waits for the user's tap;
 -- nothing, where its user may not use the bot any more), counts the exchange, keeps what it cost: all of it or nothing.
 -- A warning about the budget is told once since `warned_since`. Running it again returns what the first time did.
+-- Nobody waits for the disk here either: the answer is shown once relay_deliver has stored its parts, which waits for
+-- all that was committed before it. Where the server dies between the two, the turn is answered anew.
 create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -225,6 +229,7 @@ declare
     why text := relay.unlearned_why(held.space_id, held.thread_id, held.session_id);
     signs jsonb := relay.signs_of(held, why, p_reply -> 'actions' <> '[]');
 begin
+    perform set_config('synchronous_commit', 'off', true);
     if held.status = 'working' then
         if p_reply -> 'blocks' <> '[]' then
             insert into message (space_id, thread_id, session_id, turn_id, role, user_id, text, blocks, status, tainted)
