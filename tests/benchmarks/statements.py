@@ -68,7 +68,9 @@ async def watched(lab: Lab, options: argparse.Namespace, connection: psycopg.Con
     await tg.post("/_bench/hush")
     rows = [
         Row(f"statements: {turns:.0f} turns", "", f"{1000 * used / turns:.1f} ms of CPU a turn"),
-        Row("log, syncs, commits a turn", "", f"{log / turns / 1000:.1f} kB, {syncs / turns:.2f}, {commits / turns:.2f}"),
+        Row(
+            "log, syncs, commits a turn", "", f"{log / turns / 1000:.1f} kB, {syncs / turns:.2f}, {commits / turns:.2f}"
+        ),
         Row("calls, statements, plans a turn", "", f"{called / turns:.1f}, {run / turns:.0f}, {planned / turns:.1f}"),
         Row("executing, of it planning", "", f"{executing / turns:.2f} ms, {planning / turns:.2f} ms"),
     ]
