@@ -40,7 +40,9 @@ begin
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
             preview = false, message_id = excluded.message_id;
-        perform relay.take_over_parts(held);
+        if held.replaces_turn_id is not null then
+            perform relay.take_over_parts(held);
+        end if;
         if cardinality(uncertain) = 0 then
             perform relay.mark_sending(held.id, 1);
         end if;

@@ -2,22 +2,35 @@
 -- parts of documents, and kept right by triggers.
 
 -- The language of a text, as Postgres names it: of which its beginning has the most stop words (they are short). simple:
--- it has none of any.
+-- it has none of any. One expression for each language: a loop over them takes three times as long.
 create or replace function relay.language_of(p_text text) returns text
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
-    stems constant regdictionary[] := array['english_stem', 'german_stem', 'french_stem', 'spanish_stem', 'italian_stem',
-        'portuguese_stem', 'dutch_stem', 'russian_stem', 'swedish_stem', 'norwegian_stem', 'danish_stem',
-        'finnish_stem', 'hungarian_stem', 'turkish_stem'];
-    short constant text[] := array(
-        select word from unnest(regexp_split_to_array(lower(left(p_text, 600)), '[^[:alpha:]]+')) as word
-        where length(word) between 1 and 7 limit 40);
-    found text;
+    languages constant text[] := array['english', 'german', 'french', 'spanish', 'italian', 'portuguese', 'dutch',
+        'russian', 'swedish', 'norwegian', 'danish', 'finnish', 'hungarian', 'turkish'];
+    stops bigint[];
+    most bigint;
 begin
-    select left(stem::text, -5) into found
-    from unnest(stems) with ordinality as s (stem, place), unnest(short) as word
-    where ts_lexize(stem, word) = '{}' group by stem, place order by count(*) desc, place limit 1;
-    return coalesce(found, 'simple');
+    select array[
+        count(*) filter (where ts_lexize('english_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('german_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('french_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('spanish_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('italian_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('portuguese_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('dutch_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('russian_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('swedish_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('norwegian_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('danish_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('finnish_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('hungarian_stem', word) = '{}'),
+        count(*) filter (where ts_lexize('turkish_stem', word) = '{}')] into stops
+    from (
+        select word from unnest(regexp_split_to_array(lower(left(p_text, 600)), '[^[:alpha:]]+')) as word
+        where length(word) between 1 and 7 limit 40) short;
+    select max(one) into most from unnest(stops) as one;
+    return case when most > 0 then languages[array_position(stops, most)] else 'simple' end;
 end $$;
 
 -- Whether the beginning of a text names a time, in the languages that most people write.
@@ -179,6 +192,9 @@ end $$;
 create or replace function relay.entries_changed() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
+    if not exists (select from made) then
+        return null;  -- the statement changed no row
+    end if;
     insert into lexeme_change (space_id, word, change)
     select space_id, word, sum(change) from (
         select gone.space_id, w.word, -1 as change from gone, relay.counted_words(gone::entry) w
@@ -193,6 +209,9 @@ end $$;
 create or replace function relay.entries_gone() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
+    if not exists (select from gone) then
+        return null;  -- the statement changed no row
+    end if;
     insert into lexeme_change (space_id, word, change)
     select gone.space_id, w.word, -count(*) from gone, relay.counted_words(gone::entry) w group by gone.space_id, w.word;
     return null;

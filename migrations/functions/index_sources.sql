@@ -6,6 +6,11 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := coalesce(new.id, old.id);
 begin
+    if tg_op = 'INSERT' then
+        perform relay.enter('message', array[own], array[null::integer])
+        where current_setting('relay.index', true) is distinct from 'later';  -- it can have no entry that is to go
+        return null;
+    end if;
     perform relay.reindex('message', own);
     if tg_op = 'UPDATE' then
         perform relay.reindex('part', d.id) from document d where d.message_id = own;
@@ -134,7 +139,8 @@ end $$;
 
 -- Makes the entries that are missing, of up to p_limit sources and for a second: of long documents, and where what is
 -- there was not indexed when it was written (by an earlier version, in a move, from a backup). Returns how many sources
--- were looked at: 0 when everything is indexed.
+-- were looked at while there may be more, else how many were entered: what is said meanwhile enters itself, and is no
+-- reason to go on.
 create or replace function public.relay_index_missing(p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -143,9 +149,11 @@ declare
     ids bigint[];
     parts integer[];
     looked integer;
+    entered integer;
 begin
     perform pg_advisory_xact_lock(hashtext('relay.index_missing'));
     looked := relay.index_documents();
+    entered := looked;
     foreach own.kind in array kinds loop
         select p.after_id, p.after_part into own.after_id, own.after_part from index_progress p where p.kind = own.kind;
         own.after_id := coalesce(own.after_id, 0);
@@ -155,17 +163,19 @@ begin
             select array_agg(u.id order by u.id, u.part), array_agg(u.part order by u.id, u.part) into ids, parts
             from relay.unindexed(own.kind, own.after_id, own.after_part, least(20, p_limit - looked)) u;
             exit when ids is null;
-            perform relay.enter(own.kind, array_agg(u.id), array_agg(u.part))
-            from unnest(ids, parts) as u (id, part)
-            where not exists (
-                select from entry e where e.kind = own.kind and e.source_id = u.id and e.part = u.part);
             own.after_id := ids[cardinality(ids)];
             own.after_part := parts[cardinality(parts)];
             looked := looked + cardinality(ids);
+            select array_agg(u.id), array_agg(u.part) into ids, parts from unnest(ids, parts) as u (id, part)
+            where not exists (
+                select from entry e where e.kind = own.kind and e.source_id = u.id and e.part = u.part);
+            perform relay.enter(own.kind, ids, parts);
+            entered := entered + coalesce(cardinality(ids), 0);
         end loop;
         insert into index_progress values (own.kind, own.after_id, own.after_part)
         on conflict (kind) do update set after_id = excluded.after_id, after_part = excluded.after_part;
     end loop;
     perform relay.add_up_words(20000);
-    return to_jsonb(looked);
+    return to_jsonb(case when looked < p_limit and clock_timestamp() <= statement_timestamp() + interval '1 second'
+        then entered else looked end);
 end $$;

@@ -26,11 +26,18 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     polling duty;
 begin
-    update duty set lease_until = now() + make_interval(secs => p_lease_seconds)
-    where name = 'poll:' || p_bot_id and lease_owner = p_worker
-        and (lease_until < now() + make_interval(secs => p_lease_seconds * 0.8)
-            or lease_until > now() + interval '15 minutes');
     select * into polling from duty where name = 'poll:' || p_bot_id;
+    if polling.lease_owner = p_worker and polling.lease_until
+        not between now() + make_interval(secs => p_lease_seconds * 0.8) and now() + interval '15 minutes'
+    then
+        update duty set lease_until = now() + make_interval(secs => p_lease_seconds)
+        where name = polling.name and lease_owner = p_worker
+        returning * into polling;
+        -- Another process may have taken it meanwhile.
+        if not found then
+            select * into polling from duty where name = 'poll:' || p_bot_id;
+        end if;
+    end if;
     return case when polling.lease_until between now() and now() + interval '15 minutes'
         then polling.lease_owner = p_worker end;
 end $$;

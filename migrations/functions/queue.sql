@@ -76,7 +76,7 @@ returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     claimed jsonb := '[]';
-    lost jsonb := relay.renew(p_worker, p_running, p_lease_seconds);
+    lost jsonb := case when p_running = '[]' then p_running else relay.renew(p_worker, p_running, p_lease_seconds) end;
     one turn;
     lane_id bigint;
     wait real;
@@ -116,7 +116,7 @@ begin
             where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null))
         - clock_timestamp()) into wait;
     perform relay.keep_serving(p_worker, p_lease_seconds);
-    return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost, 'stopped', relay.stopped(p_running),
+    return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost, 'stopped', case when p_running = '[]' then p_running else relay.stopped(p_running) end,
         'owed', relay.work_owed(p_bot_id), 'polls', relay.renew_polling(p_bot_id, p_worker, p_lease_seconds));
 end $$;
 
@@ -220,6 +220,15 @@ begin
     return result || jsonb_build_object('stored', stored, 'turns', controls || (result -> 'turns'));
 end $$;
 
+-- A request as it is kept once its turn is over. Without what a file held: an export lying here would outlive what it was
+-- made of. Without what was said aloud: that is in its message. Without the link of an invitation: whoever has it gets in.
+create or replace function relay.kept_request(p_request jsonb) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select case when p_request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}' then jsonb_set(kept, '{text}', to_jsonb(
+            regexp_replace(p_request ->> 'text', '(\?start=)[A-Za-z0-9_-]{22}', '\1…', 'g'))) else kept end
+    from (select p_request #- '{file,content}' #- '{say,text}' as kept) shorter
+$$;
+
 -- Ends a turn for good and lets its lane go on.
 create or replace function relay.close_turn(p_turn_id bigint, p_status text, p_error text) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -232,19 +241,14 @@ begin
     update inbox set status = p_status, error = p_error,
         payload = case when p_status = 'failed' then payload end
     where turn_id = p_turn_id;
-    update delivery set status = 'failed', error = coalesce(p_error, 'the turn ended first')
-    where turn_id = p_turn_id and status not in ('sent', 'failed');
+    update delivery set status = case when status in ('sent', 'failed') then status else 'failed' end,
+        error = case when status in ('sent', 'failed') then error else coalesce(p_error, 'the turn ended first') end,
+        sending_text = case when request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}' then null else sending_text end,
+        request = relay.kept_request(request)
+    where turn_id = p_turn_id and (status not in ('sent', 'failed') or request <> relay.kept_request(request));
     -- It was off the record, which has ended meanwhile.
     perform relay.erase_private(s.id) from private_turn p join session s on s.id = p.session_id
     where p.id = p_turn_id and s.ended_at is not null;
-    -- What a file held is not kept: an export lying here would outlive what it was made of.
-    update delivery set request = request #- '{file,content}' where turn_id = p_turn_id and request ? 'file';
-    -- What was said aloud is in its message.
-    update delivery set request = request #- '{say,text}' where turn_id = p_turn_id and request ? 'say';
-    -- Nor is the link of an invitation: whoever has it gets in.
-    update delivery set sending_text = null, request = jsonb_set(request, '{text}', to_jsonb(
-        regexp_replace(request ->> 'text', '(\?start=)[A-Za-z0-9_-]{22}', '\1…', 'g')))
-    where turn_id = p_turn_id and request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}';
     -- Locked first, so that the next statement sees what an intake that held the lane has stored.
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;

@@ -230,6 +230,9 @@ begin
     if meant is not null then
         nearest := relay.nearest_entries(p_space_id, meant, p_query ->> 'model', size, breadth);
     end if;
+    if wanted is null and nearest is null then
+        return;
+    end if;
     return query
     with by_words as materialized (
         select * from relay.entries_with_words(

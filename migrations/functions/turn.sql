@@ -53,17 +53,17 @@ end $$;
 create or replace function relay.recent_messages(p_thread relay.thread, p_before bigint, p_budget integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with latest as (
+    with newest as materialized (
         select id, role, user_id, name, text, blocks, untrusted, tainted, created_at,
-            length(case role when 'user' then blocks::text else text end) as size,
-            sum(length(case role when 'user' then blocks::text else text end)) over (order by id desc) as used
-        from (
-            select * from message
-            where thread_id = p_thread.id and status <> 'replaced' and id < p_before
-                and id >= greatest(p_thread.context_from, p_thread.window_from)
-            order by id desc limit 200) newest)
-    select coalesce(jsonb_agg(to_jsonb(l) - 'used' - 'size' order by l.id), '[]')
-    from latest l where l.used - l.size <= p_budget
+            length(case role when 'user' then blocks::text else text end) as size
+        from message
+        where thread_id = p_thread.id and status <> 'replaced' and id < p_before
+            and id >= greatest(p_thread.context_from, p_thread.window_from)
+        order by id desc limit 200),
+    latest as (select *, sum(size) over (order by id desc rows unbounded preceding) as used from newest)
+    select coalesce(jsonb_agg(jsonb_build_object('id', id, 'role', role, 'user_id', user_id, 'name', name, 'text', text,
+        'blocks', blocks, 'untrusted', untrusted, 'tainted', tainted, 'created_at', created_at) order by id), '[]')
+    from latest where used - size <= p_budget
 $$;
 
 -- Saves the user's message of this turn with its documents (again, when the turn runs again) and returns its id.
@@ -85,8 +85,11 @@ begin
         where id = saved;
     end if;
     -- Of a session off the record no document is kept: what the prompt shows of it is all.
-    perform relay.keep_documents(saved, p_thread.space_id, coalesce(p_input -> 'documents', '[]'))
-    where not exists (select from session where id = p_thread.session_id and private);
+    if coalesce(p_input -> 'documents', '[]') <> '[]'
+        and not exists (select from session where id = p_thread.session_id and private)
+    then
+        perform relay.keep_documents(saved, p_thread.space_id, p_input -> 'documents');
+    end if;
     insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, part)
     select (p_input ->> 'bot_id')::bigint, p_thread.chat_id, one.id::bigint, saved, p_turn.id, false,
         p_input -> 'parts' -> (one.place - 1)::integer
@@ -119,9 +122,10 @@ begin
 end $$;
 
 -- Saves the user's message and loads what the prompt is made of, in one call, and with `spent_since` what was spent since
--- then. Running it again changes nothing more.
+-- then. Running it again changes nothing more, so that nobody waits for the disk here: where the server dies with what
+-- it saved, the turn, which intake has put on the disk, begins again, and nothing of it was seen by anybody.
 create or replace function public.relay_begin(p_turn_id bigint, p_fence bigint, p_input jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+language plpgsql set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     own thread;
@@ -131,6 +135,7 @@ declare
     budget integer;
     private_in bigint := coalesce(held.session_id, relay.said_off_record(held.id, (p_input ->> 'idle_hours')::integer));
 begin
+    perform set_config('synchronous_commit', 'off', true);
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     budget := case when own.recalls then (p_input ->> 'memory_budget')::integer else 0 end;
@@ -216,8 +221,10 @@ end $$;
 -- Saves the answer, applies what it asked of memory (in a tainted turn, or with `ask`, that waits for the user's tap;
 -- nothing, where its user may not use the bot any more), counts the exchange, keeps what it cost: all of it or nothing.
 -- A warning about the budget is told once since `warned_since`. Running it again returns what the first time did.
+-- Nobody waits for the disk here either: the answer is shown once relay_deliver has stored its parts, which waits for
+-- all that was committed before it. Where the server dies between the two, the turn is answered anew.
 create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+language plpgsql set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     answer bigint := held.assistant_message_id;
@@ -225,17 +232,21 @@ declare
     why text := relay.unlearned_why(held.space_id, held.thread_id, held.session_id);
     signs jsonb := relay.signs_of(held, why, p_reply -> 'actions' <> '[]');
 begin
+    perform set_config('synchronous_commit', 'off', true);
     if held.status = 'working' then
         if p_reply -> 'blocks' <> '[]' then
             insert into message (space_id, thread_id, session_id, turn_id, role, user_id, text, blocks, status, tainted)
             values (held.space_id, held.thread_id, held.session_id, held.id, 'assistant', held.user_id,
                 p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)
             returning id into answer;
-            perform relay.withdraw_taught(held);
+            if held.replaces_turn_id is not null then
+                perform relay.withdraw_taught(held);
+            end if;
             held.tainted := (p_reply ->> 'tainted')::boolean;
-            applied := relay.apply_actions(held, answer,
-                case when why = 'private' then '[]' else relay.taught(held, p_reply -> 'actions') end,
-                held.tainted or coalesce((p_reply ->> 'ask')::boolean, false));
+            if p_reply -> 'actions' <> '[]' and why is distinct from 'private' then
+                applied := relay.apply_actions(held, answer, relay.taught(held, p_reply -> 'actions'),
+                    held.tainted or coalesce((p_reply ->> 'ask')::boolean, false));
+            end if;
             update message m set status = 'replaced' from turn t
             where t.id = m.turn_id and m.thread_id = held.thread_id and m.id > held.user_message_id
                 and m.id <> answer and m.role = 'assistant' and t.user_message_id = held.user_message_id;
@@ -258,7 +269,9 @@ begin
             tainted = (p_reply ->> 'tainted')::boolean, usage = p_reply -> 'usage',
             prompt = coalesce(prompt, '{}') || coalesce(p_reply -> 'prompt', '{}'),
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
-            told = (p_reply -> 'told') || jsonb_build_object('withdrawn', relay.withdrawn_for(held), 'failed', (p_reply -> 'told' -> 'failed') || (
+            told = (p_reply -> 'told') || jsonb_build_object(
+                'withdrawn', case when held.replaces_turn_id is null then '[]' else relay.withdrawn_for(held) end,
+                'failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
                 || signs
         where id = held.id;
@@ -267,7 +280,10 @@ begin
             case when why is distinct from 'private' then e - 'kind' end
         from jsonb_array_elements(
             coalesce(p_reply -> 'events', '[]') || jsonb_build_object('kind', 'reply', 'message_id', answer)) as e;
-        perform relay.count_uses(coalesce(p_reply -> 'prompt', '{}'));
+        if coalesce(p_reply #> '{prompt,memories}', '[]') || coalesce(p_reply #> '{prompt,recalled_memories}', '[]') <> '[]'
+        then
+            perform relay.count_uses(p_reply -> 'prompt');
+        end if;
     end if;
     return (select t.told || jsonb_build_object('changes', relay.changes_of(t.id)) from turn t where t.id = held.id);
 end $$;

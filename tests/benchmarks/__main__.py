@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import album, chat, processes, recall, recalling, scale, supabase, voice
+from tests.benchmarks import album, chat, processes, recall, recalling, scale, statements, supabase, voice
 from tests.benchmarks.generated import sizes
 from tests.benchmarks.lab import Row, lab
 
@@ -20,6 +20,7 @@ ALL = {
     "memory": chat.idle_memory,
     "cache": chat.cache,
     "album": album.album,
+    "statements": statements.statements,
     "scale": scale.scale,
     "recall": recall.recall,
     "recalling": recalling.recall,
