@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat test test-all lint format bench commands picture requirements build clean
+.PHONY: help run chat test test-all real-model lint format bench commands surface picture requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -52,6 +52,10 @@ commands: ## write the README's tables of commands and settings
 	@sh scripts/setup dev
 	$(BIN)/python -m scripts.commands
 	$(BIN)/python -m scripts.settings
+
+surface: ## write down what others build on, after it changed on purpose
+	@sh scripts/setup dev
+	$(BIN)/python -m scripts.surface
 
 picture: ## make the README's picture from a conversation with a running Relay (needs Chromium)
 	@sh scripts/setup dev
