@@ -21,13 +21,17 @@ TEST = $(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 -rRs --cov --
 
 test: lint ## check and test everything but what needs the speech engines
 	$(BIN)/coverage erase
-	$(TEST) -m "not heavy" $(ARGS)
+	$(TEST) -m "not heavy and not real_model" $(ARGS)
 
 test-all: ## the same with the speech engines, which it installs (1.4 GB); CI runs this
 	@sh scripts/heavy
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/coverage erase
 	RELAY_HEAVY=1 $(TEST) $(ARGS)
+
+real-model: ## talk with a real small model, which it installs (200 MB; builds llama.cpp, some minutes)
+	@sh scripts/real-model
+	$(BIN)/python -m pytest -n 0 -m real_model -s tests/realmodel $(ARGS)
 
 lint: ## style, types, and which module may import which
 	@sh scripts/setup dev
