@@ -39,6 +39,9 @@ class Scheduler:
         self._jobs = list(jobs)
         self.outcomes: dict[str, Outcome] = {}
         """How each job ended when it ran last."""
+        self._running: set[str] = set()
+        self._again: set[str] = set()
+        """Of those that run, which are to run once more."""
         self._scheduler = AsyncIOScheduler(
             timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
@@ -60,14 +63,28 @@ class Scheduler:
         self._scheduler.start()
 
     def write_soon(self) -> None:
-        """Something is due: what does it runs now instead of at the next sweep."""
+        """Something is due: what does it runs now instead of at the next sweep, or, when it runs already, once more."""
         if self._scheduler.running:
             for job in self._jobs:
-                if job.soon:
+                if job.soon and job.name in self._running:
+                    self._again.add(job.name)
+                elif job.soon:
                     self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
 
     async def run(self, job: Job) -> None:
-        """Runs a job once, and keeps how it ended; a failure is logged and waits for the next time."""
+        """Runs a job, and again when something became due meanwhile: it may have looked already, and seen nothing."""
+        self._running.add(job.name)
+        try:
+            await self._once(job)
+            while job.name in self._again:
+                self._again.discard(job.name)
+                await self._once(job)
+        finally:
+            self._running.discard(job.name)
+            self._again.discard(job.name)
+
+    async def _once(self, job: Job) -> None:
+        """Runs a job once, and keeps how it ended; a failure is logged."""
         # What made it due may be a turn, whose names its lines are not to carry.
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(job=job.name)

@@ -25,6 +25,8 @@ Json = dict[str, Any]
 
 LEAST_ROOM = 16
 """Tokens that must be left for an answer."""
+MOST_FOR_JOBS = 160
+"""Tokens of an answer to those that bring no tools to choose from: left alone, it fills 2,000 with the same line."""
 STOPS = {"stop": "end_turn", "length": "max_tokens"}
 
 
@@ -181,6 +183,7 @@ class RealModel:
     def completion(self, llama: Llama, prompt: list[int], asked: Asked) -> Iterator[str]:
         """The model's words."""
         room, most = self.window - len(prompt), asked.body["max_tokens"]
+        most = most if answers(asked.body) else min(most, MOST_FOR_JOBS)
         grammar = self.rules(asked.body)
         made = llama.create_completion(
             prompt, max_tokens=min(room, most), temperature=self.temperature, stream=True,
@@ -196,11 +199,15 @@ class RealModel:
 
     def rules(self, body: Json) -> str:
         """The grammar of an answer: that of the tool that must be used; or that of answers, which is for no job's."""
-        name = (body.get("tool_choice") or {}).get("name")
-        if self.forced and name:
+        if self.forced and (name := (body.get("tool_choice") or {}).get("name")):
             schema = next(tool["input_schema"] for tool in body["tools"] if tool["name"] == name)
             return LlamaGrammar.from_json_schema(json.dumps(schema), verbose=False)._grammar
-        return self.grammar if body.get("tools") and not name else ""
+        return self.grammar if answers(body) else ""
+
+
+def answers(body: Json) -> bool:
+    """Whether a person is answered: those requests bring tools to choose from."""
+    return bool(body.get("tools")) and not body.get("tool_choice")
 
 
 def tokens(llama: Llama, body: Json) -> list[int]:

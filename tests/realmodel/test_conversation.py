@@ -47,7 +47,7 @@ TAGGED = r"""root ::= [A-Z] [^[\]\n\\`]{20,160} [.!] "\n[LEARN: " [A-Z] [a-zA-Z0
 
 
 async def test_a_conversation_is_answered_streamed_summarised_and_judged() -> None:
-    async with talking(RealModel(), RELAY_CAPTURE="auto", RELAY_MAX_TOKENS="120") as talk:
+    async with talking(RealModel(), RELAY_CAPTURE="auto", RELAY_MAX_TOKENS="64") as talk:
         grown: list[str] = []
         for text in SAID:
             before = len(talk.drafts())
@@ -91,7 +91,7 @@ async def test_stop_in_the_middle_keeps_what_was_said() -> None:
 
 @pytest.mark.parametrize("grammar", ["", TAGGED], ids=["free", "grammar"])
 async def test_tags_that_it_says_are_taken_out_and_kept(grammar: str) -> None:
-    async with talking(RealModel(grammar=grammar), RELAY_MAX_TOKENS="120") as talk:
+    async with talking(RealModel(grammar=grammar), RELAY_MAX_TOKENS="80") as talk:
         assert "soul" in (await talk.ask(f"/soul set {SOUL}")).text.lower()
         for text in TOLD:
             reply = await talk.ask(text)
