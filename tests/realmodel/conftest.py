@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
@@ -31,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.real_model)
-            item.add_marker(pytest.mark.timeout(900))
+            item.add_marker(pytest.mark.timeout(1800))
 
 
 @dataclass
@@ -62,13 +61,8 @@ class Talk:
             return connection.execute(query.encode()).fetchall()
 
     async def until(self, query: str) -> Any:
-        """Waits until a query gives something true, and returns it."""
-        return await self.tg.wait_for(lambda: self.sql(query)[0][0], PATIENCE)
-
-    def logged(self, event: str) -> list[dict[str, Any]]:
-        """The log's lines of one kind."""
-        lines = [json.loads(line) for line in self.relay.output().splitlines() if line.startswith("{")]
-        return [line for line in lines if line["event"] == event]
+        """Waits until a query gives something true, and returns it: a job may try three times, 90 s each."""
+        return await self.tg.wait_for(lambda: self.sql(query)[0][0], 2 * PATIENCE)
 
 
 @contextlib.asynccontextmanager
