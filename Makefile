@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat test test-all fuzz lint format bench chaos soak commands picture requirements build clean
+.PHONY: help run chat test test-all fuzz real-model lint format bench chaos soak commands surface picture requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -21,7 +21,7 @@ TEST = $(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 -rRs --cov --
 
 test: lint ## check and test everything but what needs the speech engines
 	$(BIN)/coverage erase
-	$(TEST) -m "not heavy" $(ARGS)
+	$(TEST) -m "not heavy and not real_model" $(ARGS)
 
 test-all: ## the same with the speech engines, which it installs (1.4 GB); CI runs this
 	@sh scripts/heavy
@@ -32,6 +32,10 @@ test-all: ## the same with the speech engines, which it installs (1.4 GB); CI ru
 fuzz: ## try 10,000 examples of everything that must hold for any input (hours; ARGS="-k markdown": some of it)
 	@sh scripts/setup dev
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 --timeout 0 --durations=0 -m "hypothesis and not heavy" $(ARGS)
+
+real-model: ## talk with a real small model, which it installs (200 MB; builds llama.cpp, some minutes)
+	@sh scripts/real-model
+	$(BIN)/python -m pytest -n 0 -m real_model -s tests/realmodel $(ARGS)
 
 lint: ## style, types, and which module may import which
 	@sh scripts/setup dev
@@ -64,6 +68,10 @@ commands: ## write the README's tables of commands and settings
 	@sh scripts/setup dev
 	$(BIN)/python -m scripts.commands
 	$(BIN)/python -m scripts.settings
+
+surface: ## write down what others build on, after it changed on purpose
+	@sh scripts/setup dev
+	$(BIN)/python -m scripts.surface
 
 picture: ## make the README's picture from a conversation with a running Relay (needs Chromium)
 	@sh scripts/setup dev

@@ -8,6 +8,8 @@ from relay.errors import RelayError, SettingsError, TokenRefused
 
 ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
+EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, RelayError: 1, KeyboardInterrupt: 130}
+"""By what ended a command; the first that fits counts."""
 
 
 def main() -> None:
@@ -16,15 +18,16 @@ def main() -> None:
 
     try:
         cli()
-    except (SettingsError, TokenRefused) as error:
-        helped = sys.stdin.isatty() and any(name in str(error) for name in ASKED)
-        print(f"relay: {error}{' Or run `relay setup`.' if helped else ''}", file=sys.stderr)
-        sys.exit(2)
-    except RelayError as error:
-        print(f"relay: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (RelayError, KeyboardInterrupt) as error:
+        if isinstance(error, RelayError):
+            print(f"relay: {error}{' Or run `relay setup`.' if asks_for(error) else ''}", file=sys.stderr)
+        sys.exit(next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
+
+
+def asks_for(error: RelayError) -> bool:
+    """Whether `relay setup` would ask, at this terminal, for what is wrong."""
+    wrong = isinstance(error, SettingsError | TokenRefused)
+    return wrong and sys.stdin.isatty() and any(name in str(error) for name in ASKED)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import structlog
 
 from relay.budget import UNLIMITED, Budget, Tally
 from relay.derivation import Derivation, Input, derived
-from relay.errors import DatabaseError, EmptyAnswer, ModelRefused, RelayError
+from relay.errors import DatabaseError, EmptyAnswer, ModelRefused, ModelUnavailable, RelayError
 from relay.intents import process_intents
 from relay.marks import fits, harmless, plain_name, text_block, untrusted
 from relay.memory.store import Store
@@ -126,7 +126,8 @@ async def used_up(store: Store, budget: Budget, user_id: int | None = None) -> s
 
 
 async def asked(model: Model, request: ModelRequest, seconds: float, keep: Callable[[Json], Awaitable[None]]) -> Step:
-    """One call of a job's model, `seconds` long at most. `keep` gets what it used, whatever becomes of it."""
+    """One call of a job's model, `seconds` long at most. `keep` gets what it used, whatever becomes of it. Raises the
+    `ModelError` tree."""
     tally, done = Tally(request.model), False
     try:
         async with asyncio.timeout(seconds):
@@ -134,6 +135,8 @@ async def asked(model: Model, request: ModelRequest, seconds: float, keep: Calla
         request.used.update(step.usage)
         done = True
         return step
+    except TimeoutError:
+        raise ModelUnavailable(f"The model took longer than {seconds:g} seconds.") from None
     finally:
         tally.count(request.used)
         if spend := tally.as_json(done):

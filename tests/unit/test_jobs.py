@@ -1,12 +1,16 @@
-"""What counts as a summary of what the small model wrote."""
+"""What counts as a summary of what the small model wrote; and a model that takes too long."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from relay.errors import EmptyAnswer, ModelRefused
-from relay.jobs import summary_of
-from relay.models import Step
+from relay.errors import EmptyAnswer, ModelRefused, ModelUnavailable
+from relay.jobs import asked, summary_of
+from relay.models import ModelRequest, Step
 
 
 def step(text: str, reason: str) -> Step:
@@ -34,3 +38,15 @@ def test_what_is_no_summary() -> None:
     for text, reason in (("Ada likes", "max_tokens"), ("[LEARN: x]", "end_turn"), ("", "end_turn")):
         with pytest.raises(EmptyAnswer):
             summary_of(step(text, reason))
+
+
+async def test_a_model_that_takes_too_long_is_said_in_words() -> None:
+    class Slow:
+        async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    async def keep(spend: dict[str, Any]) -> None: ...
+
+    with pytest.raises(ModelUnavailable, match="longer than"):
+        await asked(Slow(), ModelRequest("small", [], [], 10), 0.01, keep)

@@ -1,0 +1,191 @@
+"""Writes what others build on, as the code declares it, into one file: `python -m scripts.surface`.
+
+A test compares them: what others build on changes on purpose, in the same commit as this file, or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import typer
+from prometheus_client.core import Metric
+
+import relay
+from relay import metrics
+from relay.__main__ import EXIT_CODES
+from relay.archive import backup_file, export, imports
+from relay.checks.finding import Finding, State
+from relay.claims import Queue
+from relay.cli import cli
+from relay.doctor import exit_code
+from relay.intents import CATEGORIES, MAX_FORGET, MAX_LEARN, MAX_REMEMBER
+from relay.memory.direct import Found, Memory
+from relay.memory.store import Store
+from relay.settings import Settings
+from relay.tags import FACT_LENGTH, TAGS
+from relay.verbs import ANSWERS, BUTTONS, VERBS
+from relay.web.health import Health, Process
+from relay.web.numbers import Numbers
+from relay.web.pages import pages
+
+FILE = Path(__file__).parent.parent / "tests" / "unit" / "public_surface.txt"
+BEGINS = "What others build on, written by `make surface` from what the code declares.\n"
+BOUNDS = ("ge", "le", "min_length", "pattern", "allow_inf_nan")
+QUIET = Process(silence=lambda: 0.0, free=lambda: 1, running=lambda: 0, stopping=lambda: True)
+"""A process that is stopping, for then it tells most."""
+
+
+class Answers:
+    """A store that answers what health asks."""
+
+    async def ping(self) -> bool:
+        return True
+
+    async def queue(self, bot_id: int) -> Queue:
+        return Queue(0, 0, 0.0)
+
+
+def scripts() -> Iterator[str]:
+    """What a script gets from `relay.open`."""
+    yield f"relay: {', '.join(sorted(relay.__all__))}"
+    yield signature("relay.open", relay.open)
+    for name, method in inspect.getmembers(Memory, inspect.isfunction):
+        if not name.startswith("_"):
+            yield signature(f"memory.{name}", method)
+    for shape in (Found, relay.Space):
+        yield signature(shape.__name__, shape)
+
+
+def signature(name: str, function: Callable[..., object]) -> str:
+    """A function's name, arguments, defaults and result, as its source has them."""
+    told, bare = [], False
+    found = inspect.signature(function)
+    for one in found.parameters.values():
+        if one.name == "self":
+            continue
+        if one.kind is one.KEYWORD_ONLY and not bare:
+            told, bare = [*told, "*"], True
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        told.append(f"{one.name}: {one.annotation}{default}")
+    result = "" if found.return_annotation in (found.empty, None, "None") else f" -> {found.return_annotation}"
+    return f"{name}({', '.join(told)}){result}"
+
+
+def settings() -> Iterator[str]:
+    """Each setting with its default, its type and its bounds."""
+    for name, field in Settings.model_fields.items():
+        default = "(by platform)" if field.default_factory else shown(field.default)
+        bounds = [
+            f"{bound} {value}"
+            for one in field.metadata
+            for bound in BOUNDS
+            if (value := getattr(one, bound, None)) is not None
+        ]
+        yield f"{field.alias} = {default} ({', '.join([Settings.__annotations__[name], *bounds])})"
+
+
+def shown(value: Any) -> str:
+    """A default, the same wherever and whenever it is written."""
+    return str(sorted(value)) if isinstance(value, frozenset) else repr(value)
+
+
+def chat() -> Iterator[str]:
+    """Each command of the chat, with where the menu offers it; and what old messages hold: buttons, questions."""
+    for name, verb in sorted(VERBS.items()):
+        if "chat" in verb.doors:
+            where = ", ".join([*verb.places, *(["admins"] if verb.admin else [])])
+            yield f"/{name} {verb.usage}".rstrip() + f" ({where})"
+    yield f"buttons: {' '.join(sorted(BUTTONS))}"
+    yield f"questions: {' '.join(filter(None, sorted(ANSWERS)))}"
+
+
+def terminal() -> Iterator[str]:
+    """Each command of the terminal with its arguments and flags."""
+    yield from commands("relay", typer.main.get_command(cli))
+
+
+def commands(path: str, command: Any) -> Iterator[str]:
+    """A command and those below it."""
+    yield " ".join([path, *map(parameter, command.params)])
+    for name, below in sorted(getattr(command, "commands", {}).items()):
+        yield from commands(f"{path} {name}", below)
+
+
+def parameter(given: Any) -> str:
+    """An argument or a flag: its names, type and default; in brackets where it may be left out."""
+    kind = getattr(given.type_descriptor.annotation, "__name__", str(given.type_descriptor.annotation))
+    named = "/".join([*given.opts, *given.secondary_opts])
+    default = "" if given.default in (None, False, "") else f"={given.default}"
+    told = named if getattr(given, "is_flag", False) else f"{named}:{kind}{default}{'…' if given.nargs == -1 else ''}"
+    return told if given.required else f"[{told}]"
+
+
+def counted() -> Iterator[str]:
+    """Each metric: its kind, name and labels."""
+    declared = {one.name: one.labels for one in (*metrics.COUNTERS, *metrics.HISTOGRAMS)}
+    for metric in Numbers(QUIET, Queue(0, 0, 0.0), "").collect():
+        labels = declared.get(metric.name) or labels_of(metric)
+        yield f"{metric.type} {metric.name}{{{', '.join(labels)}}}"
+    yield f"bounds in seconds: {' '.join(map(str, metrics.BOUNDS))}"
+
+
+def labels_of(metric: Metric) -> list[str]:
+    """The labels that a metric's values carry."""
+    return sorted({label for sample in metric.samples for label in sample.labels})
+
+
+def tags() -> Iterator[str]:
+    """The tags of the model's answers, and their limits."""
+    yield f"[{'] ['.join(TAGS)}]"
+    yield f"in an answer at most: LEARN {MAX_LEARN}, FORGET {MAX_FORGET}, REMEMBER {MAX_REMEMBER}"
+    yield f"a fact has at most {FACT_LENGTH} characters; categories: {', '.join(CATEGORIES)}"
+
+
+def exits() -> Iterator[str]:
+    """How commands end."""
+    for kind, code in EXIT_CODES.items():
+        yield f"relay …: {kind.__name__} {code}"
+    for name in ("model", "settings"):
+        for state in get_args(State):
+            yield f"relay doctor: {name} {state} {exit_code([Finding(name, state, '')])}"
+
+
+async def health() -> list[str]:
+    """The pages, and what the one of them says that is JSON."""
+    asked = Health(QUIET, cast(Store, Answers()), 1)
+    state = await asked.ready()
+    routes = sorted({str(route.resource and route.resource.canonical) for route in pages(asked, "").router.routes()})
+    return [*routes, f"/readyz: {state}"]
+
+
+def formats() -> Iterator[str]:
+    """What files say of themselves that Relay writes and reads."""
+    yield f"export: {export.SCHEMA}"
+    yield f"import: {', '.join(imports.SCHEMAS)}"
+    yield f"backup: {backup_file.FORMAT} {backup_file.VERSION}"
+    yield f"backup header: {', '.join(field.name for field in fields(backup_file.Header))}"
+
+
+def surface() -> str:
+    """All of it."""
+    parts = {
+        "Scripts": scripts(),
+        "Settings": settings(),
+        "Commands in the chat": chat(),
+        "Commands in the terminal": terminal(),
+        "Metrics": counted(),
+        "Tags": tags(),
+        "Exit codes": exits(),
+        "Pages": asyncio.run(health()),
+        "Files": formats(),
+    }
+    return BEGINS + "".join(f"\n## {title}\n" + "".join(f"{line}\n" for line in part) for title, part in parts.items())
+
+
+if __name__ == "__main__":
+    FILE.write_text(surface(), "utf-8")

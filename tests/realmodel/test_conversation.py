@@ -1,0 +1,147 @@
+"""A conversation with a real model: not that it is clever, but that all around it works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.pty import without_settings
+from tests.realmodel.conftest import NAMES, PATIENCE, Talk, talking
+
+pytest.importorskip("llama_cpp")
+from tests.acceptance.test_terminal import start
+from tests.realmodel.server import RealModel, words
+
+SAID = (
+    "Hello! My name is Ada and I live in Lisbon.",
+    "I love sailing. What is good about it?",
+    "Tell me one thing about the sea.",
+    "I want to learn the cello this year.",
+    "What should I cook tonight?",
+    "Which city do I live in?",
+)
+SOUL = """You are Relay. You answer in one or two short sentences. Whenever the user tells something about themselves, \
+you end with a line [LEARN: the fact].
+
+User: I have a dog called Rex.
+Relay: Rex is a fine name!
+[LEARN: Has a dog called Rex]
+
+User: I work as a nurse in Porto.
+Relay: That is hard and good work.
+[LEARN: Works as a nurse in Porto]
+
+User: My brother Tom plays the drums.
+Relay: How nice, a drummer in the family.
+[LEARN: Has a brother Tom who plays the drums]"""
+TOLD = (
+    "I have a cat called Mia.",
+    "I work as a teacher in Lisbon.",
+    "My sister Nora plays the violin.",
+    "I have two sons.",
+)
+TAGGED = r"""root ::= [A-Z] [^[\]\n\\`]{20,160} [.!] "\n[LEARN: " [A-Z] [a-zA-Z0-9 ,']{8,80} "]"
+"""
+"""Some words, then a tag: which words, and what is learned, the model says."""
+
+
+async def test_a_conversation_is_answered_streamed_summarised_and_judged() -> None:
+    async with talking(RealModel(), RELAY_CAPTURE="auto", RELAY_MAX_TOKENS="64") as talk:
+        grown: list[str] = []
+        for text in SAID:
+            before = len(talk.drafts())
+            reply = await talk.ask(text)
+            assert reply.text.strip()
+            grown += [shown for shown in talk.drafts()[before:] if reply.text.startswith(shown[:20])]
+        assert len(grown) >= len(SAID), "answers grew before they stood"
+        answers = [one for one in talk.model.asked if one.body["model"] == "smollm2"]
+        assert sum(one.pieces for one in answers) > 3 * len(SAID)
+        # after five exchanges there is a summary, and the next prompt has it
+        summary = await talk.until("select max(text) from relay.summary")
+        await talk.ask("Thank you.")
+        answers = [one for one in talk.model.asked if one.body["model"] == "smollm2"]
+        assert "<summary>" in str(answers[-1].body["messages"][0])
+        assert summary[:20] in words(answers[-1].body["messages"][0]["content"])
+        # what was used is counted as the model told it
+        used = talk.sql("select sum(output) from relay.spend where what = 'answer'")[0][0]
+        assert used == sum(one.pieces for one in answers)
+        # whatever the judge's answers are: all is judged, and what keywords find is kept
+        await talk.until("select not exists (select from relay.judging where due_at is not null)")
+        kept = [content for (content,) in talk.sql("select content from relay.memory")]
+        assert any("Lisbon" in content for content in kept), kept
+
+
+async def test_stop_in_the_middle_keeps_what_was_said() -> None:
+    async with talking(RealModel(temperature=0.7), RELAY_MAX_TOKENS="2000") as talk:
+        said = await talk.tg.say(talk.dm, talk.ada, "Tell me a very long story about a ship, in many chapters.")
+        await talk.tg.wait_for(lambda: len(begun(talk)) >= 3, PATIENCE)
+        await talk.tg.say(talk.dm, talk.ada, "/stop")
+        reply = await talk.tg.wait_reply(talk.dm, said, timeout=PATIENCE)
+        assert reply.text.endswith("Stopped.")
+        first = begun(talk)[0].rstrip()
+        assert reply.text.startswith(first)
+        await talk.tg.wait_for(lambda: talk.model.asked[0].stop_reason == "hung up", PATIENCE)
+        assert talk.model.asked[0].pieces < 1500, "the model was told to stop, too"
+        again = await talk.ask("Go on.")
+        assert again.text.strip()
+        kept = str(talk.model.asked[-1].body["messages"])
+        assert first[:40] in kept.replace("\\n", "\n") or first[:40] in kept
+
+
+def begun(talk: Talk) -> list[str]:
+    """The drafts that show words of the model's, not that it is waited for."""
+    return [text for text in talk.drafts() if not text.startswith("⏳")]
+
+
+@pytest.mark.parametrize("grammar", ["", TAGGED], ids=["free", "grammar"])
+async def test_tags_that_it_says_are_taken_out_and_kept(grammar: str) -> None:
+    async with talking(RealModel(grammar=grammar), RELAY_MAX_TOKENS="80") as talk:
+        assert "soul" in (await talk.ask(f"/soul set {SOUL}")).text.lower()
+        for text in TOLD:
+            reply = await talk.ask(text)
+            assert "[LEARN:" not in reply.text
+        answers = [one for one in talk.model.asked if one.body["model"] == "smollm2"]
+        tagged = [one.text for one in answers if "[LEARN:" in one.text]
+        print(f"{len(tagged)} of {len(answers)} answers had a tag: {[one.text for one in answers]}")
+        assert not any("[LEARN" in text for text in talk.drafts())
+        kept = [content for (content,) in talk.sql("select content from relay.memory")]
+        if grammar:
+            assert len(tagged) == len(TOLD)
+            assert kept
+        assert bool(kept) == bool(tagged)
+        for content in kept:
+            assert any(content in " ".join(text.split()) for text in tagged)
+
+
+async def test_a_small_window_makes_the_prompt_shorter() -> None:
+    async with talking(RealModel(window=3000), RELAY_MAX_TOKENS="120") as talk:
+        for number in range(5):
+            reply = await talk.ask(f"{number}: " + "The ship sails on and on over the wide grey sea. " * 25)
+            assert reply.text.strip()
+            assert "too long" not in reply.text
+        stops = [one.stop_reason for one in talk.model.asked if one.body["model"] == "smollm2"]
+        assert "too long" in stops
+        assert "too long" in (await talk.ask("7 q z " * 680)).text
+        assert (await talk.ask("Are you there?")).text.strip()
+
+
+async def test_the_terminal_talks_with_it_too(tmp_path: Path) -> None:
+    async with RealModel() as model:
+        settings = {
+            **NAMES, "ANTHROPIC_API_KEY": "sk-ant-test", "ANTHROPIC_BASE_URL": model.url, "RELAY_MAX_TOKENS": "80",
+            "RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_CAPTURE": "tags", "RELAY_EMBEDDER": "off",
+        }  # fmt: skip
+        talk = await start(without_settings() | settings, tmp_path, "chat")
+        await talk.until("you ›", 60)
+        for text in SAID[:5]:
+            talk.type(text)
+            shown = await talk.until("you ›", PATIENCE)
+            assert shown.replace("you ›", "").strip()
+        talk.type("/usage")
+        assert "smollm2" in await talk.until("you ›", 60)
+        talk.type("")
+        code, shown = await talk.ended()
+        assert code == 0
+        assert "Traceback" not in shown
+        assert len([one for one in model.asked if one.body["model"] == "smollm2"]) == 5
