@@ -176,12 +176,16 @@ async def test_models() -> None:
     async with AnthropicStandIn() as claude:
         settings = Settings(_env_file=None, ANTHROPIC_API_KEY="sk-ant-test", ANTHROPIC_BASE_URL=claude.url)  # type: ignore[call-arg]
         assert [one.state for one in await model.model(settings)] == ["ok", "ok"]
-        assert claude.requests == [], "asking costs nothing"
+        assert [one.body["max_tokens"] for one in claude.requests] == [1, 1], "asking costs next to nothing"
         first, second = await model.model(settings.model_copy(update={"small_model": "haiku-of-another"}))
         assert (first.state, second.state) == ("ok", "failed")
         assert "haiku-of-another" in second.said
         assert "RELAY_SMALL_MODEL" in second.fix
         first, second = await model.model(settings.model_copy(update={"anthropic_api_key": "sk-ant-other"}))
         assert (first.state, first.fix, second.state) == ("failed", "Check ANTHROPIC_API_KEY.", "skipped")
+        claude.fault("credit", times=2)
+        first, second = await model.model(settings)
+        assert (first.state, "out of credit" in first.said, second.state) == ("failed", True, "skipped")
+        assert "top it up" in first.fix
     first, _ = await model.model(settings)
     assert (first.state, "ANTHROPIC_BASE_URL" in first.fix) == ("failed", True)
