@@ -9,14 +9,19 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from relay.bot.lease import PollLease
+from relay.bot.polling import Polling
 from relay.checks import model, telegram
 from relay.checks.finding import Finding
 from relay.clients.cluster import Cluster
 from relay.clients.telegram import Telegram
 from relay.errors import MessengerError
+from relay.sentinel import LOST
 from relay.settings import Settings
 from tests.acceptance.conftest import World
 from tests.acceptance.harness import environment
@@ -144,6 +149,36 @@ async def test_another_program_reads_its_messages(tg: TelegramStandIn) -> None:
 async def test_a_bot_that_runs_is_not_disturbed(tg: TelegramStandIn, running: telegram.Running) -> None:
     assert (await asked(given(tg), running))["one bot"].state in ("ok", "skipped")
     assert tg.calls("getUpdates") == []
+
+
+async def test_a_bot_that_runs_has_seen_the_other_program(tg: TelegramStandIn) -> None:
+    me = TEST_TOKEN.partition(":")[0]
+    for running in (telegram.Running(True, True, frozenset({me})), telegram.Running(False, True, frozenset({me}))):
+        found = (await asked(given(tg), running))["one bot"]
+        assert (found.state, "/revoke" in found.fix) == ("failed", True)
+    assert (await asked(given(tg), telegram.Running(True, True, frozenset({"5"}))))["one bot"].state == "ok"
+    assert tg.calls("getUpdates") == []
+
+
+async def test_who_polls_notices_the_other_program(tg: TelegramStandIn) -> None:
+    async def duty(*_: object) -> bool:
+        return True
+
+    store: Any = SimpleNamespace(take_duty=duty, end_duty=duty)
+    nobody: Any = None
+    client = Telegram(TEST_TOKEN, tg.url)
+    await client.open()
+    polling = Polling(nobody, client, store, nobody, 12345, PollLease())
+    running = asyncio.create_task(polling.run())
+    try:
+        await tg.wait_polling()
+        assert polling.lost() == 0
+        async with another(tg):
+            await tg.wait_for(lambda: polling.lost() >= LOST, timeout=30)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await client.close_pools()
 
 
 async def test_messages_that_wait_go_on_waiting(tg: TelegramStandIn) -> None:
