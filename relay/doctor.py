@@ -33,7 +33,8 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
     looking = asyncio.create_task(_look(given, wrong))
 
     async def running() -> telegram.Running:
-        return telegram.Running(here, bool(((await looking).work or {}).get("working")))
+        work = (await looking).work or {}
+        return telegram.Running(here, bool(work.get("working")), frozenset(work.get("rivalled", ())))
 
     async def on_this_machine() -> list[Finding]:
         look = await looking

@@ -16,7 +16,7 @@ import structlog
 
 from relay.archive.disk import least_free
 from relay.budget import WARN, Budget
-from relay.errors import ChatGone, DatabaseError, MessengerError
+from relay.errors import ChatGone, DatabaseError, MessengerError, PollConflict
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Messenger
@@ -26,6 +26,8 @@ log = structlog.get_logger()
 
 SILENCE = 120.0
 """Seconds without a word from Telegram; a poll comes back every 30, a webhook is looked after more often."""
+LOST, LOST_CALM = 3, 1
+"""Polls lost to another program in the last minutes: one or two are those of a restart, or of `relay doctor`."""
 QUEUE, QUEUE_CALM = 120.0, 30.0
 """Seconds that a message waits to be taken, and what is well again."""
 ERRORS, ERRORS_CALM, LEAST_TURNS = 0.5, 0.2, 5
@@ -45,6 +47,7 @@ Json = dict[str, Any]
 
 PAST = {
     "telegram": "I could not reach Telegram",
+    "rival": "Another program read my messages",
     "queue": "Messages waited in the queue",
     "errors": "Many messages could not be answered",
     "summaries": "Summaries or titles failed",
@@ -150,6 +153,15 @@ def from_silence(seconds: float, bot_id: int) -> Condition:
     )
 
 
+def from_lost_polls(number: int, bot_id: int) -> Condition:
+    """Whether another program asks for this bot's messages."""
+    return Condition(
+        f"rival {bot_id}",
+        between(number, LOST, LOST_CALM),
+        f"{PollConflict()} Where you cannot find it: @BotFather, /revoke, and the new token here.",
+    )
+
+
 def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Condition]:
     """How jobs ended that have run since the last look."""
     for name, outcome in outcomes.items():
@@ -221,6 +233,8 @@ class Sentinel:
     folders: Sequence[Path]
     silence: Callable[[], float]
     """Seconds since Telegram was heard."""
+    lost_polls: Callable[[], int]
+    """How many polls were lost to another program in the last minutes."""
     outcomes: Mapping[str, Outcome]
     clock: Callable[[], float] = time.monotonic
     machine: str = field(default_factory=platform.node)
@@ -238,6 +252,7 @@ class Sentinel:
             conditions = [
                 *from_readings(readings, self.budget, self.bot_id),
                 from_silence(self.silence(), self.bot_id),
+                from_lost_polls(self.lost_polls(), self.bot_id),
                 *from_jobs(fresh),
                 *await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine))),
             ]

@@ -110,8 +110,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     freed = await relay.store.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()
-    taking, silence = taking_updates(relay, telegram, worker, people, hears)
-    scheduler.add(watching(relay, telegram, bot, people, silence, scheduler))
+    taking, silence, lost_polls = taking_updates(relay, telegram, worker, people, hears)
+    scheduler.add(watching(relay, telegram, bot, people, silence, lost_polls, scheduler))
     intake = asyncio.create_task(taking, name="intake")
     running = [intake, asyncio.create_task(worker.run(), name="worker")]
     beside = [

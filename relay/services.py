@@ -34,9 +34,10 @@ FIRST_POLL_SECONDS = 0.05
 
 def taking_updates(
     relay: Relay, telegram: Telegram, worker: Worker, people: People, stands: asyncio.Event
-) -> tuple[Coroutine[Any, Any, None], Callable[[], float]]:
-    """What takes updates until it is cancelled, by polls or where Telegram delivers them; and what tells for how many
-    seconds Telegram was not heard of. `stands` is set once whatever has to listen for that does."""
+) -> tuple[Coroutine[Any, Any, None], Callable[[], float], Callable[[], int]]:
+    """What takes updates until it is cancelled, by polls or where Telegram delivers them; what tells for how many
+    seconds Telegram was not heard of; and what tells how many polls another program has ended lately. `stands` is set
+    once whatever has to listen for that does."""
     from relay.bot.intake import Intake
 
     settings = relay.settings
@@ -48,12 +49,12 @@ def taking_updates(
 
         registration = Registration(telegram, settings.webhook_url, settings.webhook_token)
         taking = _listen(settings, intake, registration, stands)
-        return taking, lambda: time.monotonic() - max(begun, registration.heard_at)
+        return taking, lambda: time.monotonic() - max(begun, registration.heard_at), lambda: 0
     from relay.bot.polling import Polling
 
     stands.set()
     polling = Polling(intake, telegram, store, relay.patient, worker.bot.id, worker.poll_lease)
-    return polling.run(), lambda: time.monotonic() - max(begun, polling.polled_at)
+    return polling.run(), lambda: time.monotonic() - max(begun, polling.polled_at), polling.lost
 
 
 async def _listen(settings: Settings, intake: Intake, registration: Registration, stands: asyncio.Event) -> None:
@@ -73,6 +74,7 @@ def watching(
     bot: Bot,
     people: People,
     silence: Callable[[], float],
+    lost_polls: Callable[[], int],
     scheduler: Scheduler,
 ) -> Job:
     """The job that tells admins when something is wrong."""
@@ -88,6 +90,7 @@ def watching(
         budget=relay.budget,
         folders=[settings.data_dir, settings.backups],
         silence=silence,
+        lost_polls=lost_polls,
         outcomes=scheduler.outcomes,
     )
     return Job("sentinel", sentinel.look, minutes=1)

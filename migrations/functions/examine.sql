@@ -41,8 +41,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select what from relay.open_doors() order by what limit 50) doors))
 $$;
 
--- How the work goes, for all bots: {working, admins, users, waiting, waiting_seconds, set_aside, incidents: at most 5}.
--- working: some Relay holds a lease right now.
+-- How the work goes, for all bots: {working, admins, users, waiting, waiting_seconds, set_aside, incidents: at most 5,
+-- rivalled}. working: some Relay holds a lease right now; rivalled: bots whose messages another program reads.
 create or replace function public.relay_examine_work() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -56,5 +56,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'set_aside', (select count(*) from turn where status = 'failed' and done_at > now() - interval '1 day'),
         'incidents', (select coalesce(jsonb_agg(detail order by id), '[]') from (
             select id, detail from incident
-            where over_at is null and not (kind = 'spend' and calm_since is not null) order by id limit 5) open))
+            where over_at is null and not (kind = 'spend' and calm_since is not null) order by id limit 5) open),
+        'rivalled', (select coalesce(jsonb_agg(split_part(kind, ' ', 2)), '[]') from incident
+            where kind like 'rival %' and over_at is null))
 $$;

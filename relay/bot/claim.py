@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import logging
 import sys
 
 import segno
@@ -21,7 +22,8 @@ OPEN_ME = "Nobody runs this bot yet: whoever opens this link first becomes its o
 
 
 async def offer(store: Store, people: People, bot: Bot) -> bool:
-    """Shows a claim link, unless somebody runs the bot: on the terminal, else in the log. Returns whether it did."""
+    """Shows a claim link, unless somebody runs the bot: on the terminal, else in the log, however little that is to
+    hold. Returns whether it did."""
     nonce = new_nonce()
     if people.admins or not await store.offer_claim(digest(nonce) or ""):
         return False
@@ -29,7 +31,7 @@ async def offer(store: Store, people: People, bot: Bot) -> bool:
     if sys.stdout.isatty():
         print(on_screen(link, sys.stdout.encoding), flush=True)
     else:
-        log.warning(OPEN_ME, link=link, minutes=CLAIM_MINUTES)
+        log.log(max(logging.WARNING, log.get_effective_level()), OPEN_ME, link=link, minutes=CLAIM_MINUTES)
     return True
 
 

@@ -14,7 +14,7 @@ import structlog
 from relay.bot.arrival import Arrivals
 from relay.bot.edits import edited
 from relay.bot.groups import Groups
-from relay.bot.menu import register_admin
+from relay.bot.menu import GroupMenus, register_admin
 from relay.bot.newcomers import Newcomers
 from relay.bot.place import Place
 from relay.bot.reactions import keeps, reacted
@@ -52,6 +52,7 @@ class Controls:
         self._runs = runs
         self._arrivals = Arrivals(house, bot, groups)
         self._newcomers = Newcomers(house)
+        self._menus = GroupMenus(house.messenger)
         self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
     async def handle(self, turn: Claimed) -> list[Json]:
@@ -140,6 +141,9 @@ class Controls:
             if not call.private and "@" not in call.text.split()[0]:
                 return Told("")  # another bot's command
             return Told(f"I do not know /{command.name}. /help lists what I can do.".replace("_", "\\_"))
+        if not call.private and (call.admin or verb.admin):
+            # Whoever runs the bot may have come after it; whoever is refused may have run it once.
+            await self._menus.offer(call.chat_id, call.user_id, call.admin)
         if verb.admin and not call.admin:
             return Told(ADMINS_ONLY)
         if verb.name == "start" and call.admin and call.private:

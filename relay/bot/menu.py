@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +18,8 @@ log = structlog.get_logger()
 
 MOST_COMMANDS = 100
 LONGEST_DESCRIPTION = 256
+GROUP_SECONDS = 3.0
+"""How long a command in a group waits for the menu there."""
 
 
 async def register(messenger: Messenger, admins: frozenset[int], others: Iterable[int] = ()) -> None:
@@ -27,28 +31,51 @@ async def register(messenger: Messenger, admins: frozenset[int], others: Iterabl
     for admin in admins:
         await register_admin(messenger, admin, admin)
     for other in others:
-        await unregister(messenger, other)
+        await unregister(messenger, other, other)
 
 
 async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
     """Offers somebody who runs the bot all commands in a chat: in their private one, which Telegram refuses until they
     have pressed Start there, or in a group in which they are."""
-    if chat_id == user_id:
-        place, scope = "private", {"type": "chat", "chat_id": chat_id}
-    else:
-        place, scope = "group", {"type": "chat_member", "chat_id": chat_id, "user_id": user_id}
-    await _tell(messenger, "setMyCommands", scope=scope, commands=menu(place, True))
+    place = "private" if chat_id == user_id else "group"
+    await _tell(messenger, "setMyCommands", scope=_scope(chat_id, user_id), commands=menu(place, True))
 
 
-async def unregister(messenger: Messenger, user_id: int) -> None:
-    """Offers somebody in their private chat what everybody may do, and no more."""
-    await _tell(messenger, "deleteMyCommands", scope={"type": "chat", "chat_id": user_id})
+async def unregister(messenger: Messenger, chat_id: int, user_id: int) -> None:
+    """Offers somebody in a chat what everybody may do there, and no more."""
+    await _tell(messenger, "deleteMyCommands", scope=_scope(chat_id, user_id))
+
+
+class GroupMenus:
+    """What this process has offered in groups to those who run the bot, and taken from those who do not any more."""
+
+    def __init__(self, messenger: Messenger) -> None:
+        self._messenger = messenger
+        self._offered: dict[tuple[int, int], bool] = {}
+
+    async def offer(self, chat_id: int, user_id: int, admin: bool) -> None:
+        """Sees to it, once, that somebody is offered in a group what they may do there. Soon gives up waiting."""
+        if self._offered.get((chat_id, user_id)) is admin:
+            return
+        if len(self._offered) > 10_000:
+            self._offered.clear()
+        self._offered[chat_id, user_id] = admin
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GROUP_SECONDS):
+                await (register_admin if admin else unregister)(self._messenger, chat_id, user_id)
 
 
 def menu(place: str, admin: bool) -> list[dict[str, str]]:
     """The commands of a kind of chat: private or group."""
     verbs = [verb for section in offered(place, admin).values() for verb in section]
     return [{"command": verb.name, "description": verb.help[:LONGEST_DESCRIPTION]} for verb in verbs[:MOST_COMMANDS]]
+
+
+def _scope(chat_id: int, user_id: int) -> dict[str, Any]:
+    """Somebody's private chat, or they in a group."""
+    if chat_id == user_id:
+        return {"type": "chat", "chat_id": chat_id}
+    return {"type": "chat_member", "chat_id": chat_id, "user_id": user_id}
 
 
 async def _tell(messenger: Messenger, method: str, **parameters: Any) -> None:

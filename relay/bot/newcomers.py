@@ -51,11 +51,11 @@ class Newcomers:
                 await register_admin(messenger, turn.user_id, turn.user_id)
                 return to(turn.user_id, owner_greeting(self._house, row["name"]))
             case "user":
-                await unregister(messenger, turn.user_id)
+                await unregister(messenger, turn.user_id, turn.user_id)
                 return self._welcomed(row, change)
             case "asking":
                 return self._asked(row)
-        await unregister(messenger, turn.user_id)
+        await unregister(messenger, turn.user_id, turn.user_id)
         return []
 
     def _welcomed(self, row: Json, change: Json) -> list[Json]:

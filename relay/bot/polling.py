@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections import deque
 from typing import Any, Protocol
 
 import structlog
@@ -22,6 +23,8 @@ log = structlog.get_logger()
 POLL_SECONDS = 30
 QUICK_SECONDS = 0.3
 """An empty poll that comes back sooner than this did not wait; the next one is not to follow at once."""
+RIVAL_SECONDS = 120.0
+"""A poll that was lost to another program so long ago tells of it no more."""
 Json = dict[str, Any]
 
 
@@ -50,11 +53,17 @@ class Polling:
         self._lease = lease
         self._offset: int | None = None
         self._polled_at = 0.0
+        self._lost: deque[float] = deque(maxlen=10)
+        """When polls were lost to another program (monotonic seconds)."""
 
     @property
     def polled_at(self) -> float:
         """When the last poll came back, here or for all that is known in another process (monotonic seconds)."""
         return max(self._polled_at, self._lease.elsewhere_at)
+
+    def lost(self) -> int:
+        """How many polls were lost to another program in the last minutes; no more than ten are counted."""
+        return sum(at > time.monotonic() - RIVAL_SECONDS for at in self._lost)
 
     async def run(self) -> None:
         """Takes turns in polling with the other processes, until cancelled."""
@@ -121,6 +130,7 @@ class Polling:
             except PollConflict as error:
                 if await self._webhook_removed():
                     continue
+                self._lost.append(time.monotonic())
                 log.warning("polling", error=str(error))
             except MessengerError as error:
                 log.warning("Telegram cannot be reached; polling again", error=type(error).__name__)

@@ -22,10 +22,10 @@ async def telegram_knows(token: str, api_url: str) -> dict[str, Any]:
 
 
 async def model_answers(key: str, base_url: str, model: str) -> None:
-    """Whether a model can be used with a key, at the least cost. Raises the `ModelError` tree."""
-    from relay.clients.claude import Claude
+    """Whether a model can be used with a key: asks it for one token. Raises the `ModelError` tree."""
+    from relay.clients.claude import CHECK_SECONDS, Claude
 
-    claude = Claude(key, base_url, timeout=20)
+    claude = Claude(key, base_url, timeout=CHECK_SECONDS)
     try:
         await claude.check(model)
     finally:

@@ -17,7 +17,7 @@ ANTHROPIC = "https://api.anthropic.com"
 
 
 async def model(settings: Settings) -> list[Finding]:
-    """Both models, asked at the least cost."""
+    """Both models, asked for one token each."""
     if not settings.anthropic_api_key and settings.anthropic_base_url == ANTHROPIC:
         return [skipped(name, "not looked at: ANTHROPIC_API_KEY comes first") for name in NAMES]
     first, second = await asyncio.gather(

@@ -38,14 +38,18 @@ async def ports(settings: Settings, here: bool) -> Finding:
         wanted.append(("RELAY_WEB", settings.web_host, settings.web_port))
     if settings.webhook_url:
         wanted.append(("RELAY_WEBHOOK", settings.webhook_host, settings.webhook_port))
-    found = [await _port(*one, here) for one in wanted if one[2]]
+    found = [await _port(settings, *one, here) for one in wanted if one[2]]
     bad = [one for one in found if one.state != "ok"]
     if bad or not found:
-        return bad[0] if bad else skipped("ports", "none is used: RELAY_WEB is off")
+        return (
+            min(bad, key=lambda one: one.state != "failed")
+            if bad
+            else skipped("ports", "none is used: RELAY_WEB is off")
+        )
     return ok("ports", ", ".join(one.said for one in found))
 
 
-async def _port(setting: str, host: str, port: int, here: bool) -> Finding:
+async def _port(settings: Settings, setting: str, host: str, port: int, here: bool) -> Finding:
     trouble = await asyncio.to_thread(_bind, host, port)
     if trouble is None:
         return ok("ports", f"{port} is free")
@@ -58,6 +62,8 @@ async def _port(setting: str, host: str, port: int, here: bool) -> Finding:
     if here and status == 503:
         return warning("ports", f"{port} is Relay's, and it says that it is not ready", "Its log tells why.")
     fix = f"Stop what uses it, or give {setting}_PORT another number."
+    if setting == "RELAY_WEB" and not settings.model_fields_set & {"web_host", "web_port"}:
+        return warning("ports", f"{port} is used by another program; Relay does without its health page", fix)
     return failed("ports", f"{port} is used by another program", fix)
 
 

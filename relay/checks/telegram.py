@@ -1,7 +1,8 @@
 """Telegram: the token, how messages come, who else asks for them, and what the bot sees of groups.
 
 A poll of ours ends the poll of a running bot (Telegram answers that one with 409). So it is made only when no Relay
-runs on this data directory or this database; it acknowledges nothing, so no message is lost by it.
+runs on this data directory or this database, which would tell by itself; it acknowledges nothing, so no message is
+lost by it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Running:
 
     here: bool | None
     elsewhere: bool
+    rivalled: frozenset[str] = frozenset()
+    """The ids of bots whose messages another program reads too, as a Relay that runs has seen."""
 
 
 async def telegram(settings: Settings, running: Callable[[], Awaitable[Running]]) -> list[Finding]:
@@ -60,7 +63,7 @@ async def telegram(settings: Settings, running: Callable[[], Awaitable[Running]]
         return [
             ok("telegram", f"@{me.get('username')}, private topics {'on' if me.get('has_topics_enabled') else 'off'}"),
             messages(settings, info, bool(known.here)),
-            await one_bot(client, info, known),
+            await one_bot(client, me, info, known),
             groups(me),
         ]
     finally:
@@ -102,10 +105,12 @@ def messages(settings: Settings, info: dict[str, Any], here: bool) -> Finding:
     return ok("messages", f"{way}, {waiting} waiting")
 
 
-async def one_bot(client: Telegram, info: dict[str, Any], running: Running) -> Finding:
+async def one_bot(client: Telegram, me: dict[str, Any], info: dict[str, Any], running: Running) -> Finding:
     """Whether another program reads this bot's messages."""
     if running.here is None:
         return skipped("one bot", "not looked at: the data directory comes first")
+    if (running.here or running.elsewhere) and str(me["id"]) in running.rivalled:
+        return failed("one bot", "another program reads this bot's messages too, or did minutes ago", FIX_OTHER)
     if running.here:
         return ok("one bot", "Relay runs here")
     if running.elsewhere:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-CHECK_SECONDS = 20.0
+CHECK_SECONDS = 40.0
+"""A server of one's own may have to load the model first."""
 TRANSIENT = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 
 
@@ -70,20 +71,16 @@ class Claude:
             await self._client.close()
 
     async def check(self, model: str) -> None:
-        """Whether the key is accepted and the model is there: asks about the model, which is free; of a server that
-        cannot tell, an answer of one token. Raises the `ModelError` tree.
+        """Whether the model answers with this key: asks for one token, for of an account without credit nothing less
+        tells. Raises the `ModelError` tree.
         """
         client = await self.warm()
-        from anthropic import AnthropicError, NotFoundError
+        from anthropic import AnthropicError
 
         nothing = Heard(lambda _: None)
         try:
             async with asyncio.timeout(CHECK_SECONDS):
-                try:
-                    await client.models.retrieve(model)
-                except NotFoundError:
-                    asked: Any = [{"role": "user", "content": "Hi"}]
-                    await client.messages.create(model=model, max_tokens=1, messages=asked)
+                await client.messages.create(model=model, max_tokens=1, messages=[{"role": "user", "content": "Hi"}])
         except (AnthropicError, ValueError, LookupError, OSError) as error:
             raise _translate(error, nothing) from None
         except Exception as error:

@@ -172,6 +172,20 @@ async def test_those_who_run_it_get_their_commands_there(town: Town) -> None:
         assert {"answer", "link", "soul", "memory"} <= scoped.get(OWNER, {"answer", "link", "soul", "memory"})
 
 
+async def test_who_came_later_gets_their_commands_and_who_may_not_use_them_loses_them(town: Town) -> None:
+    (ada, _), olga = town.person("Ada"), town.tg.user(OWNER)
+    club = town.group(ada, olga)
+    await town.ask(club, olga, f"/status@{town.tg.bot.username}")
+    await town.ask(club, ada, f"/answer@{town.tg.bot.username}")
+    told = {
+        (method, call.params["scope"]["user_id"])
+        for method in ("setMyCommands", "deleteMyCommands")
+        for call in town.tg.calls(method)
+        if call.params.get("scope", {}).get("chat_id") == club.id
+    }
+    assert told == {("setMyCommands", OWNER), ("deleteMyCommands", ada.id)}
+
+
 async def test_nothing_goes_wrong_when_telegram_does_not_tell_how_things_stand(town: Town) -> None:
     (ada, _), (ben, _) = town.person("Ada"), town.person("Ben")
     for method in ("getMe", "getChat", "getChatMember", "setMyCommands"):

@@ -9,14 +9,19 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from relay.bot.lease import PollLease
+from relay.bot.polling import Polling
 from relay.checks import model, telegram
 from relay.checks.finding import Finding
 from relay.clients.cluster import Cluster
 from relay.clients.telegram import Telegram
 from relay.errors import MessengerError
+from relay.sentinel import LOST
 from relay.settings import Settings
 from tests.acceptance.conftest import World
 from tests.acceptance.harness import environment
@@ -146,6 +151,36 @@ async def test_a_bot_that_runs_is_not_disturbed(tg: TelegramStandIn, running: te
     assert tg.calls("getUpdates") == []
 
 
+async def test_a_bot_that_runs_has_seen_the_other_program(tg: TelegramStandIn) -> None:
+    me = TEST_TOKEN.partition(":")[0]
+    for running in (telegram.Running(True, True, frozenset({me})), telegram.Running(False, True, frozenset({me}))):
+        found = (await asked(given(tg), running))["one bot"]
+        assert (found.state, "/revoke" in found.fix) == ("failed", True)
+    assert (await asked(given(tg), telegram.Running(True, True, frozenset({"5"}))))["one bot"].state == "ok"
+    assert tg.calls("getUpdates") == []
+
+
+async def test_who_polls_notices_the_other_program(tg: TelegramStandIn) -> None:
+    async def duty(*_: object) -> bool:
+        return True
+
+    store: Any = SimpleNamespace(take_duty=duty, end_duty=duty)
+    nobody: Any = None
+    client = Telegram(TEST_TOKEN, tg.url)
+    await client.open()
+    polling = Polling(nobody, client, store, nobody, 12345, PollLease())
+    running = asyncio.create_task(polling.run())
+    try:
+        await tg.wait_polling()
+        assert polling.lost() == 0
+        async with another(tg):
+            await tg.wait_for(lambda: polling.lost() >= LOST, timeout=30)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await client.close_pools()
+
+
 async def test_messages_that_wait_go_on_waiting(tg: TelegramStandIn) -> None:
     await tg.say(tg.dm(tg.user(1001, "Ada")), None, "hello")
     assert (await asked(given(tg)))["messages"].said == "asked for, 1 waiting"
@@ -176,12 +211,16 @@ async def test_models() -> None:
     async with AnthropicStandIn() as claude:
         settings = Settings(_env_file=None, ANTHROPIC_API_KEY="sk-ant-test", ANTHROPIC_BASE_URL=claude.url)  # type: ignore[call-arg]
         assert [one.state for one in await model.model(settings)] == ["ok", "ok"]
-        assert claude.requests == [], "asking costs nothing"
+        assert [one.body["max_tokens"] for one in claude.requests] == [1, 1], "asking costs next to nothing"
         first, second = await model.model(settings.model_copy(update={"small_model": "haiku-of-another"}))
         assert (first.state, second.state) == ("ok", "failed")
         assert "haiku-of-another" in second.said
         assert "RELAY_SMALL_MODEL" in second.fix
         first, second = await model.model(settings.model_copy(update={"anthropic_api_key": "sk-ant-other"}))
         assert (first.state, first.fix, second.state) == ("failed", "Check ANTHROPIC_API_KEY.", "skipped")
+        claude.fault("credit", times=2)
+        first, second = await model.model(settings)
+        assert (first.state, "out of credit" in first.said, second.state) == ("failed", True, "skipped")
+        assert "top it up" in first.fix
     first, _ = await model.model(settings)
     assert (first.state, "ANTHROPIC_BASE_URL" in first.fix) == ("failed", True)

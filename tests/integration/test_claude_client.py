@@ -126,4 +126,4 @@ async def test_nobody_else_to_whom_the_server_sends_us_gets_a_word() -> None:
         assert not isinstance(told.value, ModelUnavailable), "to try again would not help"
         with pytest.raises(ModelError, match="ANTHROPIC_BASE_URL"):
             await client.check("m")
-    assert asked == ["/v1/messages", "/v1/models/m"]
+    assert asked == ["/v1/messages"] * 2

@@ -53,6 +53,7 @@ class Watch:
     store: Store
     phone: Phone
     silent: float | None = 1.0
+    lost: int = 0
     scheduler: Scheduler = field(default_factory=lambda: Scheduler([]))
     clock: float = 0.0
     admins: frozenset[int] = frozenset({ADA})
@@ -61,7 +62,7 @@ class Watch:
     def __post_init__(self) -> None:
         self.sentinel = Sentinel(
             self.store, People(self.admins), self.phone, BOT.id, self.budget, [Path("/nowhere")],
-            lambda: self.silent, self.scheduler.outcomes, lambda: self.clock, "host",
+            lambda: self.silent, lambda: self.lost, self.scheduler.outcomes, lambda: self.clock, "host",
         )  # fmt: skip
 
     async def look(self) -> list[str]:
@@ -132,6 +133,19 @@ async def test_telegram_that_was_away_is_told_once_when_it_is_back(watch: Watch,
     assert told.startswith("⚠️ I could not reach Telegram from ")
     assert told.endswith("It is over.")
     assert await watch.look() == []
+
+
+async def test_another_program_that_polls_is_told_and_known_to_doctor(watch: Watch, sql: Sql) -> None:
+    assert (await watch.store.examine_work())["rivalled"] == []
+    watch.lost = 3
+    (told,) = await watch.look()
+    assert "Another program is reading this bot's messages" in told
+    assert (await watch.store.examine_work())["rivalled"] == [str(BOT.id)]
+    watch.lost = 0
+    await watch.look()
+    await sql(CALM)
+    assert "It is over: Another program read my messages" in (await watch.look())[0]
+    assert (await watch.store.examine_work())["rivalled"] == []
 
 
 async def test_what_passes_and_comes_back_is_still_the_same_incident(watch: Watch, sql: Sql) -> None:

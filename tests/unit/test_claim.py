@@ -8,21 +8,26 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
+from relay import logs
 from relay.bot import claim
-from relay.bot.claim import expire, on_screen
+from relay.bot.claim import expire, offer, on_screen
+from relay.bot.updates import Bot
 from relay.memory.people import NONCE, People, new_nonce
 
 LINK = f"https://t.me/{'b' * 32}?start={'A' * 22}"
 
 
 class Known:
-    """A store that knows these people."""
+    """A store that knows these people, and takes any link."""
 
     def __init__(self, *roles: str) -> None:
         self.rows = [{"user_id": user_id, "role": role, "name": "Ada"} for user_id, role in enumerate(roles, 1)]
 
     async def people(self) -> list[dict[str, Any]]:
         return self.rows
+
+    async def offer_claim(self, _: str) -> bool:
+        return True
 
 
 def test_the_longest_link_fits_a_screen_of_80_by_24_with_its_code() -> None:
@@ -46,12 +51,23 @@ def test_a_nonce_is_what_a_start_link_takes_and_never_the_same() -> None:
     assert all(NONCE.fullmatch(one) for one in made)
 
 
+@pytest.mark.parametrize("level", ["DEBUG", "INFO", "WARNING", "ERROR"])
+async def test_without_a_terminal_the_link_is_in_the_log_at_any_level(
+    level: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store: Any = Known()
+    logs.configure(level, "json", ())
+    monkeypatch.setattr(claim, "log", structlog.get_logger())
+    assert await offer(store, People(frozenset()), Bot(77, "relay_test_bot"))
+    assert "https://t.me/relay_test_bot?start=" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("roles", "said"), [((), 1), (("user",), 1), (("user", "admin"), 0)])
 async def test_a_link_that_nobody_opened_says_how_to_get_another(
     roles: tuple[str, ...], said: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store: Any = Known(*roles)
     monkeypatch.setattr(claim, "log", structlog.get_logger())  # one that was used keeps how the log was set up then
-    with capture_logs() as logs:
+    with capture_logs() as lines:
         await expire(store, People(frozenset()), 0)
-    assert ["restart" in line["event"] for line in logs] == [True] * said
+    assert ["restart" in line["event"] for line in lines] == [True] * said

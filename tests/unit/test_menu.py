@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.bot.menu import menu, register, register_admin
+from relay.bot.menu import GroupMenus, menu, register, register_admin
 from relay.errors import ChatGone, MessengerRefused
 from relay.testing import FakeMessenger
 from relay.verbs import VERBS
@@ -53,6 +53,15 @@ async def test_in_a_group_admins_are_offered_more_than_the_others() -> None:
     assert sent["scope"] == {"type": "chat_member", "chat_id": -1001, "user_id": ADA}
     assert sent["commands"] == menu("group", True)
     assert {"soul", "persona"} <= {one["command"] for one in sent["commands"]}
+
+
+async def test_in_a_group_a_menu_is_given_once_and_taken_from_who_runs_the_bot_no_more() -> None:
+    messenger = FakeMessenger()
+    menus = GroupMenus(messenger)
+    for admin in (True, True, False, False, True):
+        await menus.offer(-1001, ADA, admin)
+    assert [method for method, _ in messenger.calls] == ["setMyCommands", "deleteMyCommands", "setMyCommands"]
+    assert all(sent["scope"]["user_id"] == ADA for _, sent in messenger.calls)
 
 
 async def test_the_one_list_of_earlier_versions_goes() -> None:

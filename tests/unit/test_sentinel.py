@@ -20,6 +20,7 @@ from relay.sentinel import (
     Outcome,
     from_disks,
     from_jobs,
+    from_lost_polls,
     from_readings,
     from_silence,
     judge,
@@ -125,6 +126,11 @@ def test_silence() -> None:
     assert from_silence(40.0, 77).wrong is False
     silent = from_silence(130.0, 77)
     assert (silent.wrong, silent.seconds) == (True, 130.0)
+
+
+def test_another_program_that_polls() -> None:
+    assert [from_lost_polls(lost, 77).wrong for lost in (0, 1, 2, 3, 10)] == [False, None, None, True, True]
+    assert "/revoke" in from_lost_polls(3, 77).detail
 
 
 @pytest.mark.parametrize(
