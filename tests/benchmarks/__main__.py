@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import album, chat, processes, recall, recalling, scale, statements, supabase, voice
+from tests.benchmarks import album, chat, processes, recall, recalling, scale, stages, statements, supabase, voice
 from tests.benchmarks.generated import sizes
 from tests.benchmarks.lab import Row, lab
 
@@ -20,6 +20,7 @@ ALL = {
     "memory": chat.idle_memory,
     "cache": chat.cache,
     "album": album.album,
+    "stages": stages.stages,
     "statements": statements.statements,
     "scale": scale.scale,
     "recall": recall.recall,
@@ -37,7 +38,9 @@ def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *ALL], metavar="names", help=", ".join(ALL))
-    parser.add_argument("--rounds", type=int, default=6, help="latency, meaning, backlog: rounds of 50 messages")
+    parser.add_argument(
+        "--rounds", type=int, default=6, help="latency, stages, meaning, backlog: rounds of 50 messages"
+    )
     parser.add_argument("--seconds", type=float, default=15, help="throughput: seconds of each measurement")
     parser.add_argument("--starts", type=int, default=7, help="start: how often")
     parser.add_argument("--idle", type=float, default=5, help="memory: seconds of quiet before it is read")

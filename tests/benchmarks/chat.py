@@ -40,7 +40,8 @@ async def busy(tg: Child, seconds: float, **watched: int) -> tuple[float, float,
     shares = {name: (cpu(pid, name == "postgres") - used[name]) / turns * 1000 for name, pid in watched.items()}
     await tg.post("/_bench/hush")
     told = ", ".join(f"{name} {share:.1f}" for name, share in shares.items())
-    return turns / (after["now"] - before["now"]), median(after["latencies"][-turns:]), told
+    took = [heard - handed for handed, heard in after["turns"][-turns:]]
+    return turns / (after["now"] - before["now"]), median(took), told
 
 
 async def throughput(lab: Lab, options: argparse.Namespace) -> list[Row]:

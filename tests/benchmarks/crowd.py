@@ -37,7 +37,7 @@ class Crowd(TelegramStandIn):
         self.answers: list[float] = []
         self.asked: dict[int, int] = {}
         self.handed: dict[int, float] = {}
-        self.latencies: list[float] = []
+        self.turns: list[tuple[float, float]] = []
         self.answered = asyncio.Event()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
@@ -61,7 +61,7 @@ class Crowd(TelegramStandIn):
         if update_id is None:
             return
         self.answers.append(at)
-        self.latencies.append(at - self.handed.pop(update_id))
+        self.turns.append((self.handed.pop(update_id), at))
         self.answered.set()
         if chat_id in self.talking:
             self._keep(self._speak(chat_id))
@@ -72,6 +72,10 @@ class Crowd(TelegramStandIn):
         await self.say(chat_id, chat_id, f"{' '.join(words)}?")
         self.asked[chat_id] = next(reversed(self.queue.known))
 
+    def latencies(self) -> list[float]:
+        """The seconds from the poll's answer until each reply came in."""
+        return [heard - handed for handed, heard in self.turns]
+
     async def do_people(self, count: int) -> int:
         """Lets so many people come."""
         for number in range(count):
@@ -81,19 +85,19 @@ class Crowd(TelegramStandIn):
     async def do_one_by_one(self, messages: int, pause: float) -> list[float]:
         """One person says one thing after the other; the seconds from the poll's answer until each reply came in."""
         await self._quiet()
-        self.latencies.clear()
+        self.turns.clear()
         for _ in range(messages):
             self.answered.clear()
             await self._speak(FIRST_USER)
             async with asyncio.timeout(60):
                 await self.answered.wait()
             await asyncio.sleep(pause)
-        return list(self.latencies)
+        return self.latencies()
 
     async def do_voice(self, file: str, notes: int) -> list[float]:
         """One person sends one voice note after the other; the seconds until each answer."""
         await self._quiet()
-        self.latencies.clear()
+        self.turns.clear()
         content = await asyncio.to_thread(Path(file).read_bytes)
         for _ in range(notes):
             self.answered.clear()
@@ -101,12 +105,12 @@ class Crowd(TelegramStandIn):
             self.asked[FIRST_USER] = next(reversed(self.queue.known))
             async with asyncio.timeout(120):
                 await self.answered.wait()
-        return list(self.latencies)
+        return self.latencies()
 
     async def do_album(self, files: list[str]) -> list[float]:
         """One person sends an album; the seconds from when its last part was handed out until the answer."""
         await self._quiet()
-        self.latencies.clear()
+        self.turns.clear()
         self.answered.clear()
         album = f"album {len(self.answers)}"
         for number, file in enumerate(files):
@@ -116,13 +120,13 @@ class Crowd(TelegramStandIn):
         self.asked[FIRST_USER] = next(reversed(self.queue.known))
         async with asyncio.timeout(60):
             await self.answered.wait()
-        return list(self.latencies)
+        return self.latencies()
 
     async def do_start(self, people: int) -> bool:
         """That many people start to talk, each again as soon as they are answered."""
         await self._quiet()
         self.answers.clear()
-        self.latencies.clear()
+        self.turns.clear()
         self.talking = set(range(FIRST_USER, FIRST_USER + people))
         for chat_id in self.talking:
             await self._speak(chat_id)
@@ -130,7 +134,7 @@ class Crowd(TelegramStandIn):
 
     async def do_count(self) -> dict[str, Any]:
         """How many answers there are by now."""
-        return {"answers": len(self.answers), "now": time.monotonic(), "latencies": self.latencies[-2000:]}
+        return {"answers": len(self.answers), "now": time.monotonic(), "turns": self.turns[-2000:]}
 
     async def do_hush(self) -> bool:
         """Everybody stops talking once answered."""

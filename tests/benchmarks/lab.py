@@ -105,11 +105,13 @@ class Lab:
     async def model(self) -> Child:
         return await self.start("-m", "tests.standins.anthropic", "--keep", "1", speaks=True)
 
-    async def relay(self, tg: Child, model: Child, data: str = "data", **more: str) -> Child:
+    async def relay(
+        self, tg: Child, model: Child, data: str = "data", program: Sequence[str] = ("relay", "run"), **more: str
+    ) -> Child:
         """`relay run`, as it is when installed but for the embedder, on a data directory of this lab."""
         users = ",".join(str(FIRST_USER + number) for number in range(PEOPLE))
         settings = {"RELAY_LOG_FORMAT": "json", "RELAY_USERS": users, "RELAY_EMBEDDER": "off"}
-        return await self.start("-m", "relay", "run", **{**settings, **self.at(data), **between(tg, model), **more})
+        return await self.start("-m", *program, **{**settings, **self.at(data), **between(tg, model), **more})
 
     async def relay_once(self, data: str, *command: str, **more: str) -> str:
         """What `relay …` prints on a data directory of this lab. Raises `RuntimeError` when it fails."""
