@@ -99,7 +99,7 @@ async def converse(
 ) -> Reply:
     """Talks to the model until it is done, `stop` is set, or a budget is used up. Every call is counted in `tally`.
 
-    Raises the `ModelError` tree when the model cannot answer. What it had said before it was given up is an answer, cut.
+    Raises the `ModelError` tree when the model cannot answer. What it had said before that is an answer, cut.
     """
     talk = Talk(prompt, sink, tally, tainted=prompt.tainted)
     for _ in range(MOST_STEPS):
