@@ -45,7 +45,7 @@ def preview(messenger: FakeMessenger, place: Place) -> Preview:
 async def until(messenger: FakeMessenger, method: str, count: int) -> list[dict[str, Any]]:
     """The calls of a method, once there are so many."""
     async with asyncio.timeout(20):
-        while len(made := [given for name, given in messenger.calls if name == method]) < count:
+        while len(made := [given for name, given in messenger.calls if name == method]) < count:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     return made
 
@@ -61,7 +61,7 @@ async def test_a_final_edit_waits_as_long_as_telegram_asked(monkeypatch: pytest.
             words.append(word)
         growing.text(lambda: " ".join(words))
         async with asyncio.timeout(20):
-            while not hasattr(messenger, "free_at"):
+            while not hasattr(messenger, "free_at"):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
     await growing.settle(stop)
     assert time.monotonic() >= messenger.free_at
