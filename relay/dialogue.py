@@ -28,7 +28,7 @@ from relay.stopping import unless
 
 MOST_STEPS = 12
 PATIENCE = 180.0
-"""Seconds of trouble after which the model is given up."""
+"""Seconds in which nothing is heard of the model after which it is given up."""
 TELL_AFTER = 10.0
 """Seconds of trouble after which the user is told."""
 CONTINUE = (
@@ -99,15 +99,20 @@ async def converse(
 ) -> Reply:
     """Talks to the model until it is done, `stop` is set, or a budget is used up. Every call is counted in `tally`.
 
-    Raises the `ModelError` tree when the model cannot answer.
+    Raises the `ModelError` tree when the model cannot answer. What it had said before that is an answer, cut.
     """
     talk = Talk(prompt, sink, tally, tainted=prompt.tainted)
     for _ in range(MOST_STEPS):
         if talk.steps and tally.used_up:
             return talk.reply("cut", tally.used_up)
-        step = await one_step(model, request, talk, stop)
+        try:
+            step = await one_step(model, request, talk, stop)
+        except ModelUnavailable as error:
+            if not talk.whole().strip():
+                raise
+            return broken_off(talk, "cut", tally.used_up or f"⚠️ {error} Say “go on” for the rest.")
         if step is None:
-            return stopped(talk)
+            return broken_off(talk, "stopped", "Stopped.")
         keep(talk, step)
         if step.stop_reason == "tool_use":
             talk.steps.append({"role": "user", "content": await run_tools(step.blocks, tools, talk)})
@@ -143,11 +148,11 @@ def ending(talk: Talk, step: Step) -> Reply:
     return talk.reply("complete")
 
 
-def stopped(talk: Talk) -> Reply:
-    """What was said before the user stopped it, kept."""
+def broken_off(talk: Talk, status: str, note: str) -> Reply:
+    """What was said before the user stopped it or the model was given up, kept."""
     if talk.step_text.strip():
         talk.steps.append({"role": "assistant", "content": [{"type": "text", "text": talk.step_text}]})
-    return talk.reply("stopped", "Stopped.")
+    return talk.reply(status, note)
 
 
 async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Event) -> Step | None:
@@ -158,6 +163,8 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
     talk.step_text = ""
 
     def hear(delta: str) -> None:
+        nonlocal deadline
+        deadline = time.monotonic() + PATIENCE
         trouble.end()
         talk.hear(delta)
 

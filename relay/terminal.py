@@ -8,6 +8,7 @@ import io
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from itertools import takewhile
 from typing import Any
 
 from relay.app import Relay, make_judge, make_model, make_summariser, make_worker, opened
@@ -86,15 +87,26 @@ class Terminal:
         raise MessengerError("Files can be sent in Telegram, not in the terminal.")
 
     def _grow(self, text: str, last: bool = False) -> None:
-        """Prints what is new of a growing answer; begins again when it is another text."""
-        if not text.startswith(self._printed):
-            print()
-            self._printed = ""
-        sys.stdout.write(text[len(self._printed) :])
-        self._printed = "" if last else text
-        if last:
-            sys.stdout.write("\n")
+        """Prints what is new of a growing answer; one that has become another, from the first other line on."""
+        printed = self._printed
+        if not last:
+            line = text[text.rfind("\n") + 1 :]
+            if line.startswith("⏳"):
+                print(line, flush=True)
+                return
+            text = ripe(text, printed)
+            if not text.startswith(printed):
+                return
+        elif printed.startswith(text):
+            self._printed = printed[len(text) :].lstrip("\n")
+            return
+        elif not text.startswith(printed):
+            lines = zip(printed.splitlines(True), text.splitlines(True), strict=False)
+            printed = "".join(line for line, other in takewhile(lambda pair: pair[0] == pair[1], lines))
+            sys.stdout.write("" if printed else "\n")
+        sys.stdout.write(text[len(printed) :] + ("\n" if last else ""))
         sys.stdout.flush()
+        self._printed = "" if last else text
 
     def _show(self, file: File) -> None:
         """A picture by its name and size; a document with its text, if it is one."""
@@ -110,6 +122,20 @@ class Terminal:
         self.buttons = [(b["text"], b["callback_data"], message_id) for row in rows for b in row] or self.buttons
         if rows:
             print("  ".join(f"[{i}] {label}" for i, (label, _, _) in enumerate(self.buttons, 1)))
+
+
+def ripe(draft: str, printed: str) -> str:
+    """What of a draft will look the same in the answer: its whole lines, but for a table's, whose columns still move.
+    One that shows only the end of the answer is joined to what was printed of it."""
+    lines = draft.split("\n")[:-1]
+    while lines and ("|" in lines[-1] or "--" in lines[-1]):
+        lines.pop()
+    text = "".join(f"{line}\n" for line in lines)
+    if not text.startswith("…\n"):
+        return text
+    end = text[2:]
+    at = printed.rfind(end[:60])
+    return printed[:at] + end if at >= 0 else printed
 
 
 class Desk:

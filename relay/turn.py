@@ -272,10 +272,11 @@ async def finish_without(
 ) -> Answer:
     """Ends a turn that has no answer: the sentence is told, and saved nowhere as anybody's message.
 
-    `trouble`: that is a fault of the model's or of ours, and counts as one.
+    `trouble`: that is a fault of the model's or of ours, and counts as one. Only this makes a sound, as the answer that
+    is waited for would.
     """
     told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
-    told["choices"] = shown_by(choices, True)
+    told["choices"] = shown_by(replace(choices, sound=choices.sound and trouble), True)
     ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
     ended |= {"error": sentence if trouble else None, "spent": tally.as_json(done=False)}
     return answer_from(await engine.store.finish(incoming, ended))

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -17,6 +17,7 @@ from relay.errors import DatabaseError, MessengerError, MessengerThrottled, Poll
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.patience import Patient
 from relay.memory.store import Store
+from relay.ports import Messenger
 
 log = structlog.get_logger()
 
@@ -28,14 +29,6 @@ RIVAL_SECONDS = 120.0
 Json = dict[str, Any]
 
 
-class Poller(Protocol):
-    """What polling needs of a messenger beyond calls: to start its connections anew."""
-
-    async def call(self, method: str, **parameters: Any) -> Any: ...
-
-    async def rebuild_polling(self) -> None: ...
-
-
 class Polling:
     """Polls until cancelled, while no other process does: that is a duty under a lease, which the worker's claims keep.
 
@@ -43,10 +36,10 @@ class Polling:
     """
 
     def __init__(
-        self, intake: Intake, poller: Poller, store: Store, patient: Patient, bot_id: int, lease: PollLease
+        self, intake: Intake, messenger: Messenger, store: Store, patient: Patient, bot_id: int, lease: PollLease
     ) -> None:
         self._intake = intake
-        self._poller = poller
+        self._messenger = messenger
         self._store = store
         self._patient = patient
         self._duty = f"poll:{bot_id}"
@@ -141,15 +134,14 @@ class Polling:
             pause = min(10.0, pause * 1.7)
 
     async def _poll(self) -> list[Json]:
-        """One long poll. One that hangs is cut off and its connection thrown away."""
+        """One long poll. One that hangs is cut off, which closes its connection."""
         try:
             async with asyncio.timeout(POLL_SECONDS + 15):
-                updates: list[Json] = await self._poller.call(
+                updates: list[Json] = await self._messenger.call(
                     "getUpdates", offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(ALLOWED_UPDATES)
                 )
         except TimeoutError:
-            log.warning("a poll hung; starting its connection anew")
-            await self._poller.rebuild_polling()
+            log.warning("a poll hung; polling anew")
             return []
         self._polled_at = time.monotonic()
         return [update for update in updates if isinstance(update, dict) and is_number(update.get("update_id"))]
@@ -157,8 +149,8 @@ class Polling:
     async def _webhook_removed(self) -> bool:
         """Removes the webhook that keeps polls from coming through. False when there is none: somebody else polls."""
         with contextlib.suppress(MessengerError):
-            if (await self._poller.call("getWebhookInfo")).get("url"):
-                await self._poller.call("deleteWebhook", drop_pending_updates=False)
+            if (await self._messenger.call("getWebhookInfo")).get("url"):
+                await self._messenger.call("deleteWebhook", drop_pending_updates=False)
                 log.info("the webhook is removed; what waits at Telegram comes by polling")
                 return True
         return False

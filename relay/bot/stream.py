@@ -12,6 +12,7 @@ import structlog
 
 from relay.bot import sign
 from relay.bot.format import format_preview
+from relay.bot.insist import Stopped, rest
 from relay.bot.place import Place
 from relay.claims import Claimed
 from relay.errors import MessengerThrottled, RelayError
@@ -49,7 +50,7 @@ class Preview:
         self._so_far: Callable[[], str] = str
         self._trouble = ""
         self._shown = ""
-        self._edited_at = 0.0
+        self._free_at = 0.0
         self._row: dict[str, Any] | None = next((part for part in turn.parts if part["seq"] == 1), None)
         self._news = asyncio.Event()
         self._closing = asyncio.Event()
@@ -64,10 +65,10 @@ class Preview:
         self._tasks[0].cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def settle(self) -> None:
-        """Waits until the message that shows the preview may be edited again, for the final text."""
-        if self._edited_at:
-            await asyncio.sleep(max(0.0, self._edited_at + EDIT_EVERY - time.monotonic()))
+    async def settle(self, stop: asyncio.Event) -> None:
+        """Waits until the message that shows the preview may be edited again, for the final text, or `stop` is set."""
+        with contextlib.suppress(Stopped):
+            await rest(max(0.0, self._free_at - time.monotonic()), stop)
 
     def text(self, so_far: Callable[[], str]) -> None:
         """See `ports.Sink.text`."""
@@ -101,6 +102,8 @@ class Preview:
                 await (self._draft() if self._place.private else self._edit())
             except MessengerThrottled as error:
                 pause = max(pause, error.retry_after)
+                if not self._place.private:
+                    self._free_at = time.monotonic() + pause
             except RelayError as error:
                 log.info("preview failed", turn_id=self._turn.turn_id, error=str(error))
                 if self._place.private:
@@ -160,4 +163,4 @@ class Preview:
         elif self._row["telegram_message_id"] is not None:
             request.pop("message_thread_id", None)
             await self._messenger.call("editMessageText", **request, message_id=self._row["telegram_message_id"])
-        self._shown, self._edited_at = shown.text, time.monotonic()
+        self._shown, self._free_at = shown.text, time.monotonic() + EDIT_EVERY

@@ -246,7 +246,7 @@ class Worker:
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
         if told is not None and not run.stop.is_set():
-            await preview.settle()
+            await preview.settle(run.stop)
         log.debug("answered", text=told.text if told else None)
         return told
 

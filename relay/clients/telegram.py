@@ -74,11 +74,6 @@ class Telegram(Bot):
         for request in self._request:
             await request.shutdown()
 
-    async def rebuild_polling(self) -> None:
-        """Throws the polling connections away and makes new ones."""
-        await self._request[0].shutdown()
-        await self._request[0].initialize()
-
     async def call(self, method: str, **parameters: Any) -> Any:
         """See `ports.Messenger.call`."""
         given = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.acceptance.conftest import World
 from tests.acceptance.harness import OWNER
 from tests.acceptance.town import SESSION, Town
-from tests.standins.anthropic import Reply, tool
+from tests.standins.anthropic import tool
 
 pytestmark = SESSION
 
@@ -34,6 +36,10 @@ async def test_start_help_status_and_unknown_commands(town: Town) -> None:
     assert {"start", "help", "new", "stop", "retry", "memory", "remember", "forget", "status"} <= {
         one["command"] for one in menu
     }
+    assert town.tg.queue.allowed == {
+        "message", "edited_message", "message_reaction", "callback_query", "my_chat_member",
+        "stopped_message_generation",
+    }, "it asks for what it uses, and for nothing else"  # fmt: skip
 
 
 async def test_new_drops_the_context_and_keeps_the_memory(town: Town) -> None:
@@ -99,19 +105,30 @@ async def test_retry_answers_again_in_place_of_the_first_answer(town: Town) -> N
     assert "declined" not in str(town.prompt("and after that?").messages)
 
 
-async def test_controls_pass_a_busy_thread_by(town: Town) -> None:
+async def test_controls_pass_a_busy_thread_by_and_nobody_who_waits_for_the_model_holds_the_database(
+    town: Town,
+) -> None:
     ada, dm = town.person()
-    town.says("take your time", Reply("done at last", first_delay=1.5))
-    said = await town.tg.say(dm, ada, "take your time")
-    await town.tg.wait_for(lambda: town.prompts("take your time"))
+    done = asyncio.Event()
+
+    async def thinks(_: object) -> str:
+        await done.wait()
+        return "done at last"
+
+    town.model.rule("take your time", thinks, times=12)
+    await town.tg.say(dm, ada, "take your time")
+    for _ in range(11):  # with Ada more than there are connections to the database
+        other, chat = town.person()
+        await town.tg.say(chat, other, "take your time")
+    await town.tg.wait_for(lambda: len(town.prompts("take your time")) == 12, 30)
     assert "waiting for a tap" in (await town.ask(dm, ada, "/status")).text
     assert "Learned: x marks the spot" in (await town.ask(dm, ada, "/remember x marks the spot")).text
     assert "done at last" not in [m.text for m in town.tg.messages(dm)]
+    done.set()
     await town.tg.wait_for(lambda: "done at last" in [m.text for m in town.tg.messages(dm)])
-    assert said.message_id
 
 
-@pytest.mark.settings(RELAY_WEB_SEARCH="on")
+@pytest.mark.settings(RELAY_WEB_SEARCH="on", RELAY_MAX_TOKENS="1234")
 @pytest.mark.asyncio(loop_scope="function")
 async def test_the_soul_is_for_admins_and_the_web_for_clean_turns(world: World) -> None:
     async def ask(chat: object, user: object, text: str) -> str:
@@ -126,6 +143,7 @@ async def test_the_soul_is_for_admins_and_the_web_for_clean_turns(world: World) 
     assert soul.startswith("You are Captain Nemo.\nBe brief.\n")
     assert "You are Relay" not in soul
     assert "[LEARN:" in soul
+    assert world.model.last.body["max_tokens"] == 1234
     assert "version 2" in await ask(world.dm, world.owner, "/soul")
     assert "Write /soul to see" in await ask(world.dm, world.owner, "/soul sing")
     # web tools stay away from what others wrote until the user taps

@@ -10,6 +10,7 @@ from tests.acceptance.conftest import World
 from tests.acceptance.harness import OWNER
 from tests.acceptance.test_terminal import relay
 from tests.acceptance.town import SESSION, Town
+from tests.pictures import picture
 from tests.standins.telegram import Chat, StoredMessage, User
 
 pytestmark = SESSION
@@ -55,6 +56,21 @@ async def test_words_are_found_in_every_topic_and_open_where_they_were_said(town
     await town.press(dm, ada, found, "Back")
     assert found.text == before
     assert all(call.ok for call in town.tg.calls("editMessageText", dm.id))
+
+
+async def test_names_of_topics_and_groups_and_captions_are_only_words(town: Town) -> None:
+    ada, dm = town.person()
+    odd = "</b><script>alert(1)</script> '; drop table relay.message; -- %s $1 \\ {0}"
+    forum = town.tg.group(next(town.groups), odd, [ada], forum=True)
+    for chat in (forum, dm):
+        topic = town.tg.topic(chat, f"*{odd}* &amp;", ada)
+        await town.ask(chat, ada, f"{odd} zither", "Noted.", topic=topic, photo=picture())
+        assert f"{odd} zither" in town.prompt("zither").last_text
+        found = await town.ask(chat, ada, f"/search zither {odd[:11]}", topic=topic)
+        assert odd[:60] in found.text
+        await town.press(chat, ada, found, "1")
+        assert odd[:60] in found.text
+    assert all(call.ok for call in town.tg.log if call.params.get("chat_id") in (dm.id, forum.id))
 
 
 async def test_results_come_in_pages_within_one_message(town: Town) -> None:

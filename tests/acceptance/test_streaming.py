@@ -204,6 +204,14 @@ async def test_only_answers_make_a_sound(town: Town) -> None:
     for text in ("/help", "/memory", "/remember I like plums", "/nosuchthing"):
         assert (await town.ask(dm, ada, text)).silent
     assert (await town.ask(dm, ada, "", voice=True)).silent
+    town.model.fault("refusal", match="thorny")
+    assert (await town.ask(dm, ada, "a thorny question")).silent
+    ben, ben_dm = town.person("Ben")
+    assert (await town.ask(ben_dm, ben, "/retry")).silent, "there is nothing to answer again"
+    town.model.fault("400", match="broken")
+    failed = await town.ask(dm, ada, "a broken one")
+    assert "↻ Retry" in failed.buttons
+    assert not failed.silent, "somebody waits for this"
 
 
 async def test_text_before_a_tool_call_is_kept_and_a_line_tells_about_the_tool(town: Town) -> None:

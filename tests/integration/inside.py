@@ -77,9 +77,6 @@ class Wire:
             raise FileTooLarge
         return content
 
-    async def rebuild_polling(self) -> None:
-        """Nothing to rebuild."""
-
 
 def copied(value: Any) -> Any:
     """A JSON value as it comes out of the wire at the other end."""

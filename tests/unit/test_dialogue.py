@@ -217,6 +217,30 @@ async def test_a_broken_stream_that_is_given_up(monkeypatch: pytest.MonkeyPatch)
         await talk(Scripted(ModelUnavailable()))
 
 
+async def test_patience_begins_when_something_was_heard_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialogue, "PATIENCE", 0.5)
+
+    async def slow(on_text: Callable[[str], None]) -> Step:
+        await asyncio.sleep(0.6)
+        on_text("one ")
+        raise cut("one ")
+
+    reply = await talk(Scripted(slow, step("two")))
+    assert (reply.text, reply.status) == ("one two", "complete")
+
+
+async def test_what_was_said_before_the_model_was_given_up_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialogue, "PATIENCE", 0.5)
+    reply = await talk(Scripted(cut("one "), cut("two "), ModelUnavailable()))
+    assert (reply.text, reply.status) == ("one two ", "cut")
+    assert "go on" in reply.note
+    assert reply.steps == [{"role": "assistant", "content": [{"type": "text", "text": "one two "}]}]
+    call = {"type": "tool_use", "id": "t", "name": "search_memory", "input": {"query": "x"}}
+    reply = await talk(Scripted(step("I look.", call, reason="tool_use"), ModelUnavailable()))
+    assert (reply.text, reply.status) == ("I look.", "cut")
+    assert [s["role"] for s in reply.steps] == ["assistant", "user", "assistant"]
+
+
 async def test_tools_have_an_end() -> None:
     call = {"type": "tool_use", "id": "t", "name": "search_memory", "input": {"query": "x"}}
     reply = await talk(Scripted(step(call, reason="tool_use")))

@@ -393,6 +393,15 @@ def test_recent_messages_are_trimmed_in_steps() -> None:
     assert min(changes) >= 8
 
 
+@pytest.mark.parametrize(("each", "kept"), [(0.15, 10), (0.19, 10), (0.21, 2), (1.5, 0)])
+def test_the_last_five_exchanges_stay_up_to_twice_the_budget(each: float, kept: int) -> None:
+    size = int(RECENT_TOKENS * each * 4)
+    recent = [(assistant if number % 2 else user)(number, "q" * size) for number in range(30)]
+    record = build(about=context(recent)).record
+    assert record["recent_count"] == kept
+    assert record["dropped_recent"] == 30 - kept
+
+
 def test_memory_that_does_not_fit_is_left_out_and_named() -> None:
     rows = [known(n, "x" * (MEMORY_TOKENS // 2)) for n in range(1, 20)] + [known(50, "pinned", pinned=True)]
     prompt = build(about=context(memories=rows))

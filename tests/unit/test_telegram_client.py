@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -19,6 +20,8 @@ from relay.errors import (
     PollConflict,
     TokenRefused,
 )
+from tests.standins.telegram import TelegramStandIn
+from tests.standins.telegram.values import TEST_TOKEN
 
 
 def refusal(code: int, description: str, **parameters: Any) -> bytes:
@@ -79,3 +82,23 @@ async def test_a_refused_token_and_an_unknown_method(
     assert isinstance(error, TokenRefused)
     assert error.absent is absent
     assert "BotFather" in str(error)
+
+
+async def test_polls_have_a_connection_of_their_own_which_a_poll_that_is_cut_off_gives_back() -> None:
+    async with TelegramStandIn() as tg:
+        dm = tg.dm(tg.user(1, "Ada"))
+        client = Telegram(TEST_TOKEN, tg.url)
+        await client.open()
+        hung = tg.fault("sendMessage", "timeout", times=-1)
+        sends = [asyncio.create_task(client.call("sendMessage", chat_id=dm.id, text="x")) for _ in range(70)]
+        await tg.wait_for(lambda: hung.hits == 64)
+        for _ in range(2):
+            tg.fault("getUpdates", "timeout")
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await client.call("getUpdates", timeout=30)
+        assert await client.call("getUpdates", timeout=0) == []
+        for send in sends:
+            send.cancel()
+        await asyncio.gather(*sends, return_exceptions=True)
+        await client.close_pools()

@@ -1,4 +1,4 @@
-"""A conversation on the terminal ends when its person ends it."""
+"""A conversation on the terminal: an answer is printed as it grows, and it ends when its person ends it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,40 @@ import asyncio
 import pytest
 
 from relay import terminal
+from relay.bot.format import format_preview, format_reply
+from tests.standins.anthropic.directives import long_text
+
+TABLE = (
+    "Here is **bold text** and a list:\n\n- one **two** three\n- four\n\n"
+    "| fruit | price |\n|---|---|\n| apple | 1 |\n| blood orange | 25 |\n\n"
+    "```python\nprint(1)\n```\n\nThe end."
+)
+
+
+@pytest.mark.parametrize("step", [1, 7, 1500])
+@pytest.mark.parametrize("answer", [TABLE, long_text(9000), "One line only."], ids=["table", "long", "line"])
+async def test_each_line_of_an_answer_is_printed_once(
+    answer: str, step: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = max(step, len(answer) // 80)
+    printer = terminal.Terminal(None)
+    for end in range(step, len(answer), step):
+        await printer.call("sendMessageDraft", text=format_preview(answer[:end]).text)
+    early = capsys.readouterr().out
+    parts = [part.text for part in format_reply(answer)]
+    for part in parts:
+        await printer.call("sendMessage", text=part)
+    shown = early + capsys.readouterr().out
+    assert [line for line in shown.split("\n") if line] == [line for part in parts for line in part.split("\n") if line]
+    assert len(early) > 0.4 * len(answer) or answer != long_text(9000) or step > 1000, "it is seen to grow"
+
+
+async def test_that_the_model_keeps_silent_is_printed_besides(capsys: pytest.CaptureFixture[str]) -> None:
+    printer = terminal.Terminal(None)
+    for draft in ("One.\n\nTw", "One.\n\nTw\n\n⏳ The model is very busy right now.", "One.\n\nTwo.\n\nThr"):
+        await printer.call("sendMessageDraft", text=draft)
+    await printer.call("sendMessage", text="One.\n\nTwo!\n\nThree.")
+    assert capsys.readouterr().out == "One.\n\n⏳ The model is very busy right now.\nTwo.\n\nTwo!\n\nThree.\n"
 
 
 async def test_leaving_waits_a_moment_for_judging_and_then_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:

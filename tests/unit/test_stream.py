@@ -1,0 +1,93 @@
+"""What is shown of an answer while it grows: how long it stays, and how it heeds what Telegram asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from relay.bot import sign, stream
+from relay.bot.place import Place
+from relay.bot.stream import Preview
+from relay.claims import Claimed
+from relay.errors import MessengerThrottled
+from relay.testing import FakeMessenger
+
+TURN = Claimed(7, 1, "message", "working", 0, 9, (), ())
+DM, GROUP = Place(9, 0, True), Place(-9, 0, False)
+
+
+class Rows:
+    """Takes a preview's row, and forgets it."""
+
+    async def preview(self, turn: Claimed, bot_id: int, chat_id: int, request: dict[str, Any]) -> dict[str, Any]:
+        return {"telegram_message_id": None}
+
+    async def sent(self, turn: Claimed, results: list[dict[str, Any]], close: bool) -> None: ...
+
+
+class Throttled(FakeMessenger):
+    """Takes no second edit for half a second."""
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        if method == "editMessageText" and "editMessageText" in [name for name, _ in self.calls]:
+            self.free_at = time.monotonic() + 0.5
+            raise MessengerThrottled(0.5)
+        return await super().call(method, **parameters)
+
+
+def preview(messenger: FakeMessenger, place: Place) -> Preview:
+    return Preview(messenger, Rows(), TURN, 1, place, set())  # type: ignore[arg-type]
+
+
+async def until(messenger: FakeMessenger, method: str, count: int) -> list[dict[str, Any]]:
+    """The calls of a method, once there are so many."""
+    async with asyncio.timeout(20):
+        while len(made := [given for name, given in messenger.calls if name == method]) < count:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return made
+
+
+async def test_a_final_edit_waits_as_long_as_telegram_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "EDIT_FIRST", 0.01)
+    monkeypatch.setattr(stream, "EDIT_EVERY", 0.01)
+    messenger, words, stop = Throttled(), ["so far"], asyncio.Event()
+    async with preview(messenger, GROUP) as growing:
+        for word in ("and", "on"):
+            growing.text(lambda: " ".join(words))
+            await until(messenger, "sendMessage" if word == "and" else "editMessageText", 1)
+            words.append(word)
+        growing.text(lambda: " ".join(words))
+        async with asyncio.timeout(20):
+            while not hasattr(messenger, "free_at"):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+    await growing.settle(stop)
+    assert time.monotonic() >= messenger.free_at
+    growing._free_at = time.monotonic() + 3600
+    stop.set()
+    async with asyncio.timeout(5):
+        await growing.settle(stop)
+
+
+async def test_a_draft_is_sent_again_before_it_fades(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert stream.DRAFT_LASTS < 30, "Telegram takes a draft away after so many seconds"
+    monkeypatch.setattr(stream, "DRAFT_LASTS", 0.1)
+    messenger = FakeMessenger()
+    async with preview(messenger, DM) as growing:
+        growing.text(lambda: "the model thinks on")
+        drafts = await until(messenger, "sendMessageDraft", 3)
+    assert all(draft == drafts[0] for draft in drafts)
+
+
+async def test_the_typing_sign_is_shown_again_before_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sign.SECONDS < 5, "Telegram takes a sign away after so many seconds"
+    monkeypatch.setattr(sign, "SECONDS", 0.01)
+    messenger = FakeMessenger()
+    async with preview(messenger, DM):
+        signs = await until(messenger, "sendChatAction", 3)
+    assert all(one == {"chat_id": 9, "action": "typing"} for one in signs)
+    count = len(messenger.calls)
+    await asyncio.sleep(0.05)
+    assert len(messenger.calls) == count, "it ends with the answer"
