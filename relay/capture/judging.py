@@ -205,10 +205,21 @@ async def asked_findings(judge: Judge, model: Model, work: Json, reading: Readin
 async def settle(judge: Judge, model: Model, work: Json, actions: Sequence[Json]) -> list[Json]:
     """Findings once they met what is nearest to them in memory. Without a valid answer about that they are added; what
     says nearly the same as a memory refreshes it anyway."""
+    return await settled_with(judge, model, work, actions, await near_to(judge, work["space_id"], actions))
+
+
+async def near_to(judge: Judge, space_id: int, actions: Sequence[Json]) -> list[list[Json]]:
+    """For each finding the memories nearest to it."""
     candidates = await with_vectors(
         judge, [{key: a[key] for key in ("content", "subject_id", "subject", "kind")} for a in actions]
     )
-    near = await judge.store.near_memories(work["space_id"], candidates, NEAR)
+    return await judge.store.near_memories(space_id, candidates, NEAR)
+
+
+async def settled_with(
+    judge: Judge, model: Model, work: Json, actions: Sequence[Json], near: Sequence[Sequence[Json]]
+) -> list[Json]:
+    """What becomes of findings beside the memories near to each."""
     if not any(near):
         return list(actions)
     text = settling.as_text(actions, near)
