@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from relay.capture.judging import NAME, Judge, asked_findings, near_to, settled_with
 from relay.capture.readings import readings
+from relay.capture.settling import later
 from relay.errors import EmptyAnswer
 from relay.rederive.memories import Candidate
 
@@ -59,20 +59,13 @@ class Rejudge:
         return [
             (known.get(one.get("memory_id")), one)
             for one in settled
-            if one["action"] != "refresh" and not over_already(one, known)
+            if one["action"] != "refresh" and not (one["action"] == "supersede" and later(known[one["memory_id"]], one))
         ]
 
 
 def work_of(batch: Sequence[Json]) -> Json:
     """A batch as the judge takes what is to be judged."""
     return {"thread_id": batch[0]["thread_id"], "before": [], "messages": list(batch), "taught": []}
-
-
-def over_already(action: Json, known: Mapping[int, Json]) -> bool:
-    """Whether a finding contradicts something that was said later."""
-    if action["action"] != "supersede":
-        return False
-    return datetime.fromisoformat(action["at"]) < datetime.fromisoformat(known[action["memory_id"]]["at"])
 
 
 def candidate(action: Json, user_id: int | None, name: str) -> Candidate:

@@ -15,6 +15,7 @@ from relay.budget import UNLIMITED, Budget
 from relay.capture import findings, keywords, settling
 from relay.capture.findings import Finding, InvalidAnswer
 from relay.capture.readings import JUDGE, PLAIN, Reading, as_text, readings
+from relay.capture.waiting import AGAIN_SECONDS, gone, pause_after
 from relay.derivation import Input, derived
 from relay.errors import (
     ContextTooLong,
@@ -22,7 +23,6 @@ from relay.errors import (
     ModelError,
     ModelRefused,
     ModelThrottled,
-    ModelUnavailable,
     RelayError,
 )
 from relay.jobs import LEASE_SECONDS, asked, kept, used_up
@@ -42,11 +42,6 @@ MODEL_SECONDS = 90
 MOST_TOKENS = 2000
 NEAR = 9
 """Memories that a finding is compared with, at most."""
-PATIENCE = 3
-"""So often a model that is away is tried before keywords judge."""
-AGAIN_SECONDS = 600.0
-"""After so long what keywords have judged is tried again; sooner when the model has answered something else."""
-LONGEST_PAUSE = 300.0
 LONGEST_REST = 60.0
 """So long everybody waits, at most, when the model is busy."""
 MOMENT = 0.001
@@ -146,23 +141,6 @@ async def judge_batch(judge: Judge, work: Json) -> float:
     return 0 if await judge.store.keep_judged(work["thread_id"], result) else MOMENT
 
 
-def gone(error: Exception, failures: int) -> bool:
-    """Whether there is no use in waiting for the model: it was away a few times, or its server refuses for good.
-    One that is only busy is not gone."""
-    if isinstance(error, ModelThrottled):
-        return False
-    if isinstance(error, ModelError) and not isinstance(error, ModelUnavailable):
-        return True
-    return isinstance(error, ModelError | TimeoutError) and failures >= PATIENCE
-
-
-def pause_after(error: Exception, failures: int, again: bool) -> float:
-    """Seconds until something that failed is tried again: as long as the model asks, else twice as long each time."""
-    if isinstance(error, ModelThrottled) and error.retry_after:
-        return min(LONGEST_PAUSE, error.retry_after)
-    return AGAIN_SECONDS if again else float(min(LONGEST_PAUSE, 5.0 * 2 ** min(failures, 10)))
-
-
 async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
     """What is worth keeping of a batch, by a model (None: by keywords). Raises the `ModelError` tree and
     `TimeoutError`."""
@@ -174,6 +152,8 @@ async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
             found = keywords.keyword_findings(reading.rows, reading.before)
         new = [as_action(judge, reading, one, by) for one in found]
         actions += await settle(judge, model, work, new) if model and new else new
+    if model and (facts := [one for one in work["taught"] if one["by_tag"]]):
+        actions += await ended_by(judge, model, work, facts)
     return Judged(actions, fallback=model is None)
 
 
@@ -220,16 +200,39 @@ async def settled_with(
     judge: Judge, model: Model, work: Json, actions: Sequence[Json], near: Sequence[Sequence[Json]]
 ) -> list[Json]:
     """What becomes of findings beside the memories near to each."""
+    decided = await decisions(judge, model, work, actions, near)
+    return [merged(work, one, near) for one in settling.settled(actions, decided)]
+
+
+async def decisions(
+    judge: Judge, model: Model, work: Json, new: Sequence[Json], near: Sequence[Sequence[Json]]
+) -> dict[int, settling.Decision]:
+    """How what is new stands to the memories near to each; nothing without a valid answer."""
     if not any(near):
-        return list(actions)
-    text = settling.as_text(actions, near)
+        return {}
 
     def parse(answer: Any) -> dict[int, settling.Decision]:
         return settling.decisions_in(answer, near)
 
-    prompts = (settling.SETTLE, settling.PLAIN)
-    decided = await structured(judge, model, work, prompts, text, settling.DECIDE, parse)
-    return [merged(work, one, near) for one in settling.settled(actions, decided or {})]
+    prompts, text = (settling.SETTLE, settling.PLAIN), settling.as_text(new, near)
+    return await structured(judge, model, work, prompts, text, settling.DECIDE, parse) or {}
+
+
+async def ended_by(judge: Judge, model: Model, work: Json, facts: Sequence[Json]) -> list[Json]:
+    """What ends because the answer's own tags kept facts that contradict it."""
+    kept = {one["id"] for one in work["taught"]}
+    near = [
+        [row for row in rows if row["id"] not in kept and not settling.later(row, fact)]
+        for fact, rows in zip(facts, await near_to(judge, work["space_id"], facts), strict=True)
+    ]
+    decided = await decisions(judge, model, work, facts, near)
+    return [
+        {key: facts[place][key] for key in ("kind", "content", "subject_id", "subject", "tainted")}
+        | {"action": "supersede", "memory_id": decision.memory_id, "taught": facts[place]["id"]}
+        | {"evidence": [facts[place]["source"]], "pending": False}
+        for place, decision in decided.items()
+        if decision.relation == "contradicts"
+    ]
 
 
 def merged(work: Json, action: Json, near: Sequence[Sequence[Json]]) -> Json:
