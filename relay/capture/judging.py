@@ -81,7 +81,7 @@ class Judged:
 
     actions: list[Json]
     fallback: bool = False
-    """No model could be had, and keywords judged."""
+    """Keywords judged some of it: no model could be had, or it gave no valid answer."""
 
 
 async def judge_due(judge: Judge, patience: float = 0) -> int:
@@ -116,7 +116,8 @@ async def judge_due(judge: Judge, patience: float = 0) -> int:
 async def judge_batch(judge: Judge, work: Json) -> float:
     """Judges a batch and keeps what was found. Returns for how many seconds the model should be left alone.
 
-    A model that is busy is waited for, one that is away a few times; then keywords judge, and a model later.
+    A model that is busy is waited for, one that is away a few times; then keywords judge, as where its answer is not
+    valid, and a model once more later.
     """
     again, failures = work["again"], work["failures"]
     try:
@@ -145,16 +146,18 @@ async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
     """What is worth keeping of a batch, by a model (None: by keywords). Raises the `ModelError` tree and
     `TimeoutError`."""
     actions: list[Json] = []
+    fallback = model is None
     for reading in readings(work):
         found = await asked_findings(judge, model, work, reading) if model else None
         by = (NAME, judge.version) if found is not None else (keywords.NAME, str(keywords.VERSION))
         if found is None:
+            fallback = True
             found = keywords.keyword_findings(reading.rows, reading.before)
         new = [as_action(judge, reading, one, by) for one in found]
         actions += await settle(judge, model, work, new) if model and new else new
     if model and (facts := [one for one in work["taught"] if one["by_tag"]]):
         actions += await ended_by(judge, model, work, facts)
-    return Judged(actions, fallback=model is None)
+    return Judged(actions, fallback)
 
 
 def as_action(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, str]) -> Json:

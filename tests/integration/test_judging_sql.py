@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from relay.budget import Budget
 from relay.capture.judging import Judge, found_in, judge_due
 from relay.errors import ModelAccountError, ModelThrottled, ModelUnavailable
@@ -289,15 +291,24 @@ async def test_two_peoples_facts_never_meet(house: House, sql: Sql) -> None:
     assert not any(one.tools[0]["name"] == "settle" for one in small.requests), "they are not even compared"
 
 
-async def test_an_invalid_answer_is_retried_once_then_left_to_keywords(house: House, sql: Sql) -> None:
-    small = Small()
+@pytest.mark.parametrize("later", ["valid", "not valid"])
+async def test_an_invalid_answer_is_retried_then_left_to_keywords_and_judged_again_once(
+    house: House, sql: Sql, later: str
+) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
     small.says = ["no idea", json.dumps({"findings": "none"})]
     await house.exchange(ADA, MOVED)
     await judge_due(judge(house.store, small))
     assert len(small.requests) == 2
     assert small.requests[0].tool_choice == {"type": "tool", "name": "keep"}
     assert [(row[1], row[3]) for row in await memories(sql)] == [("active", "keyword judge")]
-    assert await sql("select count(*) from judge_again") == [(0,)], "the model was there"
+    assert await judge_due(judge(house.store, small)) == 0, "not at once"
+    await sql("update judge_again set at = now()")
+    small.says = [] if later == "valid" else ["no idea", "none"]
+    assert await judge_due(judge(house.store, small)) == 1
+    by = "judge" if later == "valid" else "keyword judge"
+    assert [(row[1], row[3]) for row in await memories(sql)] == [("active", by)]
+    assert await sql("select count(*) from judge_again") == [(0,)], "once"
 
 
 async def test_a_busy_model_is_waited_for(house: House, sql: Sql) -> None:
