@@ -41,8 +41,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by o.id desc limit 3
 $$;
 
--- The older memories with which one is compared: the nearest by words and by meaning; without a vector, the latest.
--- None that it could neither be put together with nor replace.
+-- Two memories as the one that was said first and the one that was said last; said at once, as they were kept. What was
+-- said long ago may be learned late, as after an import.
+create or replace function relay.in_order(p_one relay.memory, p_other relay.memory)
+returns table (older relay.memory, newer relay.memory)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when one_first then p_one else p_other end, case when one_first then p_other else p_one end
+    from (select (relay.memory_said_at(p_one), p_one.id) < (relay.memory_said_at(p_other), p_other.id) as one_first) said
+$$;
+
+-- The memories kept before one with which it is compared: the nearest by words and by meaning; without a vector, the
+-- latest. None of which neither could be put together with the other nor replace it.
 create or replace function relay.near_older(p_memory relay.memory) returns setof relay.memory
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -53,12 +62,14 @@ begin
     end if;
     return query select o.* from memory o
         where (o.id = any (near) or o.id in (select relay.near_by_words(p_memory)))
-            and not (relay.not_unasked(o, p_memory, 'merge') and relay.not_unasked(o, p_memory, 'supersede'));
+            and exists (select from relay.in_order(o, p_memory) p
+                where not (relay.not_unasked(p.older, p.newer, 'merge')
+                    and relay.not_unasked(p.older, p.newer, 'supersede')));
 end $$;
 
 -- The pairs of memories of a space that may say the same or contradict each other: of the next 5 memories after p_after
--- that are new since the last night, each with the older ones that are near it. {pairs: [{older, newer}: {id, content,
--- at}], after: the last memory that was looked at; null when there is none left}.
+-- that are new since the last night, each with those kept before that are near it. {pairs: [{older, newer}: {id, content,
+-- at: when it was said last}], after: the last memory that was looked at; null when there is none left}.
 create or replace function public.relay_pairs(p_space_id bigint, p_after bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with fresh as materialized (
@@ -67,10 +78,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by m.id limit 5)
     select jsonb_build_object('after', (select max((f.m).id) from fresh f), 'pairs', (
         select coalesce(jsonb_agg(jsonb_build_object(
-            'older', jsonb_build_object('id', o.id, 'content', o.content, 'at', o.created_at),
-            'newer', jsonb_build_object('id', (f.m).id, 'content', (f.m).content, 'at', (f.m).created_at))
+            'older', jsonb_build_object('id', (p.older).id, 'content', (p.older).content,
+                'at', relay.memory_said_at(p.older)),
+            'newer', jsonb_build_object('id', (p.newer).id, 'content', (p.newer).content,
+                'at', relay.memory_said_at(p.newer)))
             order by (f.m).id, o.id), '[]')
-        from fresh f, lateral relay.near_older(f.m) o))
+        from fresh f, lateral relay.near_older(f.m) o, lateral relay.in_order(o, f.m) p))
 $$;
 
 -- The goals of a space whose date has passed, 500 at most: [{id, content}].

@@ -119,7 +119,10 @@ begin
                         and session_id = (batch[1]).session_id and status <> 'replaced' and teaches
                     order by id desc limit 4) b), '[]'),
             'taught', coalesce((
-                select jsonb_agg(jsonb_build_object('content', k.content, 'tainted', k.tainted) order by k.id)
+                select jsonb_agg(jsonb_build_object('id', k.id, 'content', k.content, 'tainted', k.tainted,
+                    'kind', k.kind, 'subject_id', k.subject_id, 'subject', k.subject,
+                    'source', k.source_message_id, 'at', relay.memory_said_at(k), 'by_tag', k.status = 'active'
+                        and k.derivation ->> 'name' = 'tag' and k.kind <> 'learning') order by k.id)
                 from memory k
                 where k.turn_id in (select turn_id from unnest(batch) where turn_id is not null)
                     and k.status in ('active', 'pending')

@@ -61,7 +61,8 @@ end $$;
 -- Applies one finding: an action as relay.apply_actions takes it, with {evidence, pending, tainted, own}. Nothing, when
 -- any message that it was learned from is gone, or nothing may be learned from it now, or when it only says again what
 -- the same turn has taught. What it was compared with may have changed since: then it is learned by itself, as what
--- it was before that (own).
+-- it was before that (own). With taught it is the memory of this number, which an answer kept: nothing once that is not
+-- known any more.
 create or replace function relay.keep_finding(p_thread_id bigint, p_finding jsonb) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -82,6 +83,12 @@ begin
     then
         return;
     end if;
+    if p_finding ? 'taught' and not exists (
+        select from memory where id = (p_finding ->> 'taught')::bigint and status = 'active'
+            and content = p_finding ->> 'content')
+    then
+        return;
+    end if;
     p_finding := p_finding
         || jsonb_build_object('valid_from', coalesce(p_finding ->> 'valid_from', said.created_at::text));
     held := relay.turn_of_finding(said);
@@ -93,7 +100,7 @@ begin
     end if;
     held.tainted := (p_finding ->> 'tainted')::boolean;
     results := relay.apply_actions(held, said.id, jsonb_build_array(p_finding), (p_finding ->> 'pending')::boolean);
-    if results -> 0 ? 'failed' then
+    if results -> 0 ? 'failed' and not p_finding ? 'taught' then
         perform relay.apply_actions(held, said.id, jsonb_build_array(
             p_finding || coalesce(p_finding -> 'own', '{}') || '{"action": "learn"}'),
             (p_finding ->> 'pending')::boolean);

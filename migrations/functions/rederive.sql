@@ -71,17 +71,53 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
--- What a derivation keeps now of some messages of a space: [{id, content, kind, subject_id, subject, evidence, held}].
--- held: a person has pinned or reworded it, so nothing else takes its place.
+-- What a derivation, or keywords in its place, keeps now of some messages of a space: [{id, content, kind, subject_id,
+-- subject, evidence, held}]. held: a person has pinned or reworded it, or kept what keywords proposed, so nothing else
+-- takes its place.
 create or replace function public.relay_derived_memories(p_space_id bigint, p_name text, p_messages jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content, 'kind', kind, 'subject_id', subject_id,
         'subject', subject, 'evidence', evidence, 'held', pinned or exists (
-            select from memory_change c where c.memory_id = memory.id and c.action = 'refresh' and c.user_id is not null
-                and c.status = 'applied')) order by id), '[]')
+            select from memory_change c where c.memory_id = memory.id and c.user_id is not null and c.status = 'applied'
+                and (c.action = 'refresh'
+                    or c.decided_at is not null and derivation ->> 'name' = 'keyword ' || p_name))) order by id), '[]')
     from memory
-    where space_id = p_space_id and status in ('active', 'pending') and derivation ->> 'name' = p_name
+    where space_id = p_space_id and status in ('active', 'pending')
+        and derivation ->> 'name' in (p_name, 'keyword ' || p_name)
         and evidence && array(select jsonb_array_elements_text(p_messages)::bigint)
+$$;
+
+-- Whether a memory is over for good: another one took its place, a person put it away, or its goal is past. What went
+-- only because nothing bore it out any more is not, nor what such a one had replaced.
+create or replace function relay.is_over(p_memory relay.memory) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with recursive line as (
+        select p_memory.id, p_memory.status, p_memory.replaced_by
+        union
+        select m.id, m.status, m.replaced_by from line l join memory m on m.id = l.replaced_by
+        where l.status = 'superseded')
+    select p_memory.status in ('superseded', 'archived') and not exists (
+        select from line l join memory m on m.id = l.id
+        where l.status = 'archived' and not (m.kind = 'goal' and coalesce(m.valid_until < now(), false))
+            and not exists (select from memory_change c
+                where c.memory_id = l.id and c.action = 'archive' and c.user_id is not null and c.status = 'applied'))
+$$;
+
+-- What else is known of some messages of a space, or was until it was over, beside what a derivation keeps of them now:
+-- [{content, subject_id, evidence, tainted}], 500 at most.
+create or replace function public.relay_known_besides(p_space_id bigint, p_name text, p_messages jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with asked as materialized (select array(select jsonb_array_elements_text(p_messages)::bigint) as ids)
+    select coalesce(jsonb_agg(jsonb_build_object('content', k.content, 'subject_id', k.subject_id, 'tainted', k.tainted,
+        'evidence', array(select distinct one from unnest(k.evidence || k.source_message_id) as one
+            where one is not null)) order by k.id), '[]')
+    from (
+        select m.* from asked, memory m
+        where m.space_id = p_space_id and (m.evidence && asked.ids or m.source_message_id = any (asked.ids))
+            and (m.status in ('active', 'pending')
+                    and coalesce(m.derivation ->> 'name', '') not in (p_name, 'keyword ' || p_name)
+                or relay.is_over(m))
+        order by m.id desc limit 500) k
 $$;
 
 -- Whether a person does not want to have known what some messages say about somebody: it was forgotten, undone or
@@ -109,10 +145,30 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from jsonb_array_elements(p_candidates) with ordinality as c (one, place)
 $$;
 
+-- Keeps what was derived again and refines or contradicts what is known: {action, memory_id} say what. Returns whether
+-- it was.
+create or replace function relay.apply_settled(p_space_id bigint, p_memory jsonb) returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    proofs constant bigint[] := array(select jsonb_array_elements_text(p_memory -> 'evidence')::bigint);
+    said message;
+    held turn;
+begin
+    select * into said from message where space_id = p_space_id and id = any (proofs) and role = 'user'
+    order by id desc limit 1;
+    if said.id is null or relay.unwanted(p_space_id, (p_memory ->> 'subject_id')::bigint, proofs) then
+        return false;
+    end if;
+    held := relay.turn_of_finding(said);
+    held.tainted := (p_memory ->> 'tainted')::boolean;
+    return not relay.apply_actions(held, said.id, jsonb_build_array(p_memory || jsonb_build_object(
+        'valid_from', coalesce(p_memory ->> 'valid_from', said.created_at::text))), false) -> 0 ? 'failed';
+end $$;
+
 -- Keeps what was derived again: p_memory is what is known from now on (null: nothing), p_was the memory {id, content}
 -- that it was until now (null: none), which is left in the history. What rests on others' words, or of which its person
--- wants to be asked (pending), waits for a tap. Returns whether it was; not when that memory has changed meanwhile, the
--- same is known, or a person has turned it away.
+-- wants to be asked (pending), waits for a tap. With {action, memory_id} it is settled with p_was. Returns whether it
+-- was; not when that memory has changed meanwhile, the same is known, or a person has turned it away.
 create or replace function public.relay_apply_derived(p_space_id bigint, p_was jsonb, p_memory jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -127,6 +183,9 @@ begin
         if old.id is null then
             return 'false';
         end if;
+    end if;
+    if p_memory ->> 'action' in ('refine', 'supersede') then
+        return to_jsonb(relay.apply_settled(p_space_id, p_memory));
     end if;
     if p_memory is not null then
         near := relay.near_duplicate(p_space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from relay.capture.judging import NAME, Judge, asked_findings
+from relay.capture.judging import NAME, Judge, asked_findings, near_to, settled_with
 from relay.capture.readings import readings
+from relay.capture.settling import later
 from relay.errors import EmptyAnswer
 from relay.rederive.memories import Candidate
 
@@ -28,10 +30,10 @@ class Rejudge:
     def version(self) -> str:
         return self.judge.version
 
-    async def derive(self, space_id: int, batch: Sequence[Json]) -> list[Candidate]:
+    async def derive(self, space_id: int, batch: Sequence[Json], known: Sequence[Json]) -> list[Candidate]:
         """What the judge finds in some messages now. Raises what the model raises, and `EmptyAnswer` when it gives no
         valid answer: what it found before then stays."""
-        work = {"thread_id": batch[0]["thread_id"], "before": [], "messages": list(batch), "taught": []}
+        work = work_of(batch) | {"taught": list(known)}
         found: list[Candidate] = []
         for reading in readings(work):
             kept = await asked_findings(self.judge, self.judge.model, work, reading)
@@ -39,6 +41,31 @@ class Rejudge:
                 raise EmptyAnswer()
             found += [candidate(one.as_action(), reading.user_id, reading.name) for one in kept]
         return found
+
+    async def settle(
+        self, space_id: int, batch: Sequence[Json], fresh: Sequence[Json], leaving: AbstractSet[int]
+    ) -> list[tuple[Json | None, Json]]:
+        """See `relay.rederive.memories.Rederiver`. What contradicts something that was said later is over, and left
+        out. Raises what the model raises."""
+        at = {row["id"]: row["at"] for row in batch}
+        actions = [
+            {**one, "action": "learn", "at": max(at[said] for said in one["evidence"] if said in at)} for one in fresh
+        ]
+        near = [
+            [row for row in rows if row["id"] not in leaving] for rows in await near_to(self.judge, space_id, actions)
+        ]
+        known = {row["id"]: row for rows in near for row in rows}
+        settled = await settled_with(self.judge, self.judge.model, work_of(batch), actions, near)
+        return [
+            (known.get(one.get("memory_id")), one)
+            for one in settled
+            if one["action"] != "refresh" and not (one["action"] == "supersede" and later(known[one["memory_id"]], one))
+        ]
+
+
+def work_of(batch: Sequence[Json]) -> Json:
+    """A batch as the judge takes what is to be judged."""
+    return {"thread_id": batch[0]["thread_id"], "before": [], "messages": list(batch), "taught": []}
 
 
 def candidate(action: Json, user_id: int | None, name: str) -> Candidate:

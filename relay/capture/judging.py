@@ -15,6 +15,7 @@ from relay.budget import UNLIMITED, Budget
 from relay.capture import findings, keywords, settling
 from relay.capture.findings import Finding, InvalidAnswer
 from relay.capture.readings import JUDGE, PLAIN, Reading, as_text, readings
+from relay.capture.waiting import AGAIN_SECONDS, gone, pause_after
 from relay.derivation import Input, derived
 from relay.errors import (
     ContextTooLong,
@@ -22,7 +23,6 @@ from relay.errors import (
     ModelError,
     ModelRefused,
     ModelThrottled,
-    ModelUnavailable,
     RelayError,
 )
 from relay.jobs import LEASE_SECONDS, asked, kept, used_up
@@ -42,11 +42,6 @@ MODEL_SECONDS = 90
 MOST_TOKENS = 2000
 NEAR = 9
 """Memories that a finding is compared with, at most."""
-PATIENCE = 3
-"""So often a model that is away is tried before keywords judge."""
-AGAIN_SECONDS = 600.0
-"""After so long what keywords have judged is tried again; sooner when the model has answered something else."""
-LONGEST_PAUSE = 300.0
 LONGEST_REST = 60.0
 """So long everybody waits, at most, when the model is busy."""
 MOMENT = 0.001
@@ -86,7 +81,7 @@ class Judged:
 
     actions: list[Json]
     fallback: bool = False
-    """No model could be had, and keywords judged."""
+    """Keywords judged some of it: no model could be had, or it gave no valid answer."""
 
 
 async def judge_due(judge: Judge, patience: float = 0) -> int:
@@ -121,7 +116,8 @@ async def judge_due(judge: Judge, patience: float = 0) -> int:
 async def judge_batch(judge: Judge, work: Json) -> float:
     """Judges a batch and keeps what was found. Returns for how many seconds the model should be left alone.
 
-    A model that is busy is waited for, one that is away a few times; then keywords judge, and a model later.
+    A model that is busy is waited for, one that is away a few times; then keywords judge, as where its answer is not
+    valid, and a model once more later.
     """
     again, failures = work["again"], work["failures"]
     try:
@@ -146,35 +142,22 @@ async def judge_batch(judge: Judge, work: Json) -> float:
     return 0 if await judge.store.keep_judged(work["thread_id"], result) else MOMENT
 
 
-def gone(error: Exception, failures: int) -> bool:
-    """Whether there is no use in waiting for the model: it was away a few times, or its server refuses for good.
-    One that is only busy is not gone."""
-    if isinstance(error, ModelThrottled):
-        return False
-    if isinstance(error, ModelError) and not isinstance(error, ModelUnavailable):
-        return True
-    return isinstance(error, ModelError | TimeoutError) and failures >= PATIENCE
-
-
-def pause_after(error: Exception, failures: int, again: bool) -> float:
-    """Seconds until something that failed is tried again: as long as the model asks, else twice as long each time."""
-    if isinstance(error, ModelThrottled) and error.retry_after:
-        return min(LONGEST_PAUSE, error.retry_after)
-    return AGAIN_SECONDS if again else float(min(LONGEST_PAUSE, 5.0 * 2 ** min(failures, 10)))
-
-
 async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
     """What is worth keeping of a batch, by a model (None: by keywords). Raises the `ModelError` tree and
     `TimeoutError`."""
     actions: list[Json] = []
+    fallback = model is None
     for reading in readings(work):
         found = await asked_findings(judge, model, work, reading) if model else None
         by = (NAME, judge.version) if found is not None else (keywords.NAME, str(keywords.VERSION))
         if found is None:
+            fallback = True
             found = keywords.keyword_findings(reading.rows, reading.before)
         new = [as_action(judge, reading, one, by) for one in found]
         actions += await settle(judge, model, work, new) if model and new else new
-    return Judged(actions, fallback=model is None)
+    if model and (facts := [one for one in work["taught"] if one["by_tag"]]):
+        actions += await ended_by(judge, model, work, facts)
+    return Judged(actions, fallback)
 
 
 def as_action(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, str]) -> Json:
@@ -205,20 +188,54 @@ async def asked_findings(judge: Judge, model: Model, work: Json, reading: Readin
 async def settle(judge: Judge, model: Model, work: Json, actions: Sequence[Json]) -> list[Json]:
     """Findings once they met what is nearest to them in memory. Without a valid answer about that they are added; what
     says nearly the same as a memory refreshes it anyway."""
+    return await settled_with(judge, model, work, actions, await near_to(judge, work["space_id"], actions))
+
+
+async def near_to(judge: Judge, space_id: int, actions: Sequence[Json]) -> list[list[Json]]:
+    """For each finding the memories nearest to it."""
     candidates = await with_vectors(
         judge, [{key: a[key] for key in ("content", "subject_id", "subject", "kind")} for a in actions]
     )
-    near = await judge.store.near_memories(work["space_id"], candidates, NEAR)
+    return await judge.store.near_memories(space_id, candidates, NEAR)
+
+
+async def settled_with(
+    judge: Judge, model: Model, work: Json, actions: Sequence[Json], near: Sequence[Sequence[Json]]
+) -> list[Json]:
+    """What becomes of findings beside the memories near to each."""
+    decided = await decisions(judge, model, work, actions, near)
+    return [merged(work, one, near) for one in settling.settled(actions, decided)]
+
+
+async def decisions(
+    judge: Judge, model: Model, work: Json, new: Sequence[Json], near: Sequence[Sequence[Json]]
+) -> dict[int, settling.Decision]:
+    """How what is new stands to the memories near to each; nothing without a valid answer."""
     if not any(near):
-        return list(actions)
-    text = settling.as_text(actions, near)
+        return {}
 
     def parse(answer: Any) -> dict[int, settling.Decision]:
         return settling.decisions_in(answer, near)
 
-    prompts = (settling.SETTLE, settling.PLAIN)
-    decided = await structured(judge, model, work, prompts, text, settling.DECIDE, parse)
-    return [merged(work, one, near) for one in settling.settled(actions, decided or {})]
+    prompts, text = (settling.SETTLE, settling.PLAIN), settling.as_text(new, near)
+    return await structured(judge, model, work, prompts, text, settling.DECIDE, parse) or {}
+
+
+async def ended_by(judge: Judge, model: Model, work: Json, facts: Sequence[Json]) -> list[Json]:
+    """What ends because the answer's own tags kept facts that contradict it."""
+    kept = {one["id"] for one in work["taught"]}
+    near = [
+        [row for row in rows if row["id"] not in kept and not settling.later(row, fact)]
+        for fact, rows in zip(facts, await near_to(judge, work["space_id"], facts), strict=True)
+    ]
+    decided = await decisions(judge, model, work, facts, near)
+    return [
+        {key: facts[place][key] for key in ("kind", "content", "subject_id", "subject", "tainted")}
+        | {"action": "supersede", "memory_id": decision.memory_id, "taught": facts[place]["id"]}
+        | {"evidence": [facts[place]["source"]], "pending": False}
+        for place, decision in decided.items()
+        if decision.relation == "contradicts"
+    ]
 
 
 def merged(work: Json, action: Json, near: Sequence[Sequence[Json]]) -> Json:

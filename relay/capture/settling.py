@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import count
 from typing import Any
 
@@ -111,3 +112,8 @@ def _change(decision: Decision, action: Json) -> Json:
         case "refined":
             return {"action": "refine", "memory_id": decision.memory_id, "content": decision.sentence, "own": action}
     return {"action": "supersede", "memory_id": decision.memory_id}
+
+
+def later(row: Json, other: Json) -> bool:
+    """Whether one was said after the other."""
+    return datetime.fromisoformat(row["at"]) > datetime.fromisoformat(other["at"])

@@ -19,6 +19,8 @@ PAGE = 100
 
 ELSEWHERE = {
     "controls": "relay memory status",
+    "export": "relay export",
+    "import": "relay import",
     "pending": "relay memory waiting",
     "remember": "relay remember",
 }

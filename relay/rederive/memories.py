@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from difflib import SequenceMatcher
@@ -60,8 +61,19 @@ class Rederiver(Protocol):
         """Another version may find other things in the same messages."""
         ...
 
-    async def derive(self, space_id: int, batch: Sequence[Json]) -> list[Candidate]:
-        """What is worth keeping of some messages of one conversation, in their order; charges what it uses.
+    async def derive(self, space_id: int, batch: Sequence[Json], known: Sequence[Json]) -> list[Candidate]:
+        """What is worth keeping of some messages of one conversation, in their order; charges what it uses. `known`:
+        what is or was known of them besides (`{content, tainted}`).
+
+        Raises what the model raises.
+        """
+        ...
+
+    async def settle(
+        self, space_id: int, batch: Sequence[Json], fresh: Sequence[Json], leaving: AbstractSet[int]
+    ) -> list[tuple[Json | None, Json]]:
+        """What is new of some messages once it met what is known: each with the memory whose place it takes (None:
+        none); what is known is left out. `leaving`: memories that go, which count for nothing.
 
         Raises what the model raises.
         """
@@ -116,41 +128,52 @@ class Memories:
 
     async def _again(self, space_id: int, batch: Sequence[Json]) -> list[Change]:
         """What one batch comes to now, beside what is kept of it."""
-        inputs = [Input("message", row["id"], row["text"]) for row in batch]
-        derivation = derived(self.rederiver.name, self.rederiver.version, inputs)
+        numbers = [row["id"] for row in batch]
+        derivation = derived(
+            self.rederiver.name, self.rederiver.version, [Input("message", row["id"], row["text"]) for row in batch]
+        )
+        known = await self.store.known_besides(space_id, self.rederiver.name, numbers)
 
         async def make() -> Json:
-            if why := await used_up(self.store, self.budget):
-                raise BudgetUsedUp(why)
-            return {"candidates": [asdict(one) for one in await self.rederiver.derive(space_id, batch)]}
+            await self._affordable()
+            return {"candidates": [asdict(one) for one in await self.rederiver.derive(space_id, batch, known)]}
 
         made = await once(self.store, space_id, derivation, make, self.results)
-        kept = await self.store.derived_memories(space_id, self.rederiver.name, [row["id"] for row in batch])
+        kept = await self.store.derived_memories(space_id, self.rederiver.name, numbers)
         closed = {row["id"] for row in batch if row["learning"] == "off"}
         found = compared(without(kept, closed), without(made["candidates"], closed))
-        fresh = [new for old, new in found if old is None and new is not None]
-        wanted = await self.store.wanted(space_id, fresh) if fresh else []
-        turned_away = [new for new, is_wanted in zip(fresh, wanted, strict=True) if not is_wanted]
-        return [
-            self._change(space_id, old, new, derivation, batch)
-            for old, new in found
-            if old is not None or new not in turned_away
+        changed: list[tuple[Json | None, Json | None]] = [
+            (old, new and self._row(new, derivation, batch)) for old, new in found if old is not None
         ]
+        fresh = [new for old, new in found if old is None and new is not None and not known_already(new, known)]
+        wanted = await self.store.wanted(space_id, fresh) if fresh else []
+        rows = [self._row(new, derivation, batch) for new, is_wanted in zip(fresh, wanted, strict=True) if is_wanted]
+        if rows:
+            await self._affordable()
+            leaving = {old["id"] for old, _ in found if old is not None}
+            changed += await self.rederiver.settle(space_id, batch, rows, leaving)
+        return [self._change(space_id, old, new) for old, new in changed]
 
-    def _change(
-        self, space_id: int, old: Json | None, new: Json | None, derivation: Derivation, batch: Sequence[Json]
-    ) -> Change:
-        was = old and {"id": str(old["id"]), "content": old["content"]}
-        rows = [row for row in batch if new and row["id"] in new["evidence"]]
-        row = new and {
+    async def _affordable(self) -> None:
+        """Raises `BudgetUsedUp` where it is."""
+        if why := await used_up(self.store, self.budget):
+            raise BudgetUsedUp(why)
+
+    def _row(self, new: Json, derivation: Derivation, batch: Sequence[Json]) -> Json:
+        """What was found, as it is kept."""
+        rows = [row for row in batch if row["id"] in new["evidence"]]
+        return {
             **new,
             "derivation": derivation.as_json(),
             "tainted": any(one["untrusted"] or one["tainted"] for one in rows),
             "pending": self.asks or any(one["learning"] == "ask" for one in rows),
         }
+
+    def _change(self, space_id: int, old: Json | None, row: Json | None) -> Change:
+        was = old and {"id": str(old["id"]), "content": old["content"]}
         apply = partial(self.store.apply_derived, space_id, was, row)
         label = f"memory {old['id']}" if old else "memory"
-        return Change("memory", label, old["content"] if old else None, new["content"] if new else None, apply)
+        return Change("memory", label, old["content"] if old else None, row["content"] if row else None, apply)
 
 
 def without(rows: Sequence[Json], messages: set[int]) -> list[Json]:
@@ -175,6 +198,11 @@ def related(old: Json, new: Json) -> bool:
     """Whether a candidate is a memory that was said in other words: of the same messages, about the same person."""
     same = set(old["evidence"]) & set(new["evidence"]) and old["subject_id"] == new["subject_id"]
     return bool(same) and alike(old, new) >= ALIKE
+
+
+def known_already(new: Json, known: Sequence[Json]) -> bool:
+    """Whether a candidate says again what is known, or was, of the same messages."""
+    return any(related(one, new) for one in known)
 
 
 def alike(old: Json, new: Json) -> float:

@@ -222,9 +222,10 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     assert "called Tramontana" in str(await asked("show", "Tramontana")), "it was only shown"
     await asked("forget", "Tramont*", "--yes")
     assert (await asked("show", "Tramontana"))["memories"] == []
-    code, shown = await relay(settings, tmp_path, "memory", "controls")
-    assert code != 0
-    assert "relay memory status" in shown
+    for word, meant in (("controls", "relay memory status"), ("export", "relay export"), ("import", "relay import")):
+        code, shown = await relay(settings, tmp_path, "memory", word)
+        assert code != 0
+        assert f"That is: {meant}" in shown
     found = await asked("erase", "Tramontana")
     assert found["erased"] is None
     done = await asked("erase", "Tramontana", "--yes", "--purge-backups")

@@ -92,6 +92,7 @@ CALLS = {
     "rederive: threads": f"relay_told_threads({SPACE}, null, 0, 'v')",
     "rederive: messages": f"relay_told_messages({THREAD}, null, 0, 50)",
     "rederive: memories": "relay_derived_memories(1, 'judge', '[1, 2, 3]')",
+    "rederive: known besides": "relay_known_besides(1, 'judge', '[1, 2, 3]')",
     "answer by its message": f"relay_answered_turn(12345, 2000, 0, null, {SPACE})",
     "a reaction": """relay_react(12345, 2000, 19, 2000, '["👍"]', extract(epoch from now())::bigint)""",
     "known ids": "relay_known_ids(12345, 2000, 999000, 100)",

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from relay.budget import Budget
-from relay.capture.judging import Judge, judge_due
+from relay.capture.judging import Judge, found_in, judge_due
 from relay.errors import ModelAccountError, ModelThrottled, ModelUnavailable
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
@@ -225,6 +227,49 @@ async def test_a_contradiction_ends_what_held_before(house: House, sql: Sql) -> 
     ]
 
 
+async def test_what_the_answers_own_tag_contradicts_ends(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada lives in Berlin.")
+    await judge_due(judge(house.store, Small()))
+    small = Small()
+
+    def decide(text: str) -> list[Json]:
+        known, _, new = text.partition("New:")
+        assert "Lisbon" in new
+        assert "Lisbon" not in known
+        number = next(int(line.split()[0]) for line in known.splitlines() if "Berlin" in line)
+        return [{"new": 1, "is": "contradicts", "known": number}]
+
+    small.decides = decide
+    done = await house.exchange(ADA, MOVED, actions=[fact(ADA, "Ada has moved to Lisbon.")])
+    await judge_due(judge(house.store, small))
+    states = "select content, status, replaced_by from memory order by id"
+    berlin, lisbon = await sql(states)
+    assert berlin[:2] == ("Ada lives in Berlin.", "superseded")
+    assert lisbon == ("Ada has moved to Lisbon.", "active", None)
+    (told,) = await house.store.claim_announcements(BOT.id, 5, 24)
+    assert [one["action"] for one in told["changes"] if one["id"] in told["tells"]] == ["supersede"]
+    ended = next(one["id"] for one in told["changes"] if one["action"] == "supersede")
+    await house.store.decide_change(ended, ADA, False, "undo")
+    assert [status for _, status, _ in await sql(states)] == ["active", "active"], "what the answer kept stays"
+    assert done.told["changes"][0]["action"] == "learn"
+
+
+async def test_what_somebody_took_back_meanwhile_ends_nothing(house: House, sql: Sql) -> None:
+    await house.teach(ADA, "Ada lives in Berlin.")
+    await judge_due(judge(house.store, Small()))
+    done = await house.exchange(ADA, MOVED, actions=[fact(ADA, "Ada has moved to Lisbon.")])
+    (work,), _ = await house.store.claim_judging(1, 24)
+    small = Small()
+    small.decides = lambda text: [{"new": 1, "is": "contradicts", "known": int(text.splitlines()[1].split()[0])}]
+    found = await found_in(judge(house.store, small), work, small)
+    await house.store.decide_change(done.told["changes"][0]["id"], ADA, False, "undo")
+    result = {key: work[key] for key in ("after", "again", "through")}
+    result |= {"findings": found.actions, "fallback": False, "again_seconds": None}
+    assert len(found.actions) == 1
+    assert await house.store.keep_judged(work["thread_id"], result)
+    assert [row[:2] for row in await memories(sql)] == [("Ada lives in Berlin.", "active")]
+
+
 async def test_what_the_answers_own_tag_kept_is_not_doubled(house: House, sql: Sql) -> None:
     small = Small(Lisbon="Ada moved to the city of Lisbon.")
     small.decides = lambda text: [{"new": 1, "is": "same", "known": int(text.splitlines()[1].split()[0])}]
@@ -246,15 +291,24 @@ async def test_two_peoples_facts_never_meet(house: House, sql: Sql) -> None:
     assert not any(one.tools[0]["name"] == "settle" for one in small.requests), "they are not even compared"
 
 
-async def test_an_invalid_answer_is_retried_once_then_left_to_keywords(house: House, sql: Sql) -> None:
-    small = Small()
+@pytest.mark.parametrize("later", ["valid", "not valid"])
+async def test_an_invalid_answer_is_retried_then_left_to_keywords_and_judged_again_once(
+    house: House, sql: Sql, later: str
+) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
     small.says = ["no idea", json.dumps({"findings": "none"})]
     await house.exchange(ADA, MOVED)
     await judge_due(judge(house.store, small))
     assert len(small.requests) == 2
     assert small.requests[0].tool_choice == {"type": "tool", "name": "keep"}
     assert [(row[1], row[3]) for row in await memories(sql)] == [("active", "keyword judge")]
-    assert await sql("select count(*) from judge_again") == [(0,)], "the model was there"
+    assert await judge_due(judge(house.store, small)) == 0, "not at once"
+    await sql("update judge_again set at = now()")
+    small.says = [] if later == "valid" else ["no idea", "none"]
+    assert await judge_due(judge(house.store, small)) == 1
+    by = "judge" if later == "valid" else "keyword judge"
+    assert [(row[1], row[3]) for row in await memories(sql)] == [("active", by)]
+    assert await sql("select count(*) from judge_again") == [(0,)], "once"
 
 
 async def test_a_busy_model_is_waited_for(house: House, sql: Sql) -> None:

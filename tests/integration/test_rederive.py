@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import pytest
@@ -121,7 +122,7 @@ class Finds:
         self.version, self.word, self.how = version, word, how
         self.asked = 0
 
-    async def derive(self, space_id: int, batch: Sequence[Json]) -> list[Candidate]:
+    async def derive(self, space_id: int, batch: Sequence[Json], known: Sequence[Json]) -> list[Candidate]:
         self.asked += 1
         return [
             Candidate(
@@ -130,6 +131,11 @@ class Finds:
             for row in batch
             if self.word in row["text"]
         ]
+
+    async def settle(
+        self, space_id: int, batch: Sequence[Json], fresh: Sequence[Json], leaving: AbstractSet[int]
+    ) -> list[tuple[Json | None, Json]]:
+        return [(None, one) for one in fresh]
 
 
 async def derive(store: Store, finder: Finds, **more: Any) -> list[Change]:

@@ -139,6 +139,19 @@ async def test_what_a_newer_one_contradicts_gives_way(house: House, store: Store
     ) == [("Ada lives in Lisbon with Max", True)]
 
 
+async def test_what_was_said_long_ago_and_learned_late_gives_way(house: House, store: Store, sql: Sql) -> None:
+    await taught(house, "Ada lives in Lisbon with Max", "Ada lives in Berlin with Max")
+    await sql(
+        "update message set created_at = '2020-05-01' where id = (select source_message_id from memory"
+        " where content = 'Ada lives in Berlin with Max')"
+    )
+    model = Small("contradicts")
+    assert (await night(store, model))["consolidate"]["superseded"] == 1
+    assert ("Ada lives in Berlin with Max", "Ada lives in Lisbon with Max") in model.pairs
+    assert "older (2020-05-01): Ada lives in Berlin" in str(model.requests)
+    assert await known(sql, "superseded") == ["Ada lives in Berlin with Max"]
+
+
 async def test_two_peoples_facts_are_never_put_together(house: House, store: Store, sql: Sql) -> None:
     for user_id in (ADA, BEN):
         await house.teach(user_id, "likes green tea in the morning", chat_id=GROUP)

@@ -50,11 +50,20 @@ class RederiveCalls(Calls):
         )
         return list(found)
 
+    async def known_besides(self, space_id: int, name: str, messages: Sequence[int]) -> list[Json]:
+        """What else is known of some messages, or was until it was over, beside what a derivation keeps of them now:
+        `{content, subject_id, evidence, tainted}`."""
+        found = await self._call(
+            "known_besides", space_id=space_id, name=name, messages=[str(number) for number in messages]
+        )
+        return list(found)
+
     async def wanted(self, space_id: int, candidates: Sequence[Json]) -> list[bool]:
         """Which of these candidates (`{subject_id, evidence}`) nobody has forgotten, undone or discarded before."""
         told = [{"subject_id": one["subject_id"], "evidence": list(one["evidence"])} for one in candidates]
         return list(await self._call("wanted", space_id=space_id, candidates=told))
 
     async def apply_derived(self, space_id: int, was: Json | None, memory: Json | None) -> bool:
-        """Keeps what was derived again in the place of what it was until now; whether it did."""
+        """Keeps what was derived again in the place of what it was until now; whether it did. `memory` may tell how it
+        stands to that: `{action: refine or supersede, memory_id}`."""
         return bool(await self._call("apply_derived", space_id=space_id, was=was, memory=memory))

@@ -1,0 +1,98 @@
+"""`relay memory …` beside a running bot: deciding about changes, deriving again; and purging backups in the chat."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import World
+from tests.acceptance.test_capture import AUTO, KEPT, MOVED, finds, known, press, says, told
+from tests.acceptance.test_terminal import relay
+
+Json = dict[str, Any]
+Shell = Callable[..., Awaitable[str]]
+AGAIN = "Ada lives in the city of Lisbon since November."
+
+
+@pytest.fixture
+def shell(world: World, tmp_path: Path) -> Shell:
+    """Runs `relay memory …`, which ends well; what it printed."""
+
+    async def run(*words: str) -> str:
+        code, shown = await relay(world.relay.environment, tmp_path, "memory", *words)
+        assert code == 0, shown
+        return shown
+
+    return run
+
+
+@AUTO
+async def test_deriving_again_shows_the_difference_and_applies_it_when_that_is_wanted(
+    world: World, shell: Shell, tmp_path: Path
+) -> None:
+    finds(world, "Lisbon", KEPT)
+    await told(world, await says(world, MOVED, "How lovely!"), KEPT)
+    finds(world, "Lisbon", AGAIN)
+    environment = world.relay.environment
+    environment["RELAY_SMALL_MODEL"] = "claude-haiku-6"
+    code, shown = await relay(environment, tmp_path, "memory", "rederive")
+    assert code != 0
+    assert "it needs --yes" in shown
+    assert "as this version makes them" in await shell("rederive", "--yes", "--since", "2100-01-01")
+    assert "memory 1: Ada lives in the city of Lisbon" in await shell("rederive", "--dry-run", "--yes")
+    assert KEPT in await known(world)
+    assert "applied 1 of 1" in await shell("rederive", "--yes", "--since", "2020-01-01")
+    assert AGAIN in await known(world)
+
+
+async def test_changes_are_decided_about_in_the_shell(world: World, shell: Shell, tmp_path: Path) -> None:
+    async def contents() -> list[str]:
+        return [row["content"] for row in json.loads(await shell("show", "--json"))["memories"]]
+
+    await says(world, "one q1", "Ok. [LEARN: Likes plums]")
+    chosen = await world.tg.say(world.dm, world.owner, "/settings")
+    await press(world, await world.tg.wait_reply(world.dm, chosen, timeout=30), "Ask")
+    await says(world, "two q2", "Ok. [LEARN: Plays chess] [LEARN: Swims on Mondays]")
+    waiting = {row["content"]: row for row in json.loads(await shell("waiting", "--json"))["changes"]}
+    assert set(waiting) == {"Plays chess", "Swims on Mondays"}
+    assert "Plays chess" in await shell("keep", str(waiting["Plays chess"]["id"]))
+    await shell("discard", str(waiting["Swims on Mondays"]["id"]))
+    assert set(await contents()) == {"Likes plums", "Plays chess"}
+    await shell("undo", str(waiting["Plays chess"]["id"]))
+    assert await contents() == ["Likes plums"]
+    assert "Likes plums" in await shell("why")
+    code, shown = await relay(world.relay.environment, tmp_path, "memory", "reset", "--yes", "5")
+    assert code != 0
+    assert "There are 1 memories" in shown
+    assert "Forgot 1" in await shell("reset", "--yes", "1")
+    assert await contents() == []
+    changes = json.loads(await shell("changes", "--json"))["changes"]
+    gone = next(row["memory_id"] for row in changes if row["content"] == "Likes plums")
+    await shell("restore", str(gone))
+    assert await contents() == ["Likes plums"]
+
+
+async def test_erasing_tells_until_when_backups_hold_it_and_purges_them(world: World, tmp_path: Path) -> None:
+    await says(world, "my parrot is Quinceberry q1", "Noted. [LEARN: Has a parrot called Quinceberry]")
+    environment = world.relay.environment
+    code, shown = await relay(environment, tmp_path, "backup")
+    assert code == 0, shown
+    folder = Path(environment["RELAY_DATA_DIR"]) / "backups"
+    (old,) = folder.glob("*.relaybackup")
+    asked = await world.tg.say(world.dm, world.owner, "/forget --erase Quinceberry")
+    answer = await world.tg.wait_reply(world.dm, asked, timeout=30)
+    await press(world, answer, "Erase for good")
+    shown_now = await told(world, answer, "Erased for good")
+    made = datetime.strptime(old.name, "relay-%Y%m%d-%H%M%S.relaybackup")
+    assert f"1 backup of before may still hold it; the last of them goes by {made + timedelta(days=8):%Y-%m-%d}." in (
+        shown_now.text
+    )
+    await press(world, shown_now, "Purge the backups")
+    await world.tg.wait_for(lambda: "1 backup removed" in world.tg.messages(world.dm)[-1].text, timeout=30)
+    (fresh,) = folder.glob("*.relaybackup")
+    assert fresh != old

@@ -1,0 +1,128 @@
+"""Judging again with another model: what had ended stays ended, what is known is not known twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from relay.capture.again import Rejudge
+from relay.capture.judging import Judge, judge_due
+from relay.memory.store import Store
+from relay.rederive.memories import Memories
+from tests.integration.conftest import Sql
+from tests.integration.house import ADA, House, fact, private
+from tests.integration.test_judging_sql import MOVED, Small, judge
+
+Json = dict[str, Any]
+POTSDAM = "I have been living in Potsdam for ten years now, in a flat near the river."
+
+
+def deciding(relation: str, word: str) -> Callable[[str], list[Json]]:
+    """The first new sentence stands so to the first known one that holds a word."""
+
+    def decide(text: str) -> list[Json]:
+        lines = text.partition("New:")[0].splitlines()
+        known = next((int(line.split()[0]) for line in lines if word in line), None)
+        return [] if known is None else [{"new": 1, "is": relation, "known": known, "sentence": "Ada is in Lisbon."}]
+
+    return decide
+
+
+async def again(store: Store, small: Small) -> list[tuple[str, str | None, str | None]]:
+    work = Memories(store, Rejudge(Judge(store, small, "small-2")), private(ADA), None)
+    await work.estimate()
+    changes = await work.changes(lambda _: None)
+    assert all([await change.apply() for change in changes])
+    return [(change.verdict, change.before, change.after) for change in changes]
+
+
+async def states(sql: Sql) -> list[tuple[str, str]]:
+    return [(text, status) for text, status in await sql("select content, status from memory order by id")]
+
+
+async def test_what_a_later_word_ended_stays_ended(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, POTSDAM)
+    await judge_due(judge(house.store, Small(Potsdam="Ada lives in Potsdam.")))
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.decides = deciding("contradicts", "Potsdam")
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    before = await states(sql)
+    assert before == [("Ada lives in Potsdam.", "superseded"), ("Ada lives in Lisbon.", "active")]
+    assert await again(store, Small(Potsdam="Ada lives in Potsdam.", Lisbon="Ada lives in Lisbon.")) == []
+    assert await states(sql) == before
+
+
+async def test_what_a_night_merged_and_a_person_put_away_stays_so(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, POTSDAM)
+    await house.exchange(ADA, MOVED)
+    found = {"Potsdam": "Ada has a flat near the river.", "Lisbon": "Ada moved to Lisbon."}
+    await judge_due(judge(house.store, Small(**found)))
+    assert len(await states(sql)) == 2
+    rows = await sql("select id, content, space_id from memory order by id")
+    older, newer = ({"id": number, "content": content} for number, content, _ in rows)
+    merge = {"action": "merge", "older": older, "newer": newer, "content": "Ada left the flat for Lisbon."}
+    merge |= {"derivation": {"name": "consolidate", "version": "1"}}
+    await sql("select relay.carry_out(%s, %s::jsonb)", rows[0][2], json.dumps([merge]))
+    merged = await states(sql)
+    assert [status for _, status in merged] == ["superseded", "superseded", "active"]
+    assert await again(store, Small(**found)) == []
+    assert await states(sql) == merged
+    ((number,),) = await sql("select id from memory where status = 'active'")
+    turn = await house.turn(ADA, "away with it")
+    await store.change_memory(turn, private(ADA), [{"action": "archive", "memory_id": number}])
+    await house.close(turn)
+    assert await again(store, Small(**found)) == []
+    assert [status for _, status in await states(sql)] == ["superseded", "superseded", "archived"]
+
+
+@pytest.mark.parametrize("sentence", ["Ada lives in the city of Lisbon.", "Lisbon is where Ada has her home."])
+async def test_what_a_tag_kept_is_not_kept_twice(house: House, store: Store, sql: Sql, sentence: str) -> None:
+    await house.exchange(ADA, MOVED, actions=[fact(ADA, "Ada lives in Lisbon.")])
+    await judge_due(judge(house.store, Small()))
+    small = Small(Lisbon=sentence)
+    small.decides = deciding("same", "Lisbon")
+    assert await again(store, small) == []
+    assert 'Kept already:\n- "Ada lives in Lisbon."' in small.requests[0].messages[0]["content"][0]["text"]
+    assert await states(sql) == [("Ada lives in Lisbon.", "active")]
+
+
+async def test_what_keywords_kept_gives_way_to_the_model(house: House, store: Store, sql: Sql) -> None:
+    small = Small()
+    small.says = ["no idea", "no"]
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, small))
+    ((_, status),) = await states(sql)
+    assert status == "active"
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.decides = deciding("same", "Lisbon")
+    await again(store, small)
+    assert [text for text, status in await states(sql) if status == "active"] == ["Ada lives in Lisbon."]
+
+
+@pytest.mark.parametrize(
+    ("relation", "left"), [("contradicts", "Ada lives in Lisbon."), ("refined", "Ada is in Lisbon.")]
+)
+async def test_what_is_new_is_settled_with_what_is_known(
+    house: House, store: Store, sql: Sql, relation: str, left: str
+) -> None:
+    await house.teach(ADA, "Ada lives in Berlin.")
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, Small()))
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.decides = deciding(relation, "Berlin")
+    assert await again(store, small) == [("changed", "Ada lives in Berlin.", left)]
+    assert await states(sql) == [("Ada lives in Berlin.", "superseded"), (left, "active")]
+
+
+async def test_what_contradicts_something_said_later_is_not_brought_up(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, POTSDAM)
+    await house.teach(ADA, "Ada lives in Lisbon.")
+    await judge_due(judge(house.store, Small()))
+    small = Small(Potsdam="Ada lives in Potsdam.")
+    small.decides = deciding("contradicts", "Lisbon")
+    assert await again(store, small) == []
+    assert await states(sql) == [("Ada lives in Lisbon.", "active")]
