@@ -64,8 +64,8 @@ class Talk:
     model: str = ""
     tainted: bool = False
     dirty: bool = False
-    """A tool has brought in what others wrote, so the next call of the model may do less; not one that only goes on after
-    a pause, which needs the tools that it had."""
+    """A tool has brought in what others wrote, so the next call of the model may do less; not one that only goes on
+    after a pause, which needs the tools that it had."""
     tools: list[str] = field(default_factory=list)
 
     def hear(self, delta: str) -> None:
