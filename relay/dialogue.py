@@ -64,7 +64,8 @@ class Talk:
     model: str = ""
     tainted: bool = False
     dirty: bool = False
-    """One of our own tools returned what others wrote."""
+    """A tool has brought in what others wrote, so the next call of the model may do less; not one that only goes on
+    after a pause, which needs the tools that it had."""
     tools: list[str] = field(default_factory=list)
 
     def hear(self, delta: str) -> None:
@@ -116,6 +117,7 @@ async def converse(
         keep(talk, step)
         if step.stop_reason == "tool_use":
             talk.steps.append({"role": "user", "content": await run_tools(step.blocks, tools, talk)})
+            talk.dirty = talk.tainted
         elif step.stop_reason != "pause_turn":
             return ending(talk, step)
     return talk.reply("cut", "I stopped here: that took too many steps.")
@@ -129,6 +131,11 @@ def keep(talk: Talk, step: Step) -> None:
         talk.steps.append({"role": "assistant", "content": blocks})
     talk.step_text = "".join(block["text"] for block in blocks if block["type"] == "text")
     talk.text, talk.step_text = talk.whole(), ""
+    looked_up(talk, blocks)
+
+
+def looked_up(talk: Talk, blocks: Sequence[Block]) -> None:
+    """Notes what the model has looked up by itself: whatever it says from then on may come from there."""
     for block in blocks:
         if block["type"] == "server_tool_use":
             talk.tools.append(block["name"])
@@ -177,6 +184,8 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
                 return step if step is None or not partial else continued(partial, step)
             except StreamCut as cut:
                 talk.model = cut.model
+                looked_up(talk, cut.blocks)
+                talk.dirty = talk.tainted
                 partial = seamless(partial, "".join(str(b["text"]) for b in cut.blocks if b["type"] == "text"))
                 failure: ModelUnavailable = cut
             except ModelUnavailable as error:
@@ -281,7 +290,6 @@ async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[B
         else:
             try:
                 text, dirty = await run(given)
-                talk.dirty = talk.dirty or dirty
                 talk.tainted = talk.tainted or dirty
             except (TypeError, ValueError, KeyError) as error:
                 text, failed = f"The input does not fit: {error}", True

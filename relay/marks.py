@@ -27,6 +27,12 @@ def alike(word: str) -> str:
     return UNSEEN.join(f"[{SHAPES[letter]}]" for letter in word)
 
 
+NAME_LENGTH = 40
+SPECIAL = frozenset(
+    '[](){}<>:"`|=\u2329\u232a\u3008\u3009\u27e8\u27e9\u2039\u203a\u00ab\u00bb\u201c\u201d\u201e\u300c\u300d\u3010\u3011\ua789\u2236'
+)
+"""What stands around names, in their usual shape (Unicode's NFKC), and what looks like it."""
+NOBODYS_NAMES = {"", "you", "system", "assistant", "the assistant", "memory"}
 OWN_TAGS = re.compile(rf"[<\ufe64\uff1c]([^\w<]{{0,30}}?)({'|'.join(map(alike, MARKS))})(?!\w)", re.IGNORECASE)
 """Our marks, also with a slash, spaces or signs between that nobody sees, and in letters of other shapes."""
 
@@ -49,8 +55,13 @@ def harmless(text: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """A person's name as one short word or two: no brackets, quotes, marks or line breaks."""
-    return re.sub(r"[\[\](){}<>:\"`\n\r]+", "", "".join(c for c in name if c.isprintable())).strip()[:40] or "somebody"
+    """A person's name as one short word or two: no brackets, quotes, marks or line breaks, also of other shapes, and
+    never one that means somebody else in a prompt."""
+    plain = "".join(
+        sign for sign in name if sign.isprintable() and not SPECIAL & set(unicodedata.normalize("NFKC", sign))
+    )
+    plain = " ".join(plain.split())[:NAME_LENGTH].strip()
+    return "somebody" if unicodedata.normalize("NFKC", plain).casefold() in NOBODYS_NAMES else plain
 
 
 def untrusted(text: str, kind: str, by: str = "") -> str:

@@ -46,7 +46,7 @@ def reply_note(reply: ReplyTo, stored: dict[str, Any] | None, user_id: int, zone
     """What the present message is a reply to, quoted as data where it is not the user's or ours."""
     text = fits(reply.quote or (stored["text"] if stored else reply.text), REPLY_CHARACTERS // 4)
     ours = stored["role"] == "assistant" if stored else reply.by == "you"
-    author = "you" if ours else plain_name(reply.by or "the user")
+    author = "you" if ours else f'"{plain_name(reply.by or "the user")}"'
     when = ""
     if stored:
         when = f" of {datetime.fromisoformat(stored['at']).astimezone(zone):%Y-%m-%d %H:%M}"

@@ -173,6 +173,12 @@ begin
     return to_jsonb(done);
 end $$;
 
+-- Whether a control has shown this person what it would forget.
+create or replace function public.relay_was_shown(p_turn_id bigint, p_user_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(exists (select from turn where id = p_turn_id and user_id = p_user_id and prompt ? 'forget'))
+$$;
+
 -- Begins a memory anew: everything that is known in a space is forgotten, two thousand at a time, each as a change that
 -- can be undone. Returns how many are left.
 create or replace function public.relay_reset_memory(p_space jsonb, p_user_id bigint) returns jsonb

@@ -161,6 +161,8 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
         if "end" in last:
             raise _damaged(path)
         if line[:1] == b"[":
+            if not _is_row(line):
+                raise _damaged(path)
             rows += 1
             if rows % 1000 == 0:
                 told(table, rows)
@@ -175,6 +177,14 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
     if last.get("end") != whole.hexdigest():
         raise _damaged(path)
     return sums
+
+
+def _is_row(line: bytes) -> bool:
+    """Whether a line is a row as Postgres wrote it: texts, and nulls."""
+    try:
+        return all(one is None or isinstance(one, str) for one in json.loads(line))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _sums(path: Path, given: Any) -> dict[str, Sum]:

@@ -22,7 +22,7 @@ async def pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[Js
 
     The header; the choices, personas and rules of its chat; its memories in the order in which they were made; then
     each thread with its sessions, messages, documents and summaries; how many rows that were, so that a part is not
-    taken for the whole. Content blocks go without keys, tokens and card numbers.
+    taken for the whole. What was said goes without keys, tokens and card numbers.
     """
     rows = 0
     async for page in _pages(store, space, relay):
@@ -68,10 +68,8 @@ def line(row: Json) -> bytes:
 def _without_secrets(row: Json) -> Json:
     if row["type"] != "message":
         return row
-    versions = [version | {"blocks": _clean(version["blocks"])} for version in row["versions"]]
-    return row | {"blocks": _clean(row["blocks"]), "versions": versions}
+    return _clean(row) | {"versions": [_clean(version) for version in row["versions"]]}
 
 
-def _clean(blocks: Any) -> Any:
-    cleaned = redacted(blocks)
-    return blocks if cleaned is None else cleaned
+def _clean(said: Json) -> Json:
+    return said | (redacted({"text": said["text"], "blocks": said["blocks"]}) or {})

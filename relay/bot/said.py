@@ -9,6 +9,7 @@ from typing import Any
 
 from relay.bot.attached import KINDS, attachment_of
 from relay.bot.things import TOLD, thing_of
+from relay.marks import plain_name
 from relay.media.reading import NAMES
 from relay.models import Block, ReplyTo
 
@@ -164,7 +165,7 @@ def reply_of(message: Json, bot_id: int, user_id: int) -> ReplyTo | None:
     quote = message.get("quote") or {}
     if isinstance(message.get("external_reply"), dict):
         origin = origin_of({"forward_origin": message["external_reply"].get("origin")})
-        return ReplyTo(0, str(quote.get("text") or ""), "", False, origin)
+        return ReplyTo(0, str(quote.get("text") or ""), "", False, plain_name(origin))
     if not isinstance(target, dict) or "forum_topic_created" in target:
         return None
     author = target.get("from") or {}
@@ -174,7 +175,7 @@ def reply_of(message: Json, bot_id: int, user_id: int) -> ReplyTo | None:
         text=words_of(target) or file_in_words(target),
         quote=str(quote.get("text") or "") if quote.get("is_manual") else "",
         own=(ours or author.get("id") == user_id) and not is_foreign(target) and not (thing and thing.untrusted),
-        by="you" if ours else name_of(author),
+        by="you" if ours else plain_name(name_of(author)),
     )
 
 

@@ -10,7 +10,7 @@ from relay.memory.patterns import MARK, Own, taken_out
 
 SECRET = re.compile(
     r"""(?x)
-    \b\d{6,12}:[A-Za-z0-9_-]{30,}\b                                # a Telegram bot token
+    \b\d{5,12}:[A-Za-z0-9_-]{30,}\b                                # a Telegram bot token
     | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}\b                          # API keys of the sk-… kind
     | \b(?:gh[pousr]|github_pat|glpat|xox[abprs])[_-][A-Za-z0-9_-]{16,}\b
     | \bAKIA[0-9A-Z]{16}\b

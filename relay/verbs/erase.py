@@ -28,6 +28,7 @@ ASKED = re.compile(r"(?:--|[—–])erase\b\s*", re.IGNORECASE)
 LETTERS = 4
 NUMBER = re.compile(r"#([0-9]{1,18})")
 IN_A_CALL = 100
+TOO_LATE = "That was too long ago, or it is not yours. Ask again: /forget --erase"
 OVER_REST = (
     "The rows are gone; the database clears their room in its files by itself, within a day or so (autovacuum). Its "
     "host's own backups are its host's."
@@ -106,8 +107,8 @@ def counts(number: Json) -> str:
 @pressed("xk")
 async def keep(call: Call, erasure_id: str) -> Pressed:
     """Leaves it all as it is."""
-    await call.store.erase_keep(number_in(erasure_id) or 0, call.user_id)
-    return Pressed("Kept.", "Nothing was erased.", [])
+    kept = await call.store.erase_keep(number_in(erasure_id) or 0, call.user_id)
+    return Pressed("Kept.", "Nothing was erased.", []) if kept else Pressed(TOO_LATE)
 
 
 @pressed("xe")
@@ -115,7 +116,7 @@ async def erase(call: Call, erasure_id: str) -> Pressed:
     """Erases what was shown."""
     number = number_in(erasure_id) or 0
     if not await call.store.erase_begin(number, call.user_id, call.admin):
-        return Pressed("That was too long ago, or it is not yours. Ask again: /forget --erase")
+        return Pressed(TOO_LATE)
     done = await erased(call.store, number)
     if done is None:
         return Pressed("It is being erased, and goes on by itself.", "🔥 It is being erased.", [])

@@ -41,7 +41,8 @@ async def decide_pattern(call: Call, turn_id: str, decision: str) -> Pressed:
     """Forgets what was shown, leaves it, or takes the forgetting back."""
     number = number_in(turn_id) or 0
     if decision == "n":
-        return Pressed("Kept.", "Nothing was forgotten.", [])
+        shown = await call.store.was_shown(number, call.user_id)
+        return Pressed("Kept.", "Nothing was forgotten.", []) if shown else NOT_YOURS
     done = await call.store.forget_shown(number, call.user_id, call.admin, undo=decision == "u")
     if done is None or decision not in ("y", "u"):
         return NOT_YOURS

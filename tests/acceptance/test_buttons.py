@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.acceptance.town import SESSION, Town
 from tests.standins.anthropic import Reply
 
@@ -36,6 +38,23 @@ async def test_a_strangers_press_does_nothing_and_does_not_hang(town: Town) -> N
         assert not answer.get("text")
     assert taught.buttons == buttons
     assert town.asked == asked
+
+
+@pytest.mark.parametrize("command", ["/forget *kayak*", "/forget --erase kayak"])
+async def test_only_who_was_asked_puts_the_question_away(town: Town, command: str) -> None:
+    (ada, dm), (ben, other) = town.person("Ada"), town.person("Ben")
+    await town.ask(dm, ada, "/remember I own a kayak")
+    shown = await town.ask(dm, ada, command)
+    theirs = await town.ask(other, ben, "/help")
+    for chat, person, under, said in (
+        (other, ben, theirs, "not yours"), (dm, ada, shown, "Kept."),
+    ):  # fmt: skip
+        before, query = under.text, town.tg.press(chat, person, under, shown.buttons["✖ Keep"])
+        answer = await town.tg.wait_for(lambda query=query: town.tg.answers.get(query))
+        assert said in answer["text"]
+        await town.tg.wait_for(lambda: not town.tg.pending_updates)
+        assert (under.text == before) is (person is ben)
+    assert shown.text.startswith("Nothing was")
 
 
 async def test_a_new_topic_is_no_question(town: Town) -> None:

@@ -54,12 +54,17 @@ def told_to_processes(house: House) -> list[str]:
 
 
 def open_to_others(folder: Path) -> list[str]:
-    """What in a folder others than its owner may do anything with. (Into the database's folder root opens a way to the
-    user as whom it runs: to pass, not to look.)"""
-    paths = [folder, *folder.rglob("*")]
-    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in paths if not path.is_symlink()}
-    passed = {path for path, mode in modes.items() if mode & 0o077 == 0o001 and path.is_dir()}
-    return [f"{oct(mode)} {path}" for path, mode in modes.items() if mode & 0o077 and path not in passed]
+    """What in a folder others than its owner can do anything with: behind a door that is shut, nothing. (Run as root,
+    Relay opens a way through folders to the user as whom the database runs: to pass, not to look.)"""
+    found = []
+    for path in (path for path in (folder, *folder.iterdir()) if not path.is_symlink()):
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        passed = path.is_dir() and os.geteuid() == 0
+        if mode & (0o066 if passed else 0o077):
+            found.append(f"{oct(mode)} {path}")
+        if path != folder and path.is_dir() and mode & 0o011:
+            found += open_to_others(path)
+    return found
 
 
 def leaks(text: str) -> list[str]:
@@ -70,7 +75,7 @@ def leaks(text: str) -> list[str]:
 async def test_no_secret_leaves_and_nobody_else_reads() -> None:
     port = str(free_port())
     settings = {
-        "ANTHROPIC_API_KEY": KEY, "RELAY_WEBHOOK_SECRET": HOOK, "RELAY_KEEP_MEDIA": "on", "RELAY_LOG_LEVEL": "DEBUG",
+        "ANTHROPIC_API_KEY": KEY, "RELAY_WEBHOOK_SECRET": HOOK, "RELAY_KEEP_MEDIA": "on",
         "RELAY_WEB": "on", "RELAY_WEB_PORT": port,
     }  # fmt: skip
     async with open_house(start=False, **settings) as house:
@@ -95,6 +100,12 @@ async def test_no_secret_leaves_and_nobody_else_reads() -> None:
         for command in ("/status", "/settings", "/users", "/usage", "/why", "/help"):
             said = await house.tg.say(ada, None, command)
             await house.tg.wait_reply(ada, said, timeout=40)
+        for words in (("doctor", "--json"), ("status",), ("backup",), ("settings",)):
+            assert leaks(await printed(house, *words)) == [], words
+        (backup,) = (house.data / "backups").glob("*.relaybackup")
+        assert leaks(gzip.decompress(backup.read_bytes()).decode()) == []
+        told = await house.tg.say(ada, None, f"my keys are {TEST_TOKEN} and {KEY}")
+        await house.tg.wait_reply(ada, told, timeout=40)
         await house.tg.say(ada, None, "/export")
         (export,) = await house.tg.wait_for(lambda: [one for one in house.replies(ada) if "document" in one.raw], 40)
         file = house.tg.files[export.raw["document"]["file_id"]].upload.data
@@ -102,19 +113,15 @@ async def test_no_secret_leaves_and_nobody_else_reads() -> None:
             packed = "".join(archive.read(name).decode() for name in archive.namelist())
         assert "what are your keys" in packed
         assert leaks(packed) == []
+        assert packed.count("my keys are [redacted] and [redacted]") > 1, "in the text, the blocks and the page"
         events = json.dumps(house.sql("select e::text from relay.event e"))
         assert leaks(events) == []
 
-        for words in (("doctor", "--json"), ("status",), ("backup",), ("settings",)):
-            assert leaks(await printed(house, *words)) == [], words
-        (backup,) = (house.data / "backups").glob("*.relaybackup")
-        assert leaks(gzip.decompress(backup.read_bytes()).decode()) == []
         reader, writer = await asyncio.open_connection("127.0.0.1", int(port))
         writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         assert leaks((await reader.read()).decode()) == []
         writer.close()
         shown = "".join(f"{one.text}{one.raw}" for one in house.tg.messages(ada) if one.from_bot)
         assert leaks(shown) == []
-        log = house.relay.output()
-        assert leaks(log) == [], "also at DEBUG"
+        assert leaks(house.relay.output()) == []
         assert open_to_others(house.data) == []

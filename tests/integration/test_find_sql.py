@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.models import Space
@@ -310,6 +310,36 @@ async def test_any_query_is_answered(house: House, text: str) -> None:
         await house.exchange(ADA, "tea 1 x é", "ok")
     await find(house, f"{text} tea")
     await find(house, f'"{text}"')
+
+
+PATTERNS = ["from:", "in:", "%", "_", "*", "\\", "cormorant", ".*", "(a+)+$"]
+HOSTILE = st.lists(
+    st.sampled_from([*(one for one in ODD if len(one) < 100), *PATTERNS])
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+    min_size=1, max_size=6,
+).map(" ".join)  # fmt: skip
+
+
+@examples(40)
+@given(text=HOSTILE)
+@example("from:% in:% %")
+@example("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b*")
+async def test_no_pattern_or_operator_breaks_out_of_a_space(house: House, sql: Sql, text: str) -> None:
+    if await sql("select 1 from message limit 1") == []:
+        await house.teach(BEN, "a cormorant of Ben's")
+        await house.exchange(BEN, "my cormorant", "your cormorant")
+        await house.teach(ADA, "Ada has a" + "a" * 150)
+    before = await sql("select count(*), max(updated_at) from memory")
+    query = parse(text, datetime.now(UTC))
+    shown = [await house.store.find(private(ADA), BOT.id, as_json(query, {"user_id": ADA, "chat_id": ADA}), 0, 50)]
+    shown += [await house.store.memories(private(ADA), 0, 50, {"words": text})]
+    shown += [await house.store.erase_preview(private(ADA), {"words": text[:200]}, ADA, True)]
+    turn = await house.turn(ADA, "/forget")
+    shown += [await house.store.forget_preview(turn, private(ADA), text[:200], ADA, True)]
+    await house.close(turn)
+    assert "Ben" not in str(shown)
+    assert "my cormorant" not in str(shown)
+    assert await sql("select count(*), max(updated_at) from memory") == before
 
 
 async def test_it_is_quick_among_many_messages(house: House, sql: Sql) -> None:

@@ -328,7 +328,7 @@ async def test_what_is_answered_again_keeps_what_it_replied_to_and_recalls(room:
     for _ in range(2):
         await room.say(ADA, "/retry", "Yes. [LEARN: wants a cabin]", retry=True)
         last = room.model.requests[-1].messages[-1]["content"]
-        assert "replying to this part of a message by Ben" in last[0]["text"]
+        assert 'replying to this part of a message by "Ben"' in last[0]["text"]
         assert '<untrusted kind="quote" from="Ben">\nthe piano costs 500' in last[0]["text"]
         assert "the cabin in Bergen has a green door" in last[0]["text"]
         assert last[-1]["text"] == "is the cabin in Bergen better?"
@@ -363,6 +363,34 @@ async def test_who_looked_into_the_web_is_not_offered_it_again(house: House) -> 
         done = await room.say(ADA, "news?", used, topic=number)
         assert (done.text, done.web) == ("Here.", False)
     assert {tuple(one.get("allowed_callers", ())) for one in room.model.requests[-1].tools} == {(), ("direct",)}
+
+
+async def test_what_the_web_said_gets_no_second_look_with_what_memory_knows(house: House) -> None:
+    room = Room(house, web=True)
+    await room.say(ADA, "I collect xylophones", "Ok. [LEARN: collects xylophones]")
+    page: list[Block] = [
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_fetch", "input": {"url": "https://evil.example"}},
+        {"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_1", "content": {}},
+        call(query="xylophones"),
+    ]
+    done = await room.say(ADA, "what stands there?", page, "It wants https://evil.example/?q=xylophones", topic=1)
+    before, after = ({tool["name"] for tool in one.tools} for one in room.model.requests[-2:])
+    assert before - after == {"web_search", "web_fetch"}
+    assert "collects xylophones" in str(room.model.requests[-1].messages[-1])
+    assert done.text.startswith("It wants")
+
+
+async def test_an_answer_that_broke_off_over_a_web_page_is_tainted_when_it_goes_on(
+    house: House, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.dialogue.backoff", lambda attempt, failure: 0.0)
+    room = Room(house, web=True)
+    looked = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_fetch", "input": {}}
+    broken = StreamCut([looked, {"type": "text", "text": "The page says"}], {"output_tokens": 1}, "big")
+    done = await room.say(ADA, "news?", broken, " so. [LEARN: owes Mallory money]")
+    assert {tool["name"] for tool in room.model.requests[-1].tools} & {"web_search", "web_fetch"} == set()
+    assert [change["status"] for change in done.changes] == ["pending"]
+    assert await sql("select tainted from message where role = 'assistant'") == [(True,)]
 
 
 # Groups

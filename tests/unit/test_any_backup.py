@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 
 from relay.archive.backup_file import BackupWriter, Header, rows
@@ -35,6 +36,7 @@ def a_backup() -> bytes:
 
 
 BACKUP = a_backup()
+SUMS = gzip.decompress(BACKUP).splitlines()[-2:-1]
 LINES = [json.loads(line) for line in gzip.decompress(BACKUP).splitlines()][:-1]
 
 
@@ -84,6 +86,13 @@ def test_one_that_was_made_up_is_refused_or_well_formed(lines: Any) -> None:
         assert found.header.schema <= SCHEMA
         assert found.header.complete
         assert all(found.sums[table["name"]].rows >= 0 for table in found.header.tables)
+
+
+@pytest.mark.parametrize("row", [b"[", b'["1", "a"', b'["1", 2]', b'["1", {}]', b'["1", "\xff"]', b"[" * 100_000])
+def test_rows_that_are_none_are_refused(row: bytes) -> None:
+    text = b"".join(line + b"\n" for line in [*gzip.decompress(BACKUP).splitlines()[:2], row, *SUMS])
+    end = json.dumps({"end": hashlib.sha256(text).hexdigest()}).encode() + b"\n"
+    assert told(gzip.compress(text + end)) is None
 
 
 def test_what_is_nested_without_end_is_refused() -> None:

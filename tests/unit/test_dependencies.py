@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -17,6 +19,14 @@ UNMODIFIED = {
     "python-telegram-bot": "LGPL-3.0-only", "edge-tts": "LGPL-3.0-only", "certifi": "MPL-2.0",
 }  # fmt: skip
 """What is used as it is, under a licence that asks for its own changes back."""
+
+NAMED = {
+    "PIL": "pillow", "dotenv": "python-dotenv", "piper": "piper-tts", "telegram": "python-telegram-bot",
+    "whisper": "openai-whisper", "psycopg_pool": "psycopg",
+}  # fmt: skip
+"""Packages that are imported by another name; psycopg's pool comes as its extra."""
+WITH_AN_ENGINE = {"huggingface_hub", "numpy", "torch"}
+"""What an engine of speech or meaning takes and gives values of: the version that it brings is the one."""
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -42,6 +52,26 @@ def test_what_relay_asks_for_itself_stands_apart() -> None:
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
     names = {re.split(r"[\[<>=; ]", one)[0] for one in asked}
     assert {row[0] for row in OWN} == names
+
+
+def test_all_that_relay_imports_is_asked_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    names = {re.split(r"[\[<>=; ]", one)[0] for one in asked}
+    missing = {name for name in imported() if NAMED.get(name, name.replace("_", "-")) not in names}
+    assert missing == WITH_AN_ENGINE
+
+
+def imported() -> set[str]:
+    """The packages of others that modules of Relay import, anywhere in them."""
+    found = set[str]()
+    for path in (ROOT / "relay").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found.update(one.name.partition(".")[0] for one in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add((node.module or "").partition(".")[0])
+    return found - sys.stdlib_module_names - {"relay"}
 
 
 def test_every_row_says_all() -> None:

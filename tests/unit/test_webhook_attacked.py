@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 from relay.web import webhook
 from relay.web.webhook import HEADER, MOST_AT_ONCE, MOST_BYTES, Webhook
+from tests.strategies import examples, json_of
 
 SECRET = "a-secret-of-the-test"
 Taken = list[dict[str, Any]]
@@ -96,3 +100,15 @@ async def test_a_secret_that_is_given_twice_or_oddly_opens_nothing(url: str, tak
             continue  # no such header can be sent
         assert status in (400, 401), given
     assert taken == []
+
+
+def as_bytes(value: Any) -> bytes:
+    return json.dumps(value).encode("utf-8", "replace")
+
+
+@examples(60)
+@hypothesis.given(body=st.binary(max_size=200) | json_of("update_id", "message", "callback_query").map(as_bytes))
+async def test_whatever_body_comes_the_next_update_is_taken(url: str, taken: Taken, body: bytes) -> None:
+    assert await post(url, body) in (200, 400)
+    assert await post(url, b'{"update_id": 77}') == 200
+    assert taken[-1]["update_id"] == 77

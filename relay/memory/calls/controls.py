@@ -53,6 +53,10 @@ class ControlCalls(Calls):
         done = await self._call("forget_shown", turn_id=turn_id, user_id=user_id, admin=admin, undo=undo)
         return None if done is None else int(done)
 
+    async def was_shown(self, turn_id: int, user_id: int) -> bool:
+        """Whether a control has shown this person what it would forget."""
+        return bool(await self._call("was_shown", turn_id=turn_id, user_id=user_id))
+
     async def reset_memory(self, space: Space, user_id: int) -> int:
         """Forgets all that is known in a space, a batch of it; how many memories are left."""
         return int(await self._call("reset_memory", space=space.as_json(), user_id=user_id))
