@@ -40,7 +40,7 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
         select lexeme as word, positions[1] as position, exists (
                 select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
                     else array[p_language] end) as l (language)
-                where ts_lexize((l.language || '_stem')::regdictionary, lexeme) = '{}') as filler
+                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}') as filler
         from unnest(to_tsvector('simple', left(p_text, 2000)))
         where length(lexeme) between 2 and 60),
     called as materialized (
