@@ -181,8 +181,10 @@ $$;
 create or replace function relay.entries_made() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    insert into lexeme_change (space_id, word, change)
-    select made.space_id, w.word, count(*) from made, relay.counted_words(made::entry) w group by made.space_id, w.word;
+    with counted as (
+        insert into lexeme_change (space_id, word, change)
+        select made.space_id, w.word, count(*) from made, relay.counted_words(made::entry) w
+        group by made.space_id, w.word)
     insert into embed_due (entry_id) select id from made on conflict (entry_id) do update set since = now();
     if exists (select from made where id % 64 = 0) then
         perform relay.add_up_words(5000);
