@@ -262,9 +262,10 @@ begin
             and (kinds is null or e.kind = any (kinds) or e.label = any (kinds)) and (labels is null or e.tags && labels)),
     elsewhere as (
         select * from found f
-        where (not valid or f.kind <> 'memory' or exists (
-                select from memory k where k.id = f.source_id and k.status = 'active'
-                    and (k.valid_until is null or k.valid_until > now())))
+        -- Not as `exists`: that may be answered by reading all memories.
+        where (not valid or f.kind <> 'memory' or coalesce((
+                select k.status = 'active' and (k.valid_until is null or k.valid_until > now())
+                from memory k where k.id = f.source_id), false))
             and (asking is null or f.kind <> 'message' or f.source_id <> asking)
             and (here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
             case f.kind when 'message' then f.source_id
