@@ -12,23 +12,16 @@ language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
     group by word having sum(entries) > 0
 $$;
 
--- The words of a space that begin with something, with the numbers of their entries, the shortest first.
-create or replace function relay.words_like(p_space_id bigint, p_start text, p_limit integer)
-returns table (word text, entries bigint)
-language sql stable rows 6 set search_path = relay, extensions, pg_temp as $$
-    select word, sum(entries)::bigint from (
-        (select word, entries from lexeme where space_id = p_space_id and word >= p_start and word < p_start || chr(1114111)
-            limit 50)
-        union all
-        (select word, change from lexeme_change
-            where space_id = p_space_id and word >= p_start and word < p_start || chr(1114111) limit 50)) counted
-    group by word having sum(entries) > 0 order by length(word), word limit p_limit
-$$;
-
 -- The languages in which a space's texts are, with the numbers of their entries.
 create or replace function relay.languages_of(p_space_id bigint) returns table (language text, entries bigint)
 language sql stable rows 3 set search_path = relay, extensions, pg_temp as $$
-    select substr(word, 2), entries from relay.words_like(p_space_id, ':', 20)
+    select substr(word, 2), sum(entries)::bigint from (
+        (select word, entries from lexeme
+            where space_id = p_space_id and word >= ':' and word < ':' || chr(1114111) limit 50)
+        union all
+        (select word, change from lexeme_change
+            where space_id = p_space_id and word >= ':' and word < ':' || chr(1114111) limit 50)) counted
+    group by word having sum(entries) > 0 order by length(word), word
 $$;
 
 -- The words of a question in a language that carry meaning, in order, and which of them are names of people who speak in
@@ -40,7 +33,7 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
         select lexeme as word, positions[1] as position, exists (
                 select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
                     else array[p_language] end) as l (language)
-                where ts_lexize((l.language || '_stem')::regdictionary, lexeme) = '{}') as filler
+                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}') as filler
         from unnest(to_tsvector('simple', left(p_text, 2000)))
         where length(lexeme) between 2 and 60),
     called as materialized (
@@ -57,7 +50,8 @@ $$;
 -- rest: the weight of a word that the space does not have.
 create or replace function relay.terms_of(p_space_id bigint, p_telling text[], p_languages text[], p_size bigint)
 returns table (place bigint, word text, entries bigint, weight real, rest real)
-language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
+language sql stable rows 20
+set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
     with telling as materialized (
         select place, word from unnest(p_telling) with ordinality as t (word, place)),
     size as materialized (select p_size::real + 100 as entries),
@@ -68,11 +62,19 @@ language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
     whole as materialized (
         select f.place, f.word, n.entries, 1.0 as factor
         from form f join relay.numbers_of(p_space_id, array(select word from form)) n using (word)),
+    start as (
+        select place, min(word collate "C") as word from form group by place having length(min(word collate "C")) >= 4),
     begun as (
-        select t.place, n.word, n.entries, 0.5 as factor
-        from (select place, min(word collate "C") as word from form group by place) t,
-            relay.words_like(p_space_id, t.word, 6) n
-        where length(t.word) >= 4 and not exists (select from whole w where w.place = t.place and w.word = n.word)),
+        select s.place, n.word, n.entries, 0.5 as factor
+        from start s cross join lateral (
+            select word, sum(entries)::bigint as entries from (
+                (select word, entries from lexeme
+                    where space_id = p_space_id and word >= s.word and word < s.word || chr(1114111) limit 50)
+                union all
+                (select word, change from lexeme_change
+                    where space_id = p_space_id and word >= s.word and word < s.word || chr(1114111) limit 50)) counted
+            group by word having sum(entries) > 0 order by length(word), word limit 6) n
+        where not exists (select from whole w where w.place = s.place and w.word = n.word)),
     either as (select * from whole union all select * from begun)
     select t.place, e.word, coalesce(e.entries, 0),
         (e.factor * ln(1 + (greatest(s.entries - e.entries, 0) + 0.5) / (e.entries + 0.5)))::real,
@@ -180,7 +182,8 @@ $$;
 -- the entry has (0 to 1), a quarter of it for a single word; vector_score: the cosine.
 create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)
-language plpgsql stable rows 10 set search_path = relay, extensions, pg_temp as $$
+language plpgsql stable rows 10
+set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
     question constant text := left(coalesce(p_query ->> 'text', ''), 2000);
@@ -251,15 +254,18 @@ begin
                 union all
                 select id, 0, 0, 0 from unnest(nearest) as id) either
             group by entry_id) w
-        join entry e on e.id = w.entry_id and e.space_id = p_space_id and e.at >= since and e.at < until
-            and (kinds is null or e.kind = any (kinds) or e.label = any (kinds)) and (labels is null or e.tags && labels)
+        -- Each by its number: what is known of a young table says that all of it is to be read.
+        cross join lateral (select * from entry where id = w.entry_id offset 0) e
         left join embedding v on v.entry_id = e.id and v.model = p_query ->> 'model'
-            and vector_dims(v.vector) = vector_dims(meant)),
+            and vector_dims(v.vector) = vector_dims(meant)
+        where e.space_id = p_space_id and e.at >= since and e.at < until
+            and (kinds is null or e.kind = any (kinds) or e.label = any (kinds)) and (labels is null or e.tags && labels)),
     elsewhere as (
         select * from found f
-        where (not valid or f.kind <> 'memory' or exists (
-                select from memory k where k.id = f.source_id and k.status = 'active'
-                    and (k.valid_until is null or k.valid_until > now())))
+        -- Not as `exists`: that may be answered by reading all memories.
+        where (not valid or f.kind <> 'memory' or coalesce((
+                select k.status = 'active' and (k.valid_until is null or k.valid_until > now())
+                from memory k where k.id = f.source_id), false))
             and (asking is null or f.kind <> 'message' or f.source_id <> asking)
             and (here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
             case f.kind when 'message' then f.source_id

@@ -66,7 +66,7 @@ $$;
 -- anyway, {found}. Of memories only those that hold. Nothing where the space (its own, or one that is lent) does not
 -- remember now, or the thread does not recall.
 create or replace function public.relay_recall_for(p_space jsonb, p_query jsonb, p_limit integer) returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+language plpgsql stable set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     own_space bigint := relay.find_space(p_space);
     own thread;

@@ -134,6 +134,26 @@ def test_an_inflected_word_is_found_in_the_language_of_the_text(
     assert search(index, 2, asked) == []
 
 
+def test_stop_words_are_those_of_each_language(index: psycopg.Connection[Any]) -> None:
+    """The dictionaries that only know them say the same as Postgres's own of that language."""
+    words = "the and ist nicht les avec los pero gli sono uma não het een что это och inte ikke jeg være on ei hogy nem"
+    words += " için ve The ÇOK Gestern boiler Fahrrad pommes montañas вчера 12 a1 straße"
+    rows = index.execute(
+        """select left(d.dictname, -5), word from pg_ts_dict d, regexp_split_to_table(%s, ' ') as word
+        where d.dictnamespace = 'relay'::regnamespace
+            and (ts_lexize(d.oid::regdictionary, word) = '{}') is distinct from
+                nullif(ts_lexize(replace(d.dictname, '_stop', '_stem')::regdictionary, word) = '{}', false)""",
+        (words,),
+    ).fetchall()
+    assert rows == []
+    (known,) = index.execute(
+        "select count(*) from pg_ts_dict where dictnamespace = 'relay'::regnamespace and ts_lexize(oid::regdictionary,"
+        " case left(dictname, 3) when 'eng' then 'the' when 'ger' then 'nicht' when 'fre' then 'avec'"
+        " when 'spa' then 'pero' when 'swe' then 'inte' when 'tur' then 'için' end) = '{}'"
+    ).fetchone() or (0,)
+    assert known == 6
+
+
 def test_an_answer_is_found_by_its_question(index: psycopg.Connection[Any]) -> None:
     for text in ("Good morning to you all", "What was the plumber called?", "Mueller.", "Fine, thank you very much"):
         do(index, "say", 1, text)
