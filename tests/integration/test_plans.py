@@ -73,6 +73,12 @@ async def test_a_turn_scans_nothing_that_grows(grown: str, mode: str) -> None:
         assert {"message", "turn", "inbox", "memory", "entry", "lane"} <= set(told.read()), "the plans were seen"
 
 
+async def test_a_prompt_reads_only_the_memories_that_it_carries(grown: str) -> None:
+    async with plans(grown) as told:
+        await told.connection.execute("select relay.memories_for_prompt(1, 2000)")
+        assert 5 < told.read()["memory"] < 80, "of 200"
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: str) -> None:
     async with watched(grown, mode) as (told, turns):
