@@ -111,8 +111,11 @@ async def test_pages_of_memory_and_a_search_scan_nothing_that_grows(grown: str) 
         await turns.store.memories(LARGEST, 190, 8, {"words": "submarine"})
         await turns.store.history(LARGEST, False, 0, 8, FIRST_USER, True)
         await turns.store.history(LARGEST, True, 0, 8, FIRST_USER, True)
+        query = {"words": turns.texts[0][:60], "phrases": [], "by": None, "here": None, "places": [], "since": None,
+                 "until": None, "vector": None, "model": None}  # fmt: skip
+        assert await turns.store.find(LARGEST, BOT, query, 0, 6)
         assert from_end_to_end(grown, told) == {}
-        assert {"memory", "memory_change"} <= set(told.read()), "the plans were seen"
+        assert {"memory", "memory_change", "entry"} <= set(told.read()), "the plans were seen"
 
 
 async def test_what_is_done_to_many_rows_takes_few_statements(grown: str) -> None:
