@@ -68,3 +68,5 @@ create table relay.digest (
 );
 
 create index memory_goal_due on relay.memory (valid_until) where status = 'active' and kind = 'goal';
+-- How many a space has of each sort: counted for each of its prompts.
+create index memory_sort on relay.memory (space_id, kind, category) include (valid_until) where status = 'active';

@@ -5,28 +5,42 @@
 -- not among them; none is where memory is off or at rest. What a tainted turn taught is among them once its owner kept
 -- it, and does not taint: that tap was the decision to take it as one's own.
 create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with ranked as (
-        select id, kind, subject_id, subject, content, category, tags, pinned, importance, valid_until,
-            sum(length(content) + 8) over (order by pinned desc, importance desc, id desc) as used
-        from memory
-        where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
-            and p_budget > 0 and (select relay.remembers(p_space_id))
-        order by pinned desc, importance desc, id desc
-        limit 1000)
-    select coalesce(jsonb_agg(to_jsonb(r) - 'used' order by r.id), '[]')
-    from ranked r where r.used <= p_budget
-$$;
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    used bigint := 0;
+    carried bigint[] := '{}';
+begin
+    if p_budget > 0 and relay.remembers(p_space_id) then
+        -- A loop reads no further than the budget goes.
+        for one in
+            select id, length(content) + 8 as size from memory
+            where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
+            order by pinned desc, importance desc, id desc limit 1000
+        loop
+            used := used + one.size;
+            exit when used > p_budget;
+            carried := carried || one.id;
+        end loop;
+    end if;
+    return (
+        select coalesce(jsonb_agg(to_jsonb(r) order by r.id), '[]') from (
+            select id, kind, subject_id, subject, content, category, tags, pinned, importance, valid_until
+            from memory where id = any (carried)) r);
+end $$;
 
--- How many memories of each sort a prompt could carry: facts by their kind, learnings by their category.
+-- How many memories of each sort a prompt could carry: facts by their kind, learnings by their category. Counted in the
+-- order of an index that has all of it, for there may be thousands.
 create or replace function relay.memory_counts(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_object_agg(sort, memories), '{}') from (
         select case kind when 'learning' then coalesce(category, 'knowledge') else kind end as sort,
-            count(*) as memories
-        from memory
-        where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
-            and (select relay.remembers(p_space_id))
+            sum(memories) as memories
+        from (
+            select kind, category, count(*) as memories from memory
+            where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
+                and (select relay.remembers(p_space_id))
+            group by kind, category) each
         group by sort) sorted
 $$;
 

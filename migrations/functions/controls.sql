@@ -185,16 +185,16 @@ create or replace function public.relay_reset_memory(p_space jsonb, p_user_id bi
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
+    going constant bigint[] := array(
+        select id from memory where space_id = own and status in ('active', 'pending') order by id limit 2000 for update);
 begin
-    with gone as (
-        update memory m set status = 'forgotten', updated_at = now() from memory was
-        where m.id in (select id from memory where space_id = own and status in ('active', 'pending') order by id limit 2000)
-            and was.id = m.id
-        returning m.id, to_jsonb(was) as before),
-    settled as (
-        update memory_change set status = 'discarded', decided_at = now()
-        where status = 'pending' and memory_id in (select id from gone))
     insert into memory_change (space_id, memory_id, user_id, action, before)
-    select own, id, p_user_id, 'forget', before from gone;
+    select own, id, p_user_id, 'forget', to_jsonb(m) from memory m where id = any (going);
+    update memory_change set status = 'discarded', decided_at = now() where status = 'pending' and memory_id = any (going);
+    -- They leave the index together: one after the other takes five times as long.
+    perform set_config('relay.index', 'later', true);
+    update memory set status = 'forgotten', updated_at = now() where id = any (going);
+    perform set_config('relay.index', '', true);
+    delete from entry where kind = 'memory' and source_id = any (going);
     return to_jsonb((select count(*) from memory where space_id = own and status in ('active', 'pending')));
 end $$;

@@ -14,13 +14,13 @@ create or replace function relay.awake(
     p_after_message bigint, p_message bigint, p_after_memory bigint, p_memory bigint)
 returns setof bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select space_id from (
-        -- Thread by thread, along an index: the first night's messages are all that there are.
-        select t.space_id from thread t where exists (
-            select from message m where m.thread_id = t.id and m.id > p_after_message and m.id <= p_message)
-        union select distinct space_id from memory where id > p_after_memory and id <= p_memory
-        union select distinct space_id from relay.past_goals()) new
-    where relay.remembers(space_id)
+    -- Space by space and thread by thread, the last of each along an index: the first night's are all that there are.
+    select s.id from space s
+    where relay.remembers(s.id) and (
+        exists (select from thread t where t.space_id = s.id and (
+            select id from message where thread_id = t.id and id <= p_message order by id desc limit 1) > p_after_message)
+        or (select id from memory where space_id = s.id and id <= p_memory order by id desc limit 1) > p_after_memory
+        or s.id in (select space_id from relay.past_goals()))
 $$;
 
 -- After which memory, and through which, a space's are new to the night: as one that began has put down, else those that

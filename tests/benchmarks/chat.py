@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import statistics
+import time
 
-from tests.benchmarks.lab import Child, Lab, Row, cpu, median, memory, p95, polling, postmaster
+from tests.benchmarks.lab import PEOPLE, Child, Lab, Row, cpu, median, memory, p95, polling, postmaster
+
+WARM_UP = 120
+"""Seconds until everybody is answered once, at most: a busy machine takes its time."""
 
 
 async def latency(lab: Lab, options: argparse.Namespace) -> list[Row]:
@@ -30,18 +35,32 @@ async def latency(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def busy(tg: Child, seconds: float, **watched: int) -> tuple[float, float, str]:
-    """Turns a second with 50 people talking; the median latency; the CPU time that each process used for one turn."""
-    await tg.post("/_bench/start", people=50)
-    await asyncio.sleep(min(5.0, seconds))
+    """Turns a second with 50 people talking, once each was answered; the median latency; the CPU time that each process
+    used for one turn. Raises `RuntimeError` when nobody is answered."""
+    await tg.post("/_bench/start", people=PEOPLE)
+    await warmed(tg)
     before, used = await tg.post("/_bench/count"), {name: cpu(pid, name == "postgres") for name, pid in watched.items()}
     await asyncio.sleep(seconds)
     after = await tg.post("/_bench/count")
-    turns = max(1, after["answers"] - before["answers"])
+    turns = after["answers"] - before["answers"]
+    if not turns:
+        raise RuntimeError(
+            f"No answer came within {seconds:.0f} s (load {os.getloadavg()[0]:.0f}): see the output with --keep"
+        )
     shares = {name: (cpu(pid, name == "postgres") - used[name]) / turns * 1000 for name, pid in watched.items()}
     await tg.post("/_bench/hush")
     told = ", ".join(f"{name} {share:.1f}" for name, share in shares.items())
     took = [heard - handed for handed, heard in after["turns"][-turns:]]
     return turns / (after["now"] - before["now"]), median(took), told
+
+
+async def warmed(tg: Child) -> None:
+    """Waits until there are as many answers as people: none of them is the first of its process."""
+    until = time.monotonic() + WARM_UP
+    while (await tg.post("/_bench/count"))["answers"] < PEOPLE:
+        if time.monotonic() > until:
+            raise RuntimeError(f"Not everybody was answered within {WARM_UP} s (load {os.getloadavg()[0]:.0f})")
+        await asyncio.sleep(0.2)
 
 
 async def throughput(lab: Lab, options: argparse.Namespace) -> list[Row]:

@@ -2,7 +2,7 @@
 -- %(largest)s of them) and %(memories)s memories (the first has a share like that of the messages).
 -- Run as superuser: without triggers and foreign keys; indexing.sql, in the same session, brings back the indexes.
 set session_replication_role = replica;
-set maintenance_work_mem = '512MB';
+set maintenance_work_mem = '1GB';
 set work_mem = '256MB';
 set search_path = relay, extensions, public;
 select setseed(0.5);

@@ -18,10 +18,10 @@ SERVING = "select count(*) from relay.duty where name like 'serve:%' and lease_u
 
 async def processes(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """50 people, a model that takes 0.2 s: with room for so many answers at a time that the processor is the limit, and
-    with so little room that a process's own limit is."""
+    with so little that a process's own limit is (with two, on a machine that is busy too)."""
     model, rows = await lab.model(), []
     await model.post("/_control/settings", delay=MODEL_SECONDS)
-    for room in (64, 8):
+    for room in (64, 8, 2):
         rates = {}
         for size in (1, 3):
             rates[size], told = await measured(lab, model, size, room, options.seconds)
