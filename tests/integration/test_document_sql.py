@@ -6,10 +6,10 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from relay.document_tool import AMBIGUOUS, NONE, OTHERS, UNKNOWN, read_document
 from relay.media.filling import MOST_KEPT
 from relay.memory.store import Store
 from relay.models import Space
-from relay.reading import AMBIGUOUS, NONE, OTHERS, UNKNOWN, read_document
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, GROUP, House, group, incoming_of, private, reply
 
