@@ -68,7 +68,7 @@ create table relay.index_progress (
     after_part integer not null default 0
 );
 
--- They are relay.find_entries, relay_recall_for and relay_search_memory now.
+-- They are relay.find_entries, relay_recall_for and relay_look_up now.
 drop function if exists public.relay_recall(jsonb, bigint, bigint, text, integer);
 drop function if exists public.relay_search_history(bigint, text, integer, timestamptz, timestamptz);
 drop function if exists relay.find_words(

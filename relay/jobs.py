@@ -14,9 +14,9 @@ import structlog
 
 from relay.budget import UNLIMITED, Budget, Tally
 from relay.derivation import Derivation, Input, derived
-from relay.errors import DatabaseError, EmptyAnswer, ModelRefused, ModelUnavailable, RelayError
+from relay.errors import ContextTooLong, DatabaseError, EmptyAnswer, ModelRefused, ModelUnavailable, RelayError
 from relay.intents import process_intents
-from relay.marks import fits, harmless, plain_name, text_block, untrusted
+from relay.marks import fits, harmless, levelled, plain_name, text_block, untrusted
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
 from relay.ports import Model
@@ -34,6 +34,8 @@ RENEW_SECONDS = 6.0
 MODEL_SECONDS = 150
 LEAST_MESSAGES = 3
 MOST_FAILURES = 8
+SHARES = (1.0, 0.5, 0.2, 0.05)
+"""Of the messages' words: a model that finds them too long is given less of the longest."""
 AT_ONCE = 4
 RECORDS = 1_000
 """Turns whose records are dropped in one step."""
@@ -194,10 +196,13 @@ async def written_summary(
     """`{text, model, usage}` of a summary; the model is asked unless the same summary was written before."""
 
     async def write() -> Json:
-        content = summary_messages(previous, messages)
-        request = ModelRequest(summariser.model_name, [text_block(SUMMARISE)], content, summariser.max_tokens)
-        step = await asked(summariser.model, request, MODEL_SECONDS, keep)
-        return {"text": fits(summary_of(step), SUMMARY_TOKENS), "model": step.model, "usage": step.usage}
+        for share in SHARES:
+            content = summary_messages(previous, messages, share)
+            request = ModelRequest(summariser.model_name, [text_block(SUMMARISE)], content, summariser.max_tokens)
+            with contextlib.suppress(ContextTooLong):
+                step = await asked(summariser.model, request, MODEL_SECONDS, keep)
+                return {"text": fits(summary_of(step), SUMMARY_TOKENS), "model": step.model, "usage": step.usage}
+        raise ContextTooLong()
 
     return await once(summariser.store, space_id, derivation, write, summariser.results)
 
@@ -205,7 +210,8 @@ async def written_summary(
 def summary_of(step: Step) -> str:
     """The summary that a step holds; one that was cut by its length ends with its last whole sentence.
 
-    Raises `ModelRefused` for a refusal and `EmptyAnswer` when nothing usable is left.
+    Raises `ModelRefused` for a refusal, and when nothing usable is left `EmptyAnswer`, or `ContextTooLong` where the
+    prompt left no room.
     """
     if step.stop_reason == "refusal":
         raise ModelRefused()
@@ -214,14 +220,16 @@ def summary_of(step: Step) -> str:
         whole = WHOLE_SENTENCES.match(text)
         text = whole[0] if whole else ""
     if not text:
-        raise EmptyAnswer()
+        raise ContextTooLong() if step.stop_reason == "model_context_window_exceeded" else EmptyAnswer()
     return text
 
 
-def summary_messages(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The summariser's one user message: the summary so far and the messages since, as data."""
+def summary_messages(previous: Json | None, messages: Sequence[Json], share: float = 1.0) -> list[Json]:
+    """The summariser's one user message: the summary so far and the messages since, as data. `share` (0–1] of the
+    messages' words is left: the longest are cut."""
     lines = [f"<summary>\n{harmless(previous['text'])}\n</summary>\n"] if previous else []
-    lines.extend(as_data(row) for row in messages)
+    texts = levelled([row["text"] for row in messages], share)
+    lines.extend(as_data({**row, "text": text}) for row, text in zip(messages, texts, strict=True))
     lines.append("\nWrite the new summary now.")
     return [{"role": "user", "content": [text_block("\n".join(lines))]}]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from relay.models import Block
 
@@ -47,6 +48,18 @@ def fits(text: str, tokens: int) -> str:
     if estimate_tokens(text) <= tokens:
         return text
     return text.encode("utf-8", "replace")[: tokens * 4].decode("utf-8", "ignore") + " […]"
+
+
+def levelled(texts: Sequence[str], share: float) -> list[str]:
+    """Texts of which a share (0–1] is left: the longest are cut to one length, and marked."""
+    sizes = sorted(map(estimate_tokens, texts))
+    left = int(sum(sizes) * share)
+    for shorter, size in enumerate(sizes):
+        level = left // (len(sizes) - shorter)
+        if size > level:
+            return [fits(text, level) for text in texts]
+        left -= size
+    return list(texts)
 
 
 def harmless(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from relay import metrics
 from relay.budget import UNLIMITED, Budget, Tally
 from relay.dialogue import Tools, converse
+from relay.document_tool import READ_DOCUMENT, read_document
 from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
 from relay.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.marks import CACHE
@@ -25,7 +26,6 @@ from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest
 from relay.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
 from relay.ports import Embedder, Model, Sink
 from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks
-from relay.reading import READ_DOCUMENT, read_document
 from relay.remembering import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 
 SHARES = (1.0, 0.5, 0.2, 0.0)

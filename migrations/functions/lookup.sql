@@ -9,18 +9,19 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and topic_id = (p_asker ->> 'topic_id')::bigint and not recalls)
 $$;
 
--- The model's tool: what relay_search_memory finds, each with the name of the place where it was said. p_asker:
--- {bot_id, chat_id, topic_id, turn_id} of the thread and the turn that ask (what was said to it is not found). Null where
--- memory may not be used.
+-- The model's tool: what a space has that bears on a question, each with the name of the place where it was said.
+-- p_asker: {bot_id, chat_id, topic_id, turn_id} of the thread and the turn that ask (what was said to it is not found).
+-- p_query as in relay.find_entries. Null where memory may not be used.
 create or replace function public.relay_look_up(p_space jsonb, p_asker jsonb, p_query jsonb, p_limit integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when relay.may_look(own.id, p_asker) then (
         select coalesce(jsonb_agg(one.line || jsonb_build_object('place',
             relay.place_name((p_asker ->> 'bot_id')::bigint, t.chat_id, t.topic_id)) order by one.nr), '[]')
-        from jsonb_array_elements(public.relay_search_memory(own.id, p_query || jsonb_build_object(
+        from jsonb_array_elements(relay.found_json(own.id,
+            (p_query - 'floor' - 'not_thread') || jsonb_build_object(
                 'not_message', (select user_message_id from turn where id = (p_asker ->> 'turn_id')::bigint)),
-            p_limit) -> 'found')
+            p_limit))
             with ordinality as one (line, nr)
         left join thread t on t.id = (one.line ->> 'thread_id')::bigint and t.space_id = own.id) end
     from (select relay.find_space(p_space) as id) own

@@ -56,12 +56,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         '\s+', ' ', 'g'), 600)
 $$;
 
--- What a space has that bears on a question: {found}. p_query as in relay.find_entries.
-create or replace function public.relay_search_memory(p_space_id bigint, p_query jsonb, p_limit integer) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('found', relay.found_json(p_space_id, p_query - 'floor' - 'not_thread', p_limit))
-$$;
-
 -- What bears on a message that was said in a chat and topic: what clears the floor and does not stand in the prompt
 -- anyway, {found}. Of memories only those that hold. Nothing where the space (its own, or one that is lent) does not
 -- remember now, or the thread does not recall.

@@ -9,7 +9,8 @@ from typing import Any
 
 import structlog
 
-from relay.clients.listener import Ended, Listener, NotLoaded
+from relay.clients.listener import Listener
+from relay.clients.model_process import Ended, NotLoaded
 from relay.errors import MediaRefused
 from relay.hearing.installed import chosen, deaf
 from relay.models import Heard

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import structlog
 
-from relay.clients.listener import Ended, NotLoaded
+from relay.clients.model_process import Ended, NotLoaded
 from relay.clients.pieces import cut, pieces, together
 from relay.clients.vectors import Vectors
 from relay.embedding.installed import NANO, Named

@@ -41,10 +41,10 @@ class Terminal:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{line}\n".encode())
 
-    async def ended(self) -> tuple[int, str]:
+    async def ended(self, seconds: float = 25) -> tuple[int, str]:
         """The exit code, and all that was printed."""
         assert self.process.stdout is not None
-        async with asyncio.timeout(25):
+        async with asyncio.timeout(seconds):
             self.seen += (await self.process.stdout.read()).decode()
             return await self.process.wait(), searched(self.seen, self.settings)
 

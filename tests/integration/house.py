@@ -122,6 +122,12 @@ class House:
             await self.close(turn)
         return Exchange(turn, incoming, context, told)
 
+    async def look_up(self, space: Space, text: str, limit: int = 10, **more: Any) -> list[Json]:
+        """What the model's search finds in a space, whoever asks."""
+        found = await self.store.look_up(space, {"bot_id": BOT.id}, {"text": text, **more}, limit)
+        assert found is not None
+        return found
+
     async def close(self, turn: Claimed) -> None:
         """Ends a turn without any part to send."""
         await self.store.deliver(turn, BOT.id, [])

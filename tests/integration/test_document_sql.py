@@ -6,10 +6,10 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from relay.document_tool import AMBIGUOUS, NONE, OTHERS, UNKNOWN, read_document
 from relay.media.filling import MOST_KEPT
 from relay.memory.store import Store
 from relay.models import Space
-from relay.reading import AMBIGUOUS, NONE, OTHERS, UNKNOWN, read_document
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, GROUP, House, group, incoming_of, private, reply
 
@@ -27,17 +27,16 @@ def paper(name: str, *parts: str, unique_id: str = "") -> Json:
     }
 
 
-async def send(house: House, user_id: int, *documents: Json, topic: int = 0, space: Space | None = None) -> int:
-    """Somebody sends documents in one message; returns the id of their space."""
+async def send(house: House, user_id: int, *documents: Json, topic: int = 0, space: Space | None = None) -> None:
+    """Somebody sends documents in one message."""
     text = "\n".join(f"📄 {one['name']}" for one in documents)
     turn = await house.turn(user_id, text, space.chat_id if space else None, topic)
     incoming = incoming_of(turn, text, space or private(user_id), untrusted=True)
     incoming = replace(incoming, documents=list(documents))
     await house.store.begin(incoming, "model-1")
-    context = await house.store.begin(incoming, "model-1")
+    await house.store.begin(incoming, "model-1")
     await house.store.finish(incoming, reply("Read.", tainted=True))
     await house.close(turn)
-    return context.space_id
 
 
 async def read(
@@ -106,21 +105,20 @@ async def test_documents_go_with_a_group_that_gets_another_id(house: House, sql:
     assert await sql(
         "select count(*) from document_part p join document d on d.id = p.document_id where p.space_id <> d.space_id"
     ) == [(0,)]
-    (own,) = (await sql("select space_id from document group by space_id"))[0]
-    found = await house.store.search_memory(own, {"text": "words"}, 5)
+    found = await house.look_up(group(GROUP), "words")
     assert {row["document"] for row in found} == {"ours.pdf", "theirs.pdf"}
 
 
 async def test_what_a_lent_space_says_of_documents_is_marked_and_of_nobody_else(house: House) -> None:
     await send(house, ADA, paper("lease.pdf", "The notice period is six weeks."))
     await send(house, BEN, paper("secret.pdf", "The notice period is a secret of Ben."))
-    own = await send(house, EVE, paper("rules.pdf", "The notice period of the group."), space=group(GROUP), topic=3)
+    await send(house, EVE, paper("rules.pdf", "The notice period of the group."), space=group(GROUP), topic=3)
     asked = "what notice period is it?"
     turn = await house.turn(ADA, asked, GROUP)
     for lent, name in ((private(ADA), "lease.pdf"), (None, "rules.pdf")):
         recalled = await house.store.recall(incoming_of(turn, asked, group(GROUP)), lent)
         assert [(row["document"], row["untrusted"]) for row in recalled] == [(name, True)]
-    found = await house.store.search_memory(own, {"text": "notice period"}, 20)
+    found = await house.look_up(group(GROUP), "notice period")
     assert [(row["document"], row["untrusted"]) for row in found] == [("rules.pdf", True)]
 
 
@@ -136,8 +134,8 @@ async def test_the_same_file_again_is_one_document(house: House, sql: Sql) -> No
 
 
 async def test_search_and_recall_find_what_stands_in_documents_of_the_space_alone(house: House) -> None:
-    own = await send(house, ADA, paper("lease.pdf", "The rent.", "Notice period: six weeks before the quarter ends."))
-    found = await house.store.search_memory(own, {"text": "notice period"}, 5)
+    await send(house, ADA, paper("lease.pdf", "The rent.", "Notice period: six weeks before the quarter ends."))
+    found = await house.look_up(private(ADA), "notice period")
     assert [(row["document"], row["part"], row["parts"], row["untrusted"]) for row in found] == [
         ("lease.pdf", 2, 2, True)
     ]
@@ -190,7 +188,7 @@ async def test_a_document_goes_with_its_message(house: House, sql: Sql) -> None:
 async def test_as_much_as_one_input_keeps_is_kept_in_time(house: House, sql: Sql) -> None:
     parts = [" ".join(f"word{number}x{n}" for n in range(450)) for number in range(MOST_KEPT // 4_600)]
     began = time.monotonic()
-    own = await send(house, ADA, paper("long.txt", *parts))
+    await send(house, ADA, paper("long.txt", *parts))
     took = time.monotonic() - began
     print("kept in", took)
     assert took < 8, "the limit of a statement over Supabase"
@@ -198,7 +196,7 @@ async def test_as_much_as_one_input_keeps_is_kept_in_time(house: House, sql: Sql
     assert await sql("select count(*) from entry where kind = 'part'") == [(0,)], "that many are entered afterwards"
     while await house.store.index_missing(1000):
         pass
-    found = await house.store.search_memory(own, {"text": "word299x7"}, 1)
+    found = await house.look_up(private(ADA), "word299x7", 1)
     assert (found[0]["document"], found[0]["part"]) == ("long.txt", 300)
     assert await sql("select count(*) from index_due") == [(0,)]
     await sql("update session set private = true")

@@ -155,10 +155,9 @@ async def test_the_old_wording_is_kept_and_the_new_one_is_found(house: House, st
         ("I keep seven geese", [{"type": "text", "text": "I keep seven geese"}])
     ]
     assert await sql("select text from message_version order by id") == [("I keep gese",), ("I keep geese",)]
-    space = (await sql("select space_id from message limit 1"))[0][0]
-    found = await store.search_memory(space, {"text": "geese"}, 5)
+    found = await house.look_up(private(ADA), "geese")
     assert [row["snippet"] for row in found] == ["I keep seven geese"]
-    assert await store.search_memory(space, {"text": "gese"}, 5) == []
+    assert await house.look_up(private(ADA), "gese") == []
 
 
 async def test_a_new_answer_is_offered_for_the_last_message_only(house: House, store: Store, sql: Sql) -> None:

@@ -24,9 +24,8 @@ SPECIAL = [
 ]  # fmt: skip
 
 
-async def search(house: House, space_id: int, query: str, **more: Any) -> list[str]:
-    limit = more.pop("limit", 10)
-    return [row["snippet"] for row in await house.store.search_memory(space_id, {"text": query, **more}, limit)]
+async def search(house: House, query: str, space: Space | None = None, **more: Any) -> list[str]:
+    return [row["snippet"] for row in await house.look_up(space or private(ADA), query, **more)]
 
 
 async def recall(house: House, text: str, user_id: int = ADA, space: Space | None = None, topic: int = 0) -> list[str]:
@@ -37,38 +36,37 @@ async def recall(house: House, text: str, user_id: int = ADA, space: Space | Non
 
 
 async def test_search_finds_words_in_any_thread(house: House) -> None:
-    done = await house.exchange(ADA, "The boiler is a Vaillant ecoTEC", "Noted.")
+    await house.exchange(ADA, "The boiler is a Vaillant ecoTEC", "Noted.")
     await house.exchange(ADA, "Something else", topic_id=5)
-    assert await search(house, done.context.space_id, "vaillant") == ["The boiler is a Vaillant ecoTEC"]
-    assert await search(house, done.context.space_id, "Vaill") == ["The boiler is a Vaillant ecoTEC"]
-    assert await search(house, done.context.space_id, "trumpet") == []
+    assert await search(house, "vaillant") == ["The boiler is a Vaillant ecoTEC"]
+    assert await search(house, "Vaill") == ["The boiler is a Vaillant ecoTEC"]
+    assert await search(house, "trumpet") == []
 
 
 async def test_the_best_match_comes_first(house: House) -> None:
-    done = await house.exchange(ADA, "I bought a red bicycle", "A bicycle!")
+    await house.exchange(ADA, "I bought a red bicycle", "A bicycle!")
     await house.exchange(ADA, "The red bicycle has a flat tyre", "Oh.")
-    found = await search(house, done.context.space_id, "red bicycle flat tyre")
+    found = await search(house, "red bicycle flat tyre")
     assert found[0] == "The red bicycle has a flat tyre"
     assert len(found) == 3
 
 
 async def test_search_within_dates(house: House, sql: Sql) -> None:
-    done = await house.exchange(ADA, "apples in spring")
+    await house.exchange(ADA, "apples in spring")
     await sql("update message set created_at = '2025-03-01T12:00:00Z'")
     await house.exchange(ADA, "apples in autumn")
-    space = done.context.space_id
-    assert await search(house, space, "apples", until="2025-03-02") == ["apples in spring"]
-    assert await search(house, space, "apples", since="2025-03-02T00:00:00+01:00") == ["apples in autumn"]
-    assert await search(house, space, "apples", since="2025-03-02", until="2025-03-03") == []
-    assert len(await search(house, space, "apples", limit=1)) == 1
+    assert await search(house, "apples", until="2025-03-02") == ["apples in spring"]
+    assert await search(house, "apples", since="2025-03-02T00:00:00+01:00") == ["apples in autumn"]
+    assert await search(house, "apples", since="2025-03-02", until="2025-03-03") == []
+    assert len(await search(house, "apples", limit=1)) == 1
 
 
 async def test_search_says_who_and_whether_it_can_be_trusted(house: House, store: Store) -> None:
     turn = await house.turn(ADA, "the forwarded recipe")
     await store.begin(incoming_of(turn, "the forwarded recipe", private(ADA), untrusted=True), "m")
     await house.close(turn)
-    done = await house.exchange(ADA, "my own recipe", "A recipe?", tainted=True)
-    rows = await store.search_memory(done.context.space_id, {"text": "recipe"}, 10)
+    await house.exchange(ADA, "my own recipe", "A recipe?", tainted=True)
+    rows = await house.look_up(private(ADA), "recipe")
     assert {(row["snippet"], row["role"], row["untrusted"]) for row in rows} == {
         ("the forwarded recipe", "user", True), ("my own recipe", "user", False), ("A recipe?", "assistant", True),
     }  # fmt: skip
@@ -76,34 +74,41 @@ async def test_search_says_who_and_whether_it_can_be_trusted(house: House, store
 
 
 async def test_replaced_answers_are_not_found(house: House) -> None:
-    done = await house.exchange(ADA, "question", "wrong pineapple")
+    await house.exchange(ADA, "question", "wrong pineapple")
     await house.exchange(ADA, "/retry", "right banana", retry=True)
-    assert await search(house, done.context.space_id, "pineapple") == []
-    assert await search(house, done.context.space_id, "banana") == ["right banana"]
+    assert await search(house, "pineapple") == []
+    assert await search(house, "banana") == ["right banana"]
 
 
 @pytest.mark.parametrize("word", ["Käse", "чай", "شاي", "naïve", "Straße", "zażółć"])
 async def test_search_in_other_scripts(house: House, word: str) -> None:
-    done = await house.exchange(ADA, f"mm {word} mm", "ok")
-    assert await search(house, done.context.space_id, word.upper() if word != "Straße" else word) == [f"mm {word} mm"]
+    await house.exchange(ADA, f"mm {word} mm", "ok")
+    assert await search(house, word.upper() if word != "Straße" else word) == [f"mm {word} mm"]
 
 
 async def test_special_characters_are_only_characters(house: House, sql: Sql) -> None:
     done = await house.exchange(ADA, "tea and coffee, http://example.com/it's?a=b&c=d'e", "ok")
     for query in SPECIAL:
-        await search(house, done.context.space_id, query)
+        await search(house, query)
         turn = incoming_of(done.turn, query, private(ADA))
         await house.store.recall(turn)
     assert await sql("select count(*) from message") == [(2,)]
-    assert await search(house, done.context.space_id, "tea & !coffee") != []
+    assert await search(house, "tea & !coffee") != []
+
+
+@pytest.fixture
+async def spoken_in(house: House) -> House:
+    """Where Ada has said a word."""
+    await house.exchange(ADA, "hello")
+    return house
 
 
 @examples(150)
 @given(query=st.text(st.sampled_from("tea'\"\\&|!():*<->.@/ %_$é🙂\n\t-1x"), max_size=60))
-async def test_any_query_is_answered(house: House, query: str) -> None:
-    """Asked of an empty space: what matters is that Postgres can read what we make of it."""
-    await house.store.search_memory(1, {"text": query}, 5)
-    await house.store.search_memory(1, {"text": f"tea {query}"}, 5)
+async def test_any_query_is_answered(spoken_in: House, query: str) -> None:
+    """What matters is that Postgres can read what we make of it."""
+    await spoken_in.look_up(private(ADA), query)
+    await spoken_in.look_up(private(ADA), f"tea {query}")
 
 
 @examples(60)
@@ -115,7 +120,7 @@ async def test_any_text_can_be_said_and_asked(house: House, text: str) -> None:
     assert context.message is not None
     assert context.message["text"] == text
     await house.store.recall(incoming)
-    await house.store.search_memory(context.space_id, {"text": text}, 5)
+    await house.look_up(private(ADA), text)
     await house.close(turn)
 
 
@@ -127,7 +132,7 @@ async def test_text_that_postgres_cannot_hold_is_mended(house: House, store: Sto
     assert context.message is not None
     assert "\x00" not in context.message["text"]
     await store.recall(incoming)
-    await store.search_memory(context.space_id, {"text": text}, 5)
+    await house.look_up(private(ADA), text)
     await house.say({**turn.updates[0], "update_id": 10**6, "message": {**turn.updates[0]["message"], "text": text}})
 
 
@@ -178,12 +183,12 @@ async def test_recall_is_limited(house: House) -> None:
 
 
 async def test_recall_and_search_stay_in_their_space(house: House) -> None:
-    ada = await house.exchange(ADA, "The plumber repaired the boiler secretly", topic_id=5)
-    ben = await house.exchange(BEN, "unrelated")
+    await house.exchange(ADA, "The plumber repaired the boiler secretly", topic_id=5)
+    await house.exchange(BEN, "unrelated")
     assert await recall(house, "Which plumber repaired the boiler secretly?", BEN) == []
     assert await recall(house, "Which plumber repaired the boiler secretly?", ADA, group()) == []
-    assert await search(house, ben.context.space_id, "plumber") == []
-    assert await search(house, ada.context.space_id, "plumber") != []
+    assert await search(house, "plumber", private(BEN)) == []
+    assert await search(house, "plumber") != []
 
 
 WORDS = st.sampled_from(["apple", "boiler", "canyon", "desert", "engine", "forest", "garden", "harbor"])
@@ -221,7 +226,7 @@ async def test_no_space_ever_shows_anothers_rows(
             *(row["content"] for row in done.context.memories),
             *(change["content"] for change in done.told["changes"]),
             *(row["snippet"] for row in await house.store.recall(incoming)),
-            *await search(house, done.context.space_id, incoming.text, limit=20),
+            *await search(house, incoming.text, space, limit=20),
             *await house.known(space),
         ]
         assert all(mark in shown_text.split() for shown_text in shown), (mark, shown)

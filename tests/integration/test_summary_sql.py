@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from relay.errors import ModelUnavailable
+from relay.errors import ContextTooLong, ModelUnavailable
 from relay.jobs import Summariser, summarise_due
+from relay.marks import estimate_tokens
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
 from tests.integration.conftest import Sql
@@ -51,6 +52,24 @@ class Scripted:
         if isinstance(answer, Exception):
             raise answer
         return Step([{"type": "text", "text": answer}], "end_turn", {"output_tokens": 7}, "small")
+
+
+class Narrow(Scripted):
+    """A small model whose window holds so many tokens of a prompt."""
+
+    def __init__(self, window: int) -> None:
+        super().__init__("In short.")
+        self.window = window
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        step = await super().reply(request, on_text)
+        if estimate_tokens(asked_of(request)) > self.window:
+            raise ContextTooLong()
+        return step
+
+
+def asked_of(request: ModelRequest) -> str:
+    return str(request.messages[0]["content"][0]["text"])
 
 
 async def test_what_a_summary_is_made_of(house: House, store: Store) -> None:
@@ -220,6 +239,29 @@ async def test_the_job_survives_a_model_that_is_away(house: House, store: Store,
     assert await sql("select status, failures from summary_due") == [("due", 1)]
     await sql("update summary_due set not_before = now()")
     assert await summarise_due(Summariser(store, Scripted("Now."), "small")) == 1
+
+
+async def test_a_message_that_no_window_holds_is_cut_and_the_thread_is_summarised(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await house.exchange(ADA, "The roses. " * 350, "I see.")
+    await talk(house, 4)
+    model = Narrow(600)
+    assert await summarise_due(Summariser(store, model, "small")) == 1
+    assert await sql("select status, failures from summary_due") == [("done", 0)]
+    assert await sql("select text from summary") == [("In short.",)]
+    read = asked_of(model.requests[-1])
+    assert "The roses." in read
+    assert " […]" in read
+    assert all(f"q{number}" in read and f"a{number}" in read for number in range(1, 5))
+
+
+async def test_a_window_too_small_for_any_summary_is_a_failure(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 5)
+    model = Narrow(10)
+    assert await summarise_due(Summariser(store, model, "small")) == 0
+    assert await sql("select status, failures from summary_due") == [("due", 1)]
+    assert len(model.requests) < 8
 
 
 @pytest.mark.parametrize("text", ["", "   ", "[LEARN: only a tag]"])

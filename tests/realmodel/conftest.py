@@ -18,7 +18,7 @@ from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
 
 if TYPE_CHECKING:
-    from tests.realmodel.server import RealModel
+    from tests.realmodel.server import Asked, RealModel
 
 NAMES = {"RELAY_MODEL": "smollm2", "RELAY_SMALL_MODEL": "smollm2-small", "RELAY_MODEL_TIMEOUT": "300"}
 PATIENCE = 300.0
@@ -49,6 +49,11 @@ class Talk:
         said = await self.tg.say(self.dm, self.ada, text)
         return await self.tg.wait_reply(self.dm, said, timeout=PATIENCE)
 
+    @property
+    def answers(self) -> list[Asked]:
+        """What the model was asked for answers to people."""
+        return [one for one in self.model.asked if one.body["model"] == NAMES["RELAY_MODEL"]]
+
     def drafts(self, since: float = 0.0) -> list[str]:
         """What Telegram showed of answers while they grew."""
         return [call.params["text"] for call in self.tg.calls("sendMessageDraft", self.dm.id) if call.at > since]
@@ -71,9 +76,7 @@ async def talking(model: RealModel, **settings: str) -> AsyncIterator[Talk]:
     folder = Path(tempfile.mkdtemp(prefix="relay-real-"))
     async with TelegramStandIn() as tg, model:
         ada = tg.user(OWNER, "Ada")
-        bot = environment(
-            tg, model, folder / "data", RELAY_MODEL="smollm2", RELAY_SMALL_MODEL="smollm2-small", **settings
-        )  # type: ignore[arg-type]
+        bot = environment(tg, model, folder / "data", **NAMES, **settings)  # type: ignore[arg-type]
         relay = RelayProcess(bot, folder / "relay.log")
         await relay.start()
         try:
@@ -84,8 +87,6 @@ async def talking(model: RealModel, **settings: str) -> AsyncIterator[Talk]:
             told = relay.output()
             print(told[-8000:])
             for one in model.asked:
-                print(
-                    f"{one.body['model']:14} {one.prompt:5} + {one.pieces:4} {one.stop_reason:12} {one.seconds:6.1f} s"
-                )
+                print(f"{one.body['model']:14} {one.prompt:5} + {one.pieces:4} {one.stop_reason}")
             shutil.rmtree(folder, ignore_errors=True)
         assert "Traceback" not in told

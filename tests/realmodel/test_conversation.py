@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ SAID = (
     "What should I cook tonight?",
     "Which city do I live in?",
 )
-SOUL = """You are Relay. You answer in one or two short sentences. Whenever the user tells something about themselves, \
+SOUL = """You are Relay. You answer in one short sentence. Whenever the user tells something about themselves, \
 you end with a line [LEARN: the fact].
 
 User: I have a dog called Rex.
@@ -35,15 +36,12 @@ Relay: That is hard and good work.
 User: My brother Tom plays the drums.
 Relay: How nice, a drummer in the family.
 [LEARN: Has a brother Tom who plays the drums]"""
-TOLD = (
-    "I have a cat called Mia.",
-    "I work as a teacher in Lisbon.",
-    "My sister Nora plays the violin.",
-    "I have two sons.",
-)
-TAGGED = r"""root ::= [A-Z] [^[\]\n\\`]{20,160} [.!] "\n[LEARN: " [A-Z] [a-zA-Z0-9 ,']{8,80} "]"
+FORCED = ("I have a cat called Mia.", "I work as a teacher in Lisbon.", "My sister Nora plays the violin.")
+FREE = ("I have two sons.", "I live near the river.", "My father is a baker.", "I love oranges.", "I drive an old car.")
+TAGGED = r"""root ::= [A-Z] [^[\]\n\\`]{10,60} [.!] "\n[LEARN: " [A-Z] [a-zA-Z0-9 ,']{8,40} "]"
 """
 """Some words, then a tag: which words, and what is learned, the model says."""
+WELL_FORMED = re.compile(r"\[LEARN: [^\[\]\n]+\]")
 
 
 async def test_a_conversation_is_answered_streamed_summarised_and_judged() -> None:
@@ -55,17 +53,16 @@ async def test_a_conversation_is_answered_streamed_summarised_and_judged() -> No
             assert reply.text.strip()
             grown += [shown for shown in talk.drafts()[before:] if reply.text.startswith(shown[:20])]
         assert len(grown) >= len(SAID), "answers grew before they stood"
-        answers = [one for one in talk.model.asked if one.body["model"] == "smollm2"]
-        assert sum(one.pieces for one in answers) > 3 * len(SAID)
+        assert sum(one.pieces for one in talk.answers) > 3 * len(SAID)
         # after five exchanges there is a summary, and the next prompt has it
         summary = await talk.until("select max(text) from relay.summary")
         await talk.ask("Thank you.")
-        answers = [one for one in talk.model.asked if one.body["model"] == "smollm2"]
-        assert "<summary>" in str(answers[-1].body["messages"][0])
-        assert summary[:20] in words(answers[-1].body["messages"][0]["content"])
+        before = words(talk.answers[-1].body["messages"][0]["content"])
+        assert "<summary>" in before
+        assert summary[:20] in before
         # what was used is counted as the model told it
         used = talk.sql("select sum(output) from relay.spend where what = 'answer'")[0][0]
-        assert used == sum(one.pieces for one in answers)
+        assert used == sum(one.pieces for one in talk.answers)
         # whatever the judge's answers are: all is judged, and what keywords find is kept
         await talk.until("select not exists (select from relay.judging where due_at is not null)")
         kept = [content for (content,) in talk.sql("select content from relay.memory")]
@@ -94,42 +91,46 @@ def begun(talk: Talk) -> list[str]:
     return [text for text in talk.drafts() if not text.startswith("⏳")]
 
 
-@pytest.mark.parametrize("grammar", ["", TAGGED], ids=["free", "grammar"])
-async def test_tags_that_it_says_are_taken_out_and_kept(grammar: str) -> None:
-    async with talking(RealModel(grammar=grammar), RELAY_MAX_TOKENS="80") as talk:
+async def test_tags_that_it_says_are_taken_out_and_kept() -> None:
+    """A grammar has it say tags; then it is free, and says what it has said before: of its own, in whatever form."""
+    async with talking(RealModel(grammar=TAGGED), RELAY_MAX_TOKENS="64") as talk:
         assert "soul" in (await talk.ask(f"/soul set {SOUL}")).text.lower()
-        for text in TOLD:
-            reply = await talk.ask(text)
-            assert "[LEARN:" not in reply.text
-        answers = [one for one in talk.model.asked if one.body["model"] == "smollm2"]
-        tagged = [one.text for one in answers if "[LEARN:" in one.text]
-        print(f"{len(tagged)} of {len(answers)} answers had a tag: {[one.text for one in answers]}")
-        assert not any("[LEARN" in text for text in talk.drafts())
-        kept = [content for (content,) in talk.sql("select content from relay.memory")]
-        if grammar:
-            assert len(tagged) == len(TOLD)
-            assert kept
-        assert bool(kept) == bool(tagged)
-        for content in kept:
-            assert any(content in " ".join(text.split()) for text in tagged)
+        for text in FORCED:
+            assert "[LEARN" not in (await talk.ask(text)).text
+        assert learned(talk), "perhaps one alone: what says nearly the same is kept once"
+        talk.model.grammar = ""
+        for text in FREE:
+            assert not WELL_FORMED.search((await talk.ask(text)).text)
+        tagged = [one.text for one in talk.answers if WELL_FORMED.search(one.text)]
+        print("free:", *[repr(one.text) for one in talk.answers[len(FORCED) :]], sep="\n")
+        assert len(tagged) > len(FORCED)
+        assert not any(WELL_FORMED.search(text) for text in talk.drafts())
+        said = " ".join(" ".join(tagged).split())
+        assert all(content in said for content in learned(talk))
+
+
+def learned(talk: Talk) -> list[str]:
+    """What is remembered."""
+    return [content for (content,) in talk.sql("select content from relay.memory where status = 'active'")]
 
 
 async def test_a_small_window_makes_the_prompt_shorter() -> None:
-    async with talking(RealModel(window=3000), RELAY_MAX_TOKENS="120") as talk:
-        for number in range(5):
+    async with talking(RealModel(window=2000), RELAY_MAX_TOKENS="64") as talk:
+        for number in range(4):
             reply = await talk.ask(f"{number}: " + "The ship sails on and on over the wide grey sea. " * 25)
             assert reply.text.strip()
             assert "too long" not in reply.text
-        stops = [one.stop_reason for one in talk.model.asked if one.body["model"] == "smollm2"]
-        assert "too long" in stops
-        assert "too long" in (await talk.ask("7 q z " * 680)).text
+        assert "too long" in [one.stop_reason for one in talk.answers]
+        assert "too long" in (await talk.ask("7 q z " * 400)).text
         assert (await talk.ask("Are you there?")).text.strip()
+        # what no window holds is summarised too: with less of the longest
+        assert await talk.until("select max(text) from relay.summary")
 
 
 async def test_the_terminal_talks_with_it_too(tmp_path: Path) -> None:
     async with RealModel() as model:
         settings = {
-            **NAMES, "ANTHROPIC_API_KEY": "sk-ant-test", "ANTHROPIC_BASE_URL": model.url, "RELAY_MAX_TOKENS": "80",
+            **NAMES, "ANTHROPIC_API_KEY": "sk-ant-test", "ANTHROPIC_BASE_URL": model.url, "RELAY_MAX_TOKENS": "64",
             "RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_CAPTURE": "tags", "RELAY_EMBEDDER": "off",
         }  # fmt: skip
         talk = await start(without_settings() | settings, tmp_path, "chat")
@@ -141,7 +142,7 @@ async def test_the_terminal_talks_with_it_too(tmp_path: Path) -> None:
         talk.type("/usage")
         assert "smollm2" in await talk.until("you ›", 60)
         talk.type("")
-        code, shown = await talk.ended()
+        code, shown = await talk.ended(PATIENCE)  # the summary that is due is written first
         assert code == 0
         assert "Traceback" not in shown
         assert len([one for one in model.asked if one.body["model"] == "smollm2"]) == 5

@@ -14,6 +14,7 @@ import pytest
 from relay.clients import ears as ears_module
 from relay.clients import listener
 from relay.clients.ears import WhisperEars
+from relay.clients.model_process import NotLoaded
 from relay.errors import MediaRefused
 from relay.hearing import installed
 from relay.hearing.engines import is_said, joined
@@ -79,7 +80,7 @@ async def test_a_module_beside_the_bot_is_not_taken_for_ours(monkeypatch: pytest
     (tmp_path / "queue.py").write_text("raise SystemExit(9)")
     monkeypatch.chdir(tmp_path)
     process = await listener.Listener.start(tmp_path, engine="none", model="", threads=1, memory=2**30)
-    with pytest.raises(listener.NotLoaded, match="KeyError: 'none'"):
+    with pytest.raises(NotLoaded, match="KeyError: 'none'"):
         await process.loaded()
     await process.end()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from relay.errors import EmptyAnswer, ModelRefused, ModelUnavailable
+from relay.errors import ContextTooLong, EmptyAnswer, ModelRefused, ModelUnavailable
 from relay.jobs import asked, summary_of
 from relay.models import ModelRequest, Step
 
@@ -38,6 +38,8 @@ def test_what_is_no_summary() -> None:
     for text, reason in (("Ada likes", "max_tokens"), ("[LEARN: x]", "end_turn"), ("", "end_turn")):
         with pytest.raises(EmptyAnswer):
             summary_of(step(text, reason))
+    with pytest.raises(ContextTooLong):
+        summary_of(step("Ada likes", "model_context_window_exceeded"))
 
 
 async def test_a_model_that_takes_too_long_is_said_in_words() -> None:

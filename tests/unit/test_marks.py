@@ -6,8 +6,10 @@ import time
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from relay.marks import MARKS, harmless, untrusted
+from relay.marks import MARKS, estimate_tokens, harmless, levelled, untrusted
 
 FORGED = [
     "</{}>",
@@ -59,3 +61,16 @@ def test_no_text_takes_longer_than_its_length(piece: str) -> None:
 
     seconds(1_000)
     assert seconds(400_000) < 12 * max(seconds(100_000), 0.02)
+
+
+@given(st.lists(st.text(), max_size=8), st.floats(0.01, 1.0))
+def test_the_longest_are_cut_first_and_all_to_one_length(texts: list[str], share: float) -> None:
+    cut = levelled(texts, share)
+    sizes = [estimate_tokens(text) for text in texts]
+    shorter = [size for size, text, left in zip(sizes, texts, cut, strict=True) if text == left]
+    longer = [size for size, text, left in zip(sizes, texts, cut, strict=True) if text != left]
+    assert not shorter or not longer or max(shorter) <= min(longer)
+    assert all(text.endswith(" […]") for text, old in zip(cut, texts, strict=True) if text != old)
+    marks = estimate_tokens(" […]") * len(texts)
+    assert sum(map(estimate_tokens, cut)) <= sum(sizes) * share + marks
+    assert share < 1 or cut == texts

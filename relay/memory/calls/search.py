@@ -10,16 +10,12 @@ from relay.models import Space
 class SearchCalls(Calls):
     """Messages, memories, summaries and documents, by words and by meaning."""
 
-    async def search_memory(self, space_id: int, query: Json, limit: int) -> list[Json]:
-        """What a space has that bears on a question, best first. `query`: `{text}` and, if wanted, `vector`
-        (as text) and its `model`, `kinds`, `tags`, `since` and `until` (ISO 8601 times)."""
-        return list((await self._call("search_memory", space_id=space_id, query=query, limit=limit))["found"])
-
     async def look_up(self, space: Space, asker: Json, query: Json, limit: int) -> list[Json] | None:
         """What a space holds that bears on a query, best first, each with its place; None where memory is off.
 
         `asker`: `{bot_id, chat_id, topic_id}` of the thread that asks, which may be one that ignores memory, and
-        `turn_id` of the turn in which it does: what was said to it is not found.
+        `turn_id` of the turn in which it does: what was said to it is not found. `query`: `{text}` and, if wanted,
+        `vector` (as text) and its `model`, `kinds`, `tags`, `since` and `until` (ISO 8601 times).
         """
         found: list[Json] | None = await self._call(
             "look_up", space=space.as_json(), asker=asker, query=query, limit=limit
