@@ -54,6 +54,13 @@ class Made(RelayProcess):
         return code
 
 
+@pytest.fixture(autouse=True)
+def no_make_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `make test ARGS=…` was given is not for the `make` of a test."""
+    for name in ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(scope="module")
 def checkout() -> Iterator[Path]:
     """A copy of what a clone holds, with nothing set up."""
@@ -70,7 +77,7 @@ def checkout() -> Iterator[Path]:
 
 def make(checkout: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """`make …` with no setting in the environment."""
-    hidden = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "COV", "PYTHON", "MAKE", "MFLAGS")
+    hidden = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "COV", "PYTHON")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(hidden)}
     return subprocess.run(
         ["make", *arguments],
