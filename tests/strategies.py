@@ -19,11 +19,12 @@ settings.register_profile(
 
 
 def examples(number: int) -> Callable[[Any], Any]:
-    """Decorates a property test: it tries so many examples, or as many as the profile says."""
+    """Decorates a property test: it tries so many examples, the same each time, or, where the profile says so, many
+    others."""
     if settings.get_current_profile_name() == NIGHTLY:
         return settings()
     ignored = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=number, deadline=None, suppress_health_check=ignored)
+    return settings(max_examples=number, deadline=None, derandomize=True, suppress_health_check=ignored)
 
 
 ODD_TEXT = st.one_of(
