@@ -31,19 +31,8 @@ PASTE_SECONDS = 1.0
 
 NUMBERS = ("id", "message_id", "message_thread_id", "date", "edit_date", "draft_id")
 OBJECTS = (
-    *(
-        "chat",
-        "from",
-        "user",
-        "reply_to_message",
-        "quote",
-        "forward_origin",
-        "external_reply",
-        "via_bot",
-        "sender_user",
-    ),
-    *("origin", "sender_chat"),
-    *("old_chat_member", "new_chat_member", LEFT),
+    *("chat", "from", "user", "reply_to_message", "quote", "forward_origin", "external_reply", "via_bot"),
+    *("sender_user", "sender_chat", "origin", "old_chat_member", "new_chat_member", LEFT),
 )
 """What is a number, and what an object of its own, wherever it stands in a message."""
 
