@@ -116,7 +116,8 @@ begin
             where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null))
         - clock_timestamp()) into wait;
     perform relay.keep_serving(p_worker, p_lease_seconds);
-    return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost, 'stopped', case when p_running = '[]' then p_running else relay.stopped(p_running) end,
+    return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost,
+        'stopped', case when p_running = '[]' then p_running else relay.stopped(p_running) end,
         'owed', relay.work_owed(p_bot_id), 'polls', relay.renew_polling(p_bot_id, p_worker, p_lease_seconds));
 end $$;
 
