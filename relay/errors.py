@@ -38,6 +38,10 @@ class TurnLost(DatabaseError):
     """Another process has taken this turn over; nothing more may be written for it."""
 
 
+class TurnUndone(DatabaseError):
+    """The database server died with what this turn had saved; the turn is to begin again."""
+
+
 class ModelError(RelayError):
     """The model could not answer."""
 

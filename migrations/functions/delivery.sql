@@ -23,8 +23,10 @@ $$;
 -- Stores the parts of a turn's reply once and marks the first as being sent. A streaming preview that is in the chat
 -- already takes the first part's place and will be edited; so does each message of an answer that this one replaces,
 -- and those for which there is no part any more are to be deleted. A part that was being sent before this call, such as
--- an echo, is uncertain: it may be in the chat.
-create or replace function public.relay_deliver(p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb)
+-- an echo, is uncertain: it may be in the chat. Raises RL002 when the reply is the answer that relay_finish saved
+-- (`answered`) and the server has lost that: it would be told, and not remembered.
+create or replace function public.relay_deliver(
+    p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb, p_answered boolean default false)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -32,6 +34,9 @@ declare
     uncertain integer[] := array(select seq from delivery where turn_id = held.id and status = 'sending');
 begin
     if held.status = 'working' then
+        if p_answered then
+            raise exception 'what turn % had saved is lost', held.id using errcode = 'RL002';
+        end if;
         update turn set status = 'answered', answered_at = now() where id = held.id;
     end if;
     if not exists (select from delivery where turn_id = held.id and not preview and echo_of is null) then

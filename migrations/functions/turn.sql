@@ -222,7 +222,8 @@ end $$;
 -- nothing, where its user may not use the bot any more), counts the exchange, keeps what it cost: all of it or nothing.
 -- A warning about the budget is told once since `warned_since`. Running it again returns what the first time did.
 -- Nobody waits for the disk here either: the answer is shown once relay_deliver has stored its parts, which waits for
--- all that was committed before it. Where the server dies between the two, the turn is answered anew.
+-- all that was committed before it. Where the server dies between the two, the turn is answered anew; so it is where
+-- it died with what relay_begin had saved (RL002).
 create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
@@ -234,6 +235,9 @@ declare
 begin
     perform set_config('synchronous_commit', 'off', true);
     if held.status = 'working' then
+        if held.thread_id is null then
+            raise exception 'what turn % had saved is lost', held.id using errcode = 'RL002';
+        end if;
         if p_reply -> 'blocks' <> '[]' then
             insert into message (space_id, thread_id, session_id, turn_id, role, user_id, text, blocks, status, tainted)
             values (held.space_id, held.thread_id, held.session_id, held.id, 'assistant', held.user_id,

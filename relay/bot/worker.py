@@ -26,7 +26,7 @@ from relay.bot.stream import Preview
 from relay.bot.understand import lane_of, silenced, topic_pressed, understand
 from relay.bot.updates import Bot
 from relay.claims import Claimed
-from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost
+from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost, TurnUndone
 from relay.media.filling import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.redact import redact
@@ -221,10 +221,13 @@ class Worker:
                 return await self._deliver(turn, await self._controls.handle(turn))
             if understood.notice is not None or understood.incoming is None:
                 return await self._deliver(turn, notice_parts(understood))
-            told = await self._answered(run, understood.incoming, understood.place)
-            if told is not None:
-                parts = self._parts(told, understood.place, turn.turn_id)
-                return await self._deliver(turn, parts, None if told.note == STOPPED else run.stop)
+            try:
+                told = await self._answered(run, understood.incoming, understood.place)
+                if told is not None:
+                    parts = self._parts(told, understood.place, turn.turn_id)
+                    return await self._deliver(run.turn, parts, None if told.note == STOPPED else run.stop)
+            except TurnUndone as error:
+                log.warning("turn begins again", error=str(error))
             run.join.clear()
             run.turn = turn = await self.store.absorb(turn)
             if turn.status == "answered":
@@ -257,7 +260,9 @@ class Worker:
             return Answer("", note=STOPPED)
         if read.notices and not is_usable(read):
             return Answer("", note="\n".join(read.notices), choices=Choices(sound=False))
-        return await answer(self.engine, read, preview, run.stop)
+        told = await answer(self.engine, read, preview, run.stop)
+        run.turn = replace(run.turn, status="answered")
+        return told
 
     def _stored_parts(self, turn: Claimed, place: Place) -> list[dict[str, Any]]:
         """The parts of a reply that a predecessor left stored."""

@@ -12,7 +12,15 @@ from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from relay.clients.sqlstates import is_refused, is_transient, without_values
-from relay.errors import AccessRefused, DatabaseError, DatabaseUnavailable, DataRefused, SchemaError, TurnLost
+from relay.errors import (
+    AccessRefused,
+    DatabaseError,
+    DatabaseUnavailable,
+    DataRefused,
+    SchemaError,
+    TurnLost,
+    TurnUndone,
+)
 
 # What libpq says when no connection comes about, and what that means.
 REFUSALS = {
@@ -152,6 +160,8 @@ def _translate(error: Exception) -> DatabaseError:
     message = (diagnostics.message_primary if diagnostics else None) or type(error).__name__
     if state == "RL001":
         return TurnLost()
+    if state == "RL002":
+        return TurnUndone()
     if state in ("42883", "3F000", "42P01"):
         return SchemaError("The database does not have this version's schema. Run `relay db migrate`.")
     if state in ("28P01", "28000", "3D000"):

@@ -17,6 +17,7 @@ from relay.errors import (
     DataRefused,
     SchemaError,
     TurnLost,
+    TurnUndone,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
     """Our error for an HTTP status, and the code and message of PostgREST or Postgres (empty: another's answer)."""
     if code == "RL001":
         return TurnLost()
+    if code == "RL002":
+        return TurnUndone()
     if code in MISSING:
         return SchemaError("The Supabase project does not have this version's schema.")
     if status == 540:

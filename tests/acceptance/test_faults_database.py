@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psutil
+import psycopg
 import pytest
 import pytest_asyncio
 
@@ -49,6 +52,13 @@ def postmaster(house: House) -> int:
     return int((house.data / "postgres" / "postmaster.pid").read_text().split()[0])
 
 
+def kill_server(house: House) -> None:
+    """kill -9 of every process of the server: none lives on for a moment and writes what it has."""
+    server = psutil.Process(postmaster(house))
+    for process in (server, *server.children()):
+        process.kill()
+
+
 async def slow_question(house: House) -> tuple[int, str]:
     """Somebody's question is with the model now, for a second."""
     chat, word = house.guest(), house.word()
@@ -81,6 +91,35 @@ async def test_the_embedded_server_is_killed_during_a_turn(embedded: House) -> N
     await embedded.polled()
     assert (embedded.times(chat, word), embedded.times(other, elsewhere)) == (1, 1)
     assert embedded.exchanges(chat) == 1
+
+
+async def test_what_the_server_had_not_written_is_done_again(embedded: House) -> None:
+    """What a turn saves is on the disk within moments. Here the server dies before, once after each of two steps."""
+    embedded.quiet()
+    embedded.sql("alter system set wal_writer_delay = '10s'")
+    embedded.sql("select pg_reload_conf()")
+    chat_id, word = await slow_question(embedded)
+    kill_server(embedded)
+    chat = embedded.tg.chat(chat_id)
+    await embedded.answered(chat, word)
+    await embedded.model.wait_requests(2, match=word)
+    assert embedded.times(chat, word) == 1
+
+    other, fact = embedded.guest(), embedded.word()
+    answered = "select count(*) from relay.turn where status = 'answered'"
+    with contextlib.suppress(psycopg.OperationalError), embedded.locked("delivery", "share"):
+        embedded.model.rule(fact, Reply(f"I see: {fact}. [LEARN: Likes juniper]"))
+        await embedded.tg.say(other, None, fact)
+        await embedded.tg.wait_for(lambda: embedded.sql(answered) == [(1,)])
+        kill_server(embedded)
+    await embedded.answered(other, fact)
+    await embedded.polled()
+    assert (embedded.times(other, fact), embedded.exchanges(chat), embedded.exchanges(other)) == (1, 1, 1)
+    memories = "select count(*) from relay.memory where status = 'active' and content = 'Likes juniper'"
+    assert embedded.sql(memories) == [(1,)]
+    assert "failures" not in embedded.relay.output()
+    embedded.sql("alter system reset wal_writer_delay")
+    embedded.sql("select pg_reload_conf()")
 
 
 async def test_both_are_killed_at_once(embedded: House) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from relay.claims import Claimed
+from relay.errors import TurnUndone
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
@@ -191,3 +193,17 @@ async def test_an_answer_is_there_to_be_said_with_its_space(house: House, store:
     assert said["text"] == "Hi!"
     assert (said["space"]["kind"], said["space"]["owner_id"]) == ("private", ADA)
     assert await store.answer_said(turn.turn_id + 99) is None
+
+
+async def test_an_answer_that_the_server_has_lost_is_not_told(house: House) -> None:
+    """The process still knows it: it was saved and, before that was on the disk, the server died."""
+    turn = await house.turn(ADA, "Hello")
+    incoming = incoming_of(turn, "Hello", private(ADA))
+    with pytest.raises(TurnUndone):
+        await house.store.finish(incoming, reply("Hi!"))
+    await house.store.begin(incoming, "model-1")
+    with pytest.raises(TurnUndone):
+        await house.store.deliver(replace(turn, status="answered"), BOT.id, parts("Hi!"))
+    assert (await house.store.absorb(turn)).parts == ()
+    await house.store.finish(incoming, reply("Hi!"))
+    assert states(await house.store.deliver(replace(turn, status="answered"), BOT.id, parts("Hi!")))

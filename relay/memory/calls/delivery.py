@@ -10,8 +10,13 @@ class DeliveryCalls(Calls):
     """The parts of a reply, each marked as it goes."""
 
     async def deliver(self, turn: Claimed, bot_id: int, parts: list[Json]) -> list[Json]:
-        """Stores a reply's parts (once) and marks the first as being sent. Returns all of them."""
-        return list(await self._call("deliver", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, parts=parts))
+        """Stores a reply's parts (once) and marks the first as being sent. Returns all of them. Raises `TurnUndone`
+        where the turn is answered, but the database does not know it any more."""
+        rows = await self._call(
+            "deliver", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, parts=parts,
+            answered=turn.status == "answered",
+        )  # fmt: skip
+        return list(rows)
 
     async def preview(self, turn: Claimed, bot_id: int, chat_id: int, request: Json) -> Json:
         """Stores a streaming preview that is a real message, as part 1, marked as being sent."""
