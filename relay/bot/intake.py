@@ -13,6 +13,7 @@ import structlog
 from relay import metrics
 from relay.bot.place import Place
 from relay.bot.said import is_forward
+from relay.bot.trouble import say_once
 from relay.bot.updates import album_of, chat_of, is_number, sort_update, topic_of
 from relay.bot.worker import Worker
 from relay.errors import DatabaseError, DataRefused, MessengerError
@@ -149,7 +150,7 @@ class Intake:
             place = Place(chat["id"], topic_of(update.get("message") or {}), chat.get("type") == "private")
             if (place.chat_id, place.topic_id) not in self._told:
                 self._told.add((place.chat_id, place.topic_id))
-                self._tell(self._worker.tell(place, OUTAGE))
+                self._tell(say_once(self._messenger, place, OUTAGE))
 
 
 def moved_group(update: Json) -> tuple[int, int] | None:

@@ -23,10 +23,11 @@ from relay.bot.render import answer_parts, notice_parts
 from relay.bot.retry import with_model
 from relay.bot.running import Run, Runs
 from relay.bot.stream import Preview
+from relay.bot.trouble import APOLOGY, UNDELIVERED, tell_trouble
 from relay.bot.understand import lane_of, silenced, topic_pressed, understand
 from relay.bot.updates import Bot
 from relay.claims import Claimed
-from relay.errors import DatabaseError, MessengerError, RelayError, TurnLost, TurnUndone
+from relay.errors import DatabaseError, RelayError, TurnLost, TurnUndone
 from relay.media.filling import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.redact import redact
@@ -46,8 +47,6 @@ BUSY_SECONDS = 2.0
 """How long one that is answering does: so soon it hears of a /stop that came in elsewhere."""
 STANDBY_SECONDS = 2.5
 """How long one that waits for its turn to poll does."""
-APOLOGY = "⚠️ Something went wrong with this message and I could not answer it. The people who run me have been told."
-UNDELIVERED = "⚠️ Telegram does not take my answer to this, or the rest of it. The people who run me have been told."
 
 
 class Worker:
@@ -282,7 +281,8 @@ class Worker:
         if done.summary:
             self._on_summary()
         if done.refused:
-            await self._tell_trouble(turn, UNDELIVERED, f"was answered, but not all of it arrived: {done.refused}")
+            what = f"was answered, but not all of it arrived: {done.refused}"
+            await tell_trouble(self._house, turn, UNDELIVERED, what)
         return done.more
 
     async def _failed(self, turn: Claimed, error: Exception) -> None:
@@ -296,19 +296,4 @@ class Worker:
             log.warning("failure not recorded", error=str(lost))
             return
         metrics.SET_ASIDE.add()
-        await self._tell_trouble(turn, APOLOGY, f"was set aside after failing three times: {sentence}")
-
-    async def _tell_trouble(self, turn: Claimed, line: str, what: str) -> None:
-        """Says to the chat, and to those who run the bot, that a message was not answered as it should be."""
-        chat, topic_id, message_id = lane_of(turn.updates)
-        await self.tell(Place(chat["id"], topic_id, chat.get("type") == "private", message_id), line)
-        where = chat.get("title") or "a private chat"
-        await self._house.people.refresh(self.store)
-        for admin in self._house.people.admins:
-            await self.tell(Place(admin, 0, True), f"⚠️ A message in {where} (turn {turn.turn_id}) {what}")
-
-    async def tell(self, place: Place, text: str) -> None:
-        """Says something once, without promise: a notice that is no part of an answer."""
-        request = {**place.address(), **place.reply(), "text": text[:4000], "disable_notification": True}
-        with contextlib.suppress(MessengerError):
-            await self.messenger.call("sendMessage", **request)
+        await tell_trouble(self._house, turn, APOLOGY, f"was set aside after failing three times: {sentence}")

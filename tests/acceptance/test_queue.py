@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from relay.bot.worker import APOLOGY
+from relay.bot.trouble import APOLOGY
 from relay.clients.cluster import Cluster
 from tests.acceptance.harness import OWNER, RelayProcess
 from tests.acceptance.house import House, open_house
