@@ -221,7 +221,7 @@ def make_leftovers(relay: Relay) -> Leftovers:
     from relay.archive.nightly import Quiet
 
     backup = Backup(relay.database, Quiet(), version(), migrate.load().version, relay.storage)
-    return Leftovers(backup, relay.settings.backups, relay.settings.backup_days, make_keeper(relay.settings))
+    return Leftovers(backup, relay.settings.backups, relay.settings.backup_days, make_remover(relay.settings))
 
 
 def make_opener() -> Opener:
@@ -253,9 +253,12 @@ def make_reader(
 
 
 def make_keeper(settings: Settings) -> Keeper | None:
-    """Where the files that people send are kept, if that is wanted: with the state, or beside it."""
-    if not settings.keep_media:
-        return None
+    """Where the files that people send are kept, if that is wanted."""
+    return make_remover(settings) if settings.keep_media else None
+
+
+def make_remover(settings: Settings) -> Keeper:
+    """Where kept files may be, with the state or beside it; some are left of before where no more are kept."""
     if settings.supabase_url:
         from relay.clients.bucket import Bucket
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from relay.app import Relay, make_judge, make_keeper, make_summariser
+from relay.app import Relay, make_judge, make_remover, make_summariser
 from relay.bot.telling import Teller, tell_due
 from relay.bot.updates import Bot
 from relay.capture.judging import judge_due
@@ -41,7 +41,7 @@ def jobs(
         await judge_due(judge)
         await tell_due(teller)
 
-    keeper = make_keeper(relay.settings)
+    keeper = make_remover(relay.settings)
     return [
         Job("summaries", owed["summaries"], minutes=3, soon=True),
         Job("titles", owed["titles"], minutes=3, soon=True),

@@ -20,12 +20,12 @@ MOST_PAUSES = 240
 """So often another process's step is waited for."""
 
 
-async def remove_files(store: Store, keeper: Keeper | None) -> None:
+async def remove_files(store: Store, keeper: Keeper) -> None:
     """Removes the kept copies of files of what was erased; what cannot be removed now is tried again later."""
     gone = await store.files_gone()
     while gone:
         copies = [*gone, *(still_of(unique_id) for unique_id in gone)]
-        if keeper is not None and not await keeper.remove(copies):
+        if not await keeper.remove(copies):
             return
         gone = await store.files_gone(gone)
 
@@ -45,7 +45,7 @@ async def erased(store: Store, erasure_id: int) -> Json | None:
     return None
 
 
-async def finish_erasing(store: Store, keeper: Keeper | None = None) -> int:
+async def finish_erasing(store: Store, keeper: Keeper) -> int:
     """Finishes what a crash has left of erasures, ends and erases sessions off the record, and removes kept files of
     both. Returns how many erasures were finished."""
     finished = 0

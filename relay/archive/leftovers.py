@@ -25,7 +25,7 @@ class Leftovers:
     backup: Backup
     folder: Path
     days: int
-    keeper: Keeper | None = None
+    keeper: Keeper
 
     def files(self) -> list[Path]:
         """The backups that are there, oldest first."""

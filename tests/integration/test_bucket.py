@@ -26,6 +26,14 @@ async def test_a_file_is_kept_and_read_again(project: SupabaseProject) -> None:
     assert await again.get("AgADxyz") == content
 
 
+async def test_where_nothing_was_kept_removing_makes_no_bucket(project: SupabaseProject) -> None:
+    buckets = project.gateway.buckets
+    buckets.kept.clear()
+    buckets.public.clear()
+    assert await Bucket(project.url, project.service_key).remove(["AgADxyz"])
+    assert not buckets.public
+
+
 async def test_others_neither_read_nor_write_it(project: SupabaseProject) -> None:
     await Bucket(project.url, project.service_key).put("AgADxyz", b"content")
     stranger = Bucket(project.url, project.anon_key)

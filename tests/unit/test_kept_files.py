@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shutil
 from collections import namedtuple
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import structlog
 
+from relay.app import make_leftovers
 from relay.clients.kept_files import KeptFiles
+from relay.erasing import remove_files
+from relay.settings import Settings
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -49,3 +54,25 @@ async def test_a_kept_file_is_removed_once_asked_for(tmp_path: Path) -> None:
     assert await kept.remove(["AgADxyz", "AgADxyz-still", "AgADnever"])
     assert await kept.get("AgADxyz") is None
     assert not [path for path in (tmp_path / "media").rglob("*") if path.is_file()]
+
+
+async def test_of_what_is_erased_no_copy_stays_of_the_time_when_files_were_kept(tmp_path: Path) -> None:
+    kept = KeptFiles(tmp_path / "media")
+    await kept.put("AgADxyz", b"content")
+    settings = Settings(_env_file=None, RELAY_DATA_DIR=str(tmp_path), RELAY_KEEP_MEDIA="off")
+    leftovers = make_leftovers(SimpleNamespace(database=None, storage="", settings=settings))  # type: ignore[arg-type]
+    store = FilesGone(["AgADxyz"])
+    await remove_files(store, leftovers.keeper)  # type: ignore[arg-type]
+    assert await kept.get("AgADxyz") is None
+    assert store.left == []
+
+
+class FilesGone:
+    """The kept files of what was erased, of a store."""
+
+    def __init__(self, left: list[str]) -> None:
+        self.left = left
+
+    async def files_gone(self, removed: Sequence[str] = ()) -> list[str]:
+        self.left = [one for one in self.left if one not in removed]
+        return self.left
