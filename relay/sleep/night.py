@@ -46,6 +46,9 @@ async def sleep(store: Store, phases: Sequence[Phase]) -> Json:
         except (RelayError, TimeoutError) as error:
             log.warning("a phase of the night failed", phase=phase.name, error=str(error))
             told[phase.name] = {"failed": str(error)}
+        except Exception as error:  # a night that stayed open for it would be begun again every minute
+            log.exception("a phase of the night failed", phase=phase.name)
+            told[phase.name] = {"failed": type(error).__name__}
         await store.end_phase(night["id"], phase.name, told[phase.name])
     await store.end_night(night["id"])
     log.info("slept", night=night["id"], **{name: str(done) for name, done in told.items()})

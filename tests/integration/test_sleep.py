@@ -275,6 +275,16 @@ async def test_a_phase_that_fails_is_told_and_the_others_are_done(house: House, 
     assert "tables analysed" in night["phases"]["prepare"]
 
 
+async def test_a_phase_that_breaks_unforeseen_is_no_night_without_an_end(house: House, store: Store) -> None:
+    async def broken(_: int) -> Json:
+        raise OSError("/home/ada/backups: no such device")
+
+    with pytest.raises(NightFailed, match=r"^backup: OSError$"):
+        await sleep(store, [Phase("backup", broken), *phases(store, Small())])
+    assert await store.open_night() is None
+    assert "tables analysed" in (await store.status(private(ADA)))["night"]["phases"]["prepare"]
+
+
 async def test_where_the_model_is_away_the_next_night_does_it(house: House, store: Store, sql: Sql) -> None:
     await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
     model = Small()
