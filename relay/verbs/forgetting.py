@@ -43,8 +43,10 @@ async def decide_pattern(call: Call, turn_id: str, decision: str) -> Pressed:
     if decision == "n":
         shown = await call.store.was_shown(number, call.user_id)
         return Pressed("Kept.", "Nothing was forgotten.", []) if shown else NOT_YOURS
+    if decision not in ("y", "u"):
+        return NOT_YOURS
     done = await call.store.forget_shown(number, call.user_id, call.admin, undo=decision == "u")
-    if done is None or decision not in ("y", "u"):
+    if done is None:
         return NOT_YOURS
     if decision == "u":
         return Pressed("Undone.", f"↩ {counted(done, 'memory', 'memories')} brought back.", [])

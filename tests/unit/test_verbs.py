@@ -20,7 +20,7 @@ from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import BUTTONS, VERBS
 from relay.verbs import memory as memory_verbs
 from relay.verbs.memory import FACT_LENGTH
-from relay.verbs.registry import SECTIONS, Call, House, Pressed, Told, counted, literal
+from relay.verbs.registry import NOT_YOURS, SECTIONS, Call, House, Pressed, Told, counted, literal
 
 ADA, BEN = 1001, 1002
 DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed": []}
@@ -434,3 +434,9 @@ async def test_settings_say_what_holds_where_the_installation_allows_less(
     said = (await told("settings", replace(asked, house=replace(asked.house, capture=capture)))).text
     assert f"- learning: {shown}\n" in said
     assert ("RELAY_CAPTURE" in said) is named
+
+
+async def test_a_button_with_no_known_decision_forgets_nothing() -> None:
+    database = Canned(forget_shown=3)
+    assert await BUTTONS["fp"](call(database), "1", "z") == NOT_YOURS
+    assert database.calls == []
