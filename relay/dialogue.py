@@ -14,6 +14,7 @@ from relay.blocks import paired
 from relay.budget import Tally
 from relay.errors import (
     ContextTooLong,
+    DataRefused,
     EmptyAnswer,
     ModelError,
     ModelRefused,
@@ -291,7 +292,7 @@ async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[B
             try:
                 text, dirty = await run(given)
                 talk.tainted = talk.tainted or dirty
-            except (TypeError, ValueError, KeyError) as error:
+            except (TypeError, ValueError, KeyError, ArithmeticError, DataRefused) as error:
                 text, failed = f"The input does not fit: {error}", True
         results.append({"type": "tool_result", "tool_use_id": block["id"], "content": text or "(nothing)"})
         if failed:

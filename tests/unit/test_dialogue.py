@@ -14,6 +14,7 @@ from relay.clients.claude import Claude
 from relay.dialogue import MOST_STEPS, Tools, backoff, continued, converse, run_tools, taken_up
 from relay.errors import (
     ContextTooLong,
+    DataRefused,
     EmptyAnswer,
     ModelAccountError,
     ModelError,
@@ -371,6 +372,18 @@ async def test_half_a_tag_never_shows() -> None:
     reply = await talk(Scripted(say), sink)
     assert all("[" not in shown and "LEARN" not in shown for shown in sink.texts)
     assert reply.text == "Ok. [LEARN: likes tea] Bye."
+
+
+@pytest.mark.parametrize("trouble", [OverflowError("cannot convert float infinity"), DataRefused("It holds a NUL.")])
+async def test_an_input_that_a_tool_cannot_take_is_told_to_the_model(trouble: Exception) -> None:
+    async def refusing(given: dict[str, Any]) -> tuple[str, bool]:
+        raise trouble
+
+    call = {"type": "tool_use", "id": "t", "name": "n", "input": {"limit": float("inf")}}
+    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), Tally("m"))
+    (result,) = await run_tools([call], Tools([], {"n": refusing}), bound)
+    assert result["is_error"]
+    assert str(trouble) in result["content"]
 
 
 async def test_a_tool_result_is_never_empty() -> None:
