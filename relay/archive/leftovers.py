@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from relay.archive.backup import Backup, Made
-from relay.archive.nightly import NAME, fresh
+from relay.archive.nightly import backups, fresh, made_at
 from relay.archive.private import FileRefused, in_thread
 from relay.errors import DatabaseError
 from relay.ports import Keeper, Vacuums
@@ -29,20 +29,17 @@ class Leftovers:
 
     def files(self) -> list[Path]:
         """The backups that are there, oldest first."""
-        if not self.folder.is_dir():
-            return []
-        return sorted(path for path in self.folder.iterdir() if NAME.fullmatch(path.name))
+        return backups(self.folder) if self.folder.is_dir() else []
 
     def told(self) -> str:
         """Until when backups hold what is erased now, in a sentence."""
-        files = self.files()
-        if not files:
+        made = [at for at in map(made_at, self.files()) if at]
+        if not made:
             return "No backup of mine holds it."
-        many = f"{len(files)} backup{'s' if len(files) > 1 else ''} of before may still hold it"
+        many = f"{len(made)} backup{'s' if len(made) > 1 else ''} of before may still hold it"
         if not self.days:
             return f"{many}; nightly backups are off, so they stay until somebody removes them."
-        last = datetime.strptime(files[-1].name, "relay-%Y%m%d-%H%M%S.relaybackup").replace(tzinfo=UTC)
-        gone = max(last + timedelta(days=self.days), datetime.now(UTC)) + timedelta(days=1)
+        gone = max(made[-1] + timedelta(days=self.days), datetime.now(UTC)) + timedelta(days=1)
         return f"{many}; the last of them goes by {gone:%Y-%m-%d}."
 
     async def purge(self) -> tuple[Made, int]:

@@ -13,7 +13,7 @@ from relay.archive.private import FileRefused, in_thread
 
 log = structlog.get_logger()
 
-NAME = re.compile(r"relay-(\d{8}-\d{6})\.relaybackup")
+NAME = re.compile(r"relay-(2\d{7}-\d{6})\.relaybackup")
 PARTIAL = re.compile(rf"\.{NAME.pattern}\.partial")
 
 
@@ -30,6 +30,20 @@ class Quiet:
 def named(at: datetime) -> str:
     """What a backup of this moment is called."""
     return f"relay-{at.astimezone(UTC):%Y%m%d-%H%M%S}.relaybackup"
+
+
+def made_at(path: Path) -> datetime | None:
+    """When a backup was made, by its name; None for any other file."""
+    found = NAME.fullmatch(path.name)
+    try:
+        return datetime.strptime(found[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC) if found else None
+    except ValueError:
+        return None
+
+
+def backups(folder: Path) -> list[Path]:
+    """The backups of a folder, oldest first."""
+    return sorted(path for path in folder.iterdir() if made_at(path))
 
 
 def fresh(folder: Path) -> Path:
@@ -55,8 +69,7 @@ def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
     """Removes the backups of a folder that are older than so many days by their names, but never the newest; and what
     was left of some that a kill broke off. Raises `FileRefused`."""
     before = named(now - timedelta(days=days))
-    kept = sorted(path for path in folder.iterdir() if NAME.fullmatch(path.name))
-    old = [path for path in kept[:-1] if path.name < before]
+    old = [path for path in backups(folder)[:-1] if path.name < before]
     yesterday = f".{named(now - timedelta(days=1))}"
     old += [path for path in folder.iterdir() if PARTIAL.fullmatch(path.name) and path.name < yesterday]
     try:
