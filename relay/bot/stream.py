@@ -15,7 +15,7 @@ from relay.bot.format import format_preview
 from relay.bot.insist import Stopped, rest
 from relay.bot.place import Place
 from relay.claims import Claimed
-from relay.errors import MessengerThrottled, RelayError
+from relay.errors import MessengerRefused, MessengerThrottled, RelayError, TokenRefused
 from relay.memory.store import Store
 from relay.ports import Messenger
 
@@ -38,7 +38,7 @@ class Preview:
         no_drafts: set[int],
         quiet: bool = False,
     ) -> None:
-        """`no_drafts`: chats in which a draft failed once; they get none until the next start. `quiet`: the answer will
+        """`no_drafts`: chats in which a draft was refused; they get none until the next start. `quiet`: the answer will
         take another's place, so there is nothing to show of it before."""
         self._quiet = quiet
         self._no_drafts = no_drafts
@@ -106,9 +106,11 @@ class Preview:
                     self._free_at = time.monotonic() + pause
             except RelayError as error:
                 log.info("preview failed", turn_id=self._turn.turn_id, error=str(error))
-                if self._place.private:
+                if not self._place.private:
+                    return
+                if isinstance(error, MessengerRefused | TokenRefused):
                     self._no_drafts.add(self._place.chat_id)
-                return
+                    return
             if not await self._news_within(DRAFT_LASTS):
                 self._shown = "" if self._place.private else self._shown
 

@@ -12,7 +12,7 @@ from relay.bot import sign, stream
 from relay.bot.place import Place
 from relay.bot.stream import Preview
 from relay.claims import Claimed
-from relay.errors import MessengerThrottled
+from relay.errors import DeliveryUncertain, MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError
 from relay.testing import FakeMessenger
 
 TURN = Claimed(7, 1, "message", "working", 0, 9, (), ())
@@ -69,6 +69,46 @@ async def test_a_final_edit_waits_as_long_as_telegram_asked(monkeypatch: pytest.
     stop.set()
     async with asyncio.timeout(5):
         await growing.settle(stop)
+
+
+class Troubled(FakeMessenger):
+    """Does not take the first draft."""
+
+    def __init__(self, trouble: RelayError) -> None:
+        super().__init__()
+        self.trouble: RelayError | None = trouble
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        done = await super().call(method, **parameters)
+        if method == "sendMessageDraft" and self.trouble is not None:
+            trouble, self.trouble = self.trouble, None
+            raise trouble
+        return done
+
+
+@pytest.mark.parametrize("trouble", [MessengerUnavailable("Telegram is away."), DeliveryUncertain("Who knows?")])
+async def test_drafts_go_on_after_a_passing_trouble(monkeypatch: pytest.MonkeyPatch, trouble: RelayError) -> None:
+    monkeypatch.setattr(stream, "DRAFT_FIRST", 0.01)
+    monkeypatch.setattr(stream, "DRAFT_EVERY", 0.01)
+    messenger, refused, words = Troubled(trouble), set[int](), ["so far"]
+    async with Preview(messenger, Rows(), TURN, 1, DM, refused) as growing:  # type: ignore[arg-type]
+        growing.text(lambda: " ".join(words))
+        await until(messenger, "sendMessageDraft", 1)
+        words.append("and on")
+        growing.text(lambda: " ".join(words))
+        drafts = await until(messenger, "sendMessageDraft", 2)
+    assert drafts[1]["text"] == "so far and on"
+    assert not refused
+
+
+async def test_where_a_draft_is_refused_there_are_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "DRAFT_FIRST", 0.01)
+    messenger, refused = Troubled(MessengerRefused("TEXTDRAFT_PEER_INVALID")), set[int]()
+    async with Preview(messenger, Rows(), TURN, 1, DM, refused) as growing:  # type: ignore[arg-type]
+        growing.text(lambda: "so far")
+        await until(messenger, "sendMessageDraft", 1)
+        await growing._tasks[1]
+    assert refused == {DM.chat_id}
 
 
 async def test_a_draft_is_sent_again_before_it_fades(monkeypatch: pytest.MonkeyPatch) -> None:
