@@ -84,17 +84,20 @@ async def tell_anew(teller: Teller, due: Json) -> None:
         return
     place = Place(due["chat_id"], due["topic_id"], due["private"])
     (part,) = message_parts("", place, closed_row(told, due["turn_id"]), memory_line(told, []), silent=True)
+    trouble = ""
     for _ in range(TRIES):
         try:
             sent = await teller.messenger.call("sendMessage", **part["request"])
         except (MessengerThrottled, MessengerUnavailable) as error:  # certainly not carried out
+            trouble = str(error)
             await asyncio.sleep(min(30.0, getattr(error, "retry_after", 1.0)))
         except MessengerError as error:
-            log.warning("what was learned could not be told", turn_id=due["turn_id"], error=str(error))
-            return
+            trouble = str(error)
+            break
         else:
             await teller.store.announced_anew(due["turn_id"], due["chat_id"], int(sent["message_id"]))
             return
+    log.warning("what was learned could not be told", turn_id=due["turn_id"], error=trouble)
 
 
 def with_line(due: Json) -> Json | None:
