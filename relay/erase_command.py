@@ -35,8 +35,9 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
                 print(f"- {row.get('content') or row.get('text')}")
         if found is not None and not yes and not as_json and sys.stdin.isatty():
             yes = await typed("Type erase to erase it for good: ") == "erase"
+        begun = found is not None and yes and await relay.store.erase_begin(found["erasure_id"], owner, True)
         done = None
-        if found is not None and yes and await relay.store.erase_begin(found["erasure_id"], owner, True):
+        if found is not None and begun:
             done = await erased(relay.store, found["erasure_id"])
             await remove_files(relay.store, leftovers.keeper)
         cleared = await leftovers.vacuum() if done else False
@@ -47,6 +48,8 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
             )
         elif found is None:
             print("There is nothing like that.")
+        elif begun and done is None:
+            print("It is being erased by another process, and goes on by itself.")
         elif done is None:
             print("Nothing was erased. With --yes it is.")
         else:
