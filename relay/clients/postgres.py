@@ -36,6 +36,9 @@ ABSENCES = {
     "timeout": "it does not answer in time",
 }
 
+NUMBERS = range(-(2**63), 2**63)
+"""What a bigint holds. psycopg sends anything beyond as a numeric, for which there is no such function."""
+
 
 class Postgres:
     """The `Database` port over a pool of connections. A connection is held for one call only."""
@@ -131,6 +134,8 @@ class Snapshot:
 
 
 async def _called(connection: psycopg.AsyncConnection[Any], function: str, arguments: dict[str, Any]) -> Any:
+    if any(isinstance(value, int) and value not in NUMBERS for value in arguments.values()):
+        raise DataRefused("The database cannot hold a value: it is a number beyond 64 bits.")
     names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
     values = {name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in arguments.items()}
     cursor = await connection.execute(f"select public.relay_{function}({names})".encode(), values)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from relay.errors import DataRefused
 from relay.memory.store import Store
 from relay.models import Space
 from tests.integration.conftest import Sql
@@ -408,3 +409,11 @@ async def test_ten_thousand_facts_are_looked_through_at_once(
     last = await store.memories(space, MANY - 8, 8)
     assert (last["total"], last["offset"], last["memories"][-1]["content"][:7]) == (MANY, MANY - 8, "fact 1 ")
     assert any(text.startswith("fact 7777 ") for text in await contents(store, space, words="fact 7777 about"))
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**25])
+async def test_a_number_that_no_row_can_have_is_refused_and_is_no_wrong_schema(store: Store, number: int) -> None:
+    """A schema that does not fit is waited for, as one that another process is just migrating."""
+    with pytest.raises(DataRefused, match="cannot hold a value"):
+        await store.opened(number, ADA, True)
+    assert await store.opened(2**63 - 1, ADA, True) is None
