@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from relay.bot.updates import Bot
     from relay.bot.worker import Worker
     from relay.capture.judging import Judge
+    from relay.clients.claude import Claude
     from relay.clients.ears import WhisperEars
     from relay.jobs import Summariser
     from relay.media.reading import Reader
@@ -120,11 +121,21 @@ async def open(url: str = "") -> AsyncIterator[Relay]:
         yield relay
 
 
-def make_model(settings: Settings) -> Model:
-    """The model's client; it imports its package at first use."""
+def make_model(settings: Settings) -> Claude:
+    """The model's client, to be closed; it imports its package at first use."""
     from relay.clients.claude import Claude
 
     return Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
+
+
+@contextlib.asynccontextmanager
+async def thinking(settings: Settings) -> AsyncIterator[Model]:
+    """The model, which is closed at the end."""
+    model = make_model(settings)
+    try:
+        yield model
+    finally:
+        await model.close()
 
 
 def make_summariser(relay: Relay, model: Model) -> Summariser:

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
-from relay.app import Relay, make_model, opened
+from relay.app import Relay, opened, thinking
 from relay.background import writings
 from relay.errors import RelayError
 from relay.jobs import LEASE_SECONDS, Few, kept
 from relay.memory.people import People
 from relay.nights import mind_of, phases
-from relay.ports import Messenger, Model
+from relay.ports import Messenger
 from relay.settings import Settings, lacking
 from relay.sleep.consolidate import Consolidation
 from relay.sleep.night import DUTY, sleep
@@ -63,17 +63,6 @@ async def planned(consolidation: Consolidation, space: Json, asks: bool) -> list
     goals = await consolidation.mind.store.past_goals(space_id)
     pairs, _ = await consolidation.pairs(space_id)
     return [*({"action": "archive", "older": goal} for goal in goals), *({"action": "compare", **one} for one in pairs)]
-
-
-@contextlib.asynccontextmanager
-async def thinking(settings: Settings) -> AsyncIterator[Model]:
-    """The model, which is closed at the end."""
-    model = make_model(settings)
-    try:
-        yield model
-    finally:
-        if close := getattr(model, "close", None):
-            await close()
 
 
 @contextlib.asynccontextmanager

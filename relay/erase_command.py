@@ -26,7 +26,7 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
     async with opened(settings) as relay:
         people = People(settings.admins)
         await people.refresh(relay.store)
-        owner = min(people.admins, default=1)
+        owner = people.owner
         leftovers = make_leftovers(relay)
         found = await relay.store.erase_preview(Space("private", owner_id=owner), query, owner, True)
         if found is not None and not as_json:

@@ -106,7 +106,7 @@ async def _person(relay: Relay, user_id: int | None) -> int:
         return user_id
     people = People(relay.settings.admins)
     await people.refresh(relay.store)
-    return min(people.admins, default=1)
+    return people.owner
 
 
 async def _agree(relay: Relay, space: Space, meant: Space, console: Console) -> None:

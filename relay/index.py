@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from relay.app import Relay, make_judge, make_model, opened
+from relay.app import Relay, make_judge, opened, thinking
 from relay.capture.judging import judge_due
 from relay.embedders import finding
 from relay.embedding.installed import named
@@ -71,12 +71,8 @@ async def _judged(relay: Relay, embedder: Asked | None, watcher: Watcher) -> str
     async def told() -> None:
         watcher.at("Judging", "messages", waiting - await store.unjudged(), waiting)
 
-    model = make_model(settings)
-    try:
+    async with thinking(settings) as model:
         await judge_due(make_judge(relay, model, embedder, told), PATIENCE)
-    finally:
-        if close := getattr(model, "close", None):
-            await close()
     left = await store.unjudged()
     why = "the model is away, the day's budget is used up, or another process is at them"
     return f"{left:,} messages still wait to be judged: {why}." if left else ""

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from relay.app import Relay, make_judge, make_model, make_summariser, opened
+from relay.app import Relay, make_judge, make_summariser, opened, thinking
 from relay.capture.again import Rejudge
 from relay.errors import RelayError
 from relay.keyboard import typed
@@ -58,24 +58,19 @@ async def rederive(settings: Settings, wish: Wish) -> None:
     if wish.quiet and not wish.yes:
         raise NotDerived("--json asks nothing: it needs --yes. With --dry-run nothing is changed even so.")
     console, told = plain(), dict[str, Json]()
-    async with opened(settings) as relay:
-        model = make_model(settings)
+    async with opened(settings) as relay, thinking(settings) as model:
         space = await whose(relay, wish.user)
         since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
-        try:
-            work = derivations(relay, model, space, since)
-            if wish.what not in (*KINDS, "all"):
-                raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
-            if wish.what not in (*work, "all"):
-                raise NotDerived(f"With RELAY_CAPTURE={settings.capture} nothing is noticed, nor again.")
-            if not wish.quiet:
-                console.print(f"Of the memory of user {space.owner_id} alone; another's needs --user.")
-            for name, again in work.items():
-                if wish.what in (name, "all"):
-                    told[name] = await _one(console, relay, name, again, wish)
-        finally:
-            if close := getattr(model, "close", None):
-                await close()
+        work = derivations(relay, model, space, since)
+        if wish.what not in (*KINDS, "all"):
+            raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
+        if wish.what not in (*work, "all"):
+            raise NotDerived(f"With RELAY_CAPTURE={settings.capture} nothing is noticed, nor again.")
+        if not wish.quiet:
+            console.print(f"Of the memory of user {space.owner_id} alone; another's needs --user.")
+        for name, again in work.items():
+            if wish.what in (name, "all"):
+                told[name] = await _one(console, relay, name, again, wish)
     if wish.quiet:
         print(json.dumps({"user": space.owner_id, **told}, indent=2, ensure_ascii=False))
 
@@ -84,7 +79,7 @@ async def whose(relay: Relay, user: int | None) -> Space:
     """The memory of a person; without one the owner's."""
     people = People(relay.settings.admins)
     await people.refresh(relay.store)
-    return Space("private", owner_id=user if user is not None else min(people.admins, default=1))
+    return Space("private", owner_id=user if user is not None else people.owner)
 
 
 def derivations(relay: Relay, model: Model, space: Space, since: datetime | None) -> dict[str, Again]:

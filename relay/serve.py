@@ -139,8 +139,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         await ears.close()
         if embedder:
             await embedder.close()
-        if close := getattr(model, "close", None):
-            await close()
+        await model.close()
 
 
 async def _first_of(running: list[asyncio.Task[None]], stopping: asyncio.Event) -> None:

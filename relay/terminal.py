@@ -228,7 +228,7 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
         judging: set[asyncio.Task[Any]] = set()
         everybody = People(settings.admins)
         await everybody.refresh(relay.store)
-        owner = min(everybody.admins, default=1)
+        owner = everybody.owner
         people = People(settings.admins, settings.users, settings.pairing, desk=owner)
 
         def write_soon() -> None:
@@ -252,8 +252,7 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
             if fresh:
                 fresh.cancel()
                 await asyncio.gather(fresh, return_exceptions=True)
-            if close := getattr(model, "close", None):
-                await close()
+            await model.close()
 
 
 async def cut_short(judging: Collection[asyncio.Task[Any]]) -> None:

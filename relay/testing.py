@@ -33,6 +33,9 @@ class OfflineModel:
         usage = {"input_tokens": tokens, "output_tokens": len(text) // 4}
         return Step([{"type": "text", "text": text}], "end_turn", usage, "offline")
 
+    async def close(self) -> None:
+        """Nothing is open."""
+
 
 class FakeMessenger:
     """Takes every Bot API call down in `calls`; sends get increasing message ids. `files`: what is there, by id."""

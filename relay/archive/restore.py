@@ -22,7 +22,6 @@ PATIENCE = 120.0
 HINT = "The database is not complete now: run the same command again, it begins anew."
 
 Json = dict[str, Any]
-Row = list[str | None]
 
 
 class RestoreRefused(RelayError):

@@ -10,7 +10,7 @@ import structlog
 
 from relay import metrics
 from relay.clients.body import encoded
-from relay.clients.heard import Heard
+from relay.clients.streamed import Streamed
 from relay.errors import (
     ContextTooLong,
     ModelAccountError,
@@ -77,7 +77,7 @@ class Claude:
         client = await self.warm()
         from anthropic import AnthropicError
 
-        nothing = Heard(lambda _: None)
+        nothing = Streamed(lambda _: None)
         try:
             async with asyncio.timeout(CHECK_SECONDS):
                 await client.messages.create(model=model, max_tokens=1, messages=[{"role": "user", "content": "Hi"}])
@@ -104,27 +104,29 @@ class Claude:
         client = await self.warm()
         from anthropic import AnthropicError
 
-        heard = Heard(on_text, usage=request.used)
+        streamed = Streamed(on_text, usage=request.used)
         first_token = metrics.first("model_first_token")
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(self._timeout) as silence, await _stream(client, request) as stream:
                 async for event in stream:
                     silence.reschedule(now() + self._timeout)
-                    heard.take(event)
-                    if heard.blocks:
+                    streamed.take(event)
+                    if streamed.blocks:
                         first_token()
         except (AnthropicError, ValueError, LookupError, OSError) as error:
-            raise _translate(error, heard) from None
+            raise _translate(error, streamed) from None
         except Exception as error:
             if type(error).__module__.startswith(("httpx2", "aiohttp")):
-                raise _translate(error, heard) from None
+                raise _translate(error, streamed) from None
             raise
         finally:
-            heard.count_heard()
-        if heard.stop_reason is None:
-            raise _cut(heard)
-        return Step(blocks=heard.plain(), stop_reason=heard.stop_reason, usage=heard.usage, model=heard.model)
+            streamed.count_heard()
+        if streamed.stop_reason is None:
+            raise _cut(streamed)
+        return Step(
+            blocks=streamed.plain(), stop_reason=streamed.stop_reason, usage=streamed.usage, model=streamed.model
+        )
 
 
 async def _stream(client: AsyncAnthropic, request: ModelRequest) -> AsyncStream[Any]:
@@ -147,27 +149,27 @@ async def _stream(client: AsyncAnthropic, request: ModelRequest) -> AsyncStream[
     )
 
 
-def _cut(heard: Heard) -> ModelUnavailable:
+def _cut(streamed: Streamed) -> ModelUnavailable:
     """A broken stream: with what had come, when something had."""
-    if not heard.blocks:
+    if not streamed.blocks:
         return ModelUnavailable("The connection to the model broke off.")
-    blocks: list[dict[str, object]] = heard.plain()
-    return StreamCut(blocks, heard.usage, heard.model)
+    blocks: list[dict[str, object]] = streamed.plain()
+    return StreamCut(blocks, streamed.usage, streamed.model)
 
 
-def _translate(error: Exception, heard: Heard) -> ModelError:
+def _translate(error: Exception, streamed: Streamed) -> ModelError:
     from anthropic import APIStatusError
 
     if not isinstance(error, APIStatusError):
-        log.warning("model call broke off", error=type(error).__name__, begun=bool(heard.model))
-        return _cut(heard)
+        log.warning("model call broke off", error=type(error).__name__, begun=bool(streamed.model))
+        return _cut(streamed)
     told = redact(error.api_message or "")[:500]
     log.warning("model call refused", status=error.status_code, type=error.type, told=told)
     kind, message = error.type or "", (error.api_message or "").lower()
     if 300 <= error.status_code < 400:
         return ModelError("The model's server sends me to another address. Put that one into ANTHROPIC_BASE_URL.")
     if error.status_code < 400:
-        return _cut(heard) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
+        return _cut(streamed) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
     if error.status_code in (429, 529) or kind in ("overloaded_error", "rate_limit_error"):
         return ModelThrottled(_seconds(error.response.headers.get("retry-after")))
     if error.status_code >= 500 or error.status_code in (408, 409):

@@ -128,7 +128,7 @@ class Memory:
         if space is not None:
             return space
         await self._people.refresh(self._store)
-        return Space("private", owner_id=min(self._people.admins, default=1))
+        return Space("private", owner_id=self._people.owner)
 
 
 def _found(row: Json) -> Found:

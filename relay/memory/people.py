@@ -59,6 +59,11 @@ class People:
         return self.named_admins | {user_id for user_id, role in self._roles.items() if role == "admin"}
 
     @property
+    def owner(self) -> int:
+        """Whose memory the commands of this machine are about: the first of the admins; 1 where there is none yet."""
+        return min(self.admins, default=1)
+
+    @property
     def allowed(self) -> frozenset[int]:
         """Everybody whom the bot answers, as this process last saw it."""
         return self.named | self._roles.keys()

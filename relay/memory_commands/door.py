@@ -85,7 +85,7 @@ async def read_owned(settings: Settings, read: Callable[[Any, Any], Awaitable[Js
     async with opened(settings) as relay:
         people = People(settings.admins)
         await people.refresh(relay.store)
-        return await read(relay.store, Space("private", owner_id=min(people.admins, default=1)))
+        return await read(relay.store, Space("private", owner_id=people.owner))
 
 
 def shown(command: str, as_json: bool, read: Callable[[Any, Any], Awaitable[Json]]) -> None:

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Heard:
+class Streamed:
     """What has come so far. Events and deltas of a kind that is not known change nothing."""
 
     on_text: Callable[[str], None]
