@@ -114,7 +114,7 @@ def read_header(path: Path) -> Header:
     try:
         said = json.loads(next(_lines(path), b""))
         form, version = said.pop("format"), said.pop("version")
-    except (ValueError, AttributeError, KeyError, RecursionError):
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise _foreign(path) from None
     if form != FORMAT:
         raise _foreign(path)
@@ -190,7 +190,7 @@ def _is_row(line: bytes) -> bool:
 def _sums(path: Path, given: Any) -> dict[str, Sum]:
     try:
         return {name: Sum(int(rows), int(total)) for name, (rows, total) in given.items()}
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise _damaged(path) from None
 
 

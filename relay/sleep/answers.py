@@ -24,7 +24,7 @@ def list_of(step: Step) -> list[dict[str, Any]]:
     begin, end = text.find("["), text.rfind("]")
     try:
         found = json.loads(text[begin : end + 1])
-    except ValueError:
+    except (ValueError, RecursionError):
         raise AnswerUnclear() from None
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise AnswerUnclear()
