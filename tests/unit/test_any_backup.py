@@ -8,8 +8,10 @@ import hashlib
 import io
 import json
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import example, given
@@ -37,6 +39,7 @@ def a_backup() -> bytes:
 
 
 BACKUP = a_backup()
+RUNNER = asyncio.Runner()
 SUMS = gzip.decompress(BACKUP).splitlines()[-2:-1]
 LINES = [json.loads(line) for line in gzip.decompress(BACKUP).splitlines()][:-1]
 
@@ -48,13 +51,25 @@ def packed(lines: list[Any]) -> bytes:
     return gzip.compress(text + end)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def in_no_thread() -> Iterator[None]:
+    """To go to a thread and back takes longer than to check so small a file."""
+
+    async def at_once(function: Callable[..., Any], *arguments: Any) -> Any:
+        return function(*arguments)
+
+    with mock.patch("relay.archive.restore.in_thread", at_once):
+        yield
+    RUNNER.close()
+
+
 def told(content: bytes) -> Checked | None:
     """What a check finds; None when it refuses."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.relay-backup"
         path.write_bytes(content)
         try:
-            found = asyncio.run(check(path, SCHEMA, Looking()))
+            found = RUNNER.run(check(path, SCHEMA, Looking()))
         except RelayError:
             return None
         list(rows(path))

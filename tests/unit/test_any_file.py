@@ -85,7 +85,7 @@ def test_any_recording_is_heard_or_refused(is_settled: IsSettled, content: bytes
 def test_what_is_whole_is_opened_and_a_crash_is_noticed() -> None:
     warm = Warm()
     code, answer = warm.open("picture", PICTURES[0], max_pixels=50_000_000)
-    assert (code, answer and answer[0]) == (0, {"width": 60, "height": 40, "mime": "image/jpeg", "frames": 1})
+    assert (code, answer and answer[0]["told"]) == (0, {"width": 60, "height": 40, "mime": "image/jpeg", "frames": 1})
     assert warm.open("recording", b"") == (-signal.SIGKILL, None)
     assert warm.open("picture", PICTURES[1], max_pixels=50_000_000)[0] == 0
     warm.close()
