@@ -102,7 +102,7 @@ def _written(block: Block) -> str:
 
 def _begun(block: Block) -> Block:
     """A block as it begins. Raises `ValueError` where what it says is no text."""
-    said = {key: block[key] or "" for key in ("text", "thinking") if key in block}
+    said: Block = {key: block[key] or "" for key in ("text", "thinking") if key in block}
     if not all(isinstance(one, str) for one in said.values()):
         raise ValueError("a block's text is none")
     return {**block, **said}
