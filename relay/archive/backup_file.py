@@ -156,25 +156,29 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
 
     Raises `BackupDamaged` when it is not, byte for byte, as it was written.
     """
-    whole, sums, last, table, rows = hashlib.sha256(), dict[str, Sum](), Json(), "", 0
+    whole, last, table = hashlib.sha256(), Json(), ""
+    sums, held = dict[str, Sum](), dict[str, Sum]()
     for line in _lines(path):
         if "end" in last:
             raise _damaged(path)
         if line[:1] == b"[":
-            if not _is_row(line):
+            if table not in held or not _is_row(line):
                 raise _damaged(path)
-            rows += 1
-            if rows % 1000 == 0:
-                told(table, rows)
+            held[table].add(line)
+            if held[table].rows % 1000 == 0:
+                told(table, held[table].rows)
         else:
+            if table in held:
+                told(table, held[table].rows)
             last = _json(path, line)
             if "sums" in last:
                 sums = _sums(path, last["sums"])
-            told(table, rows)
-            table, rows = str(last.get("table") or ""), 0
+            table = str(last.get("table") or "")
+            if table:
+                held.setdefault(table, Sum())
         if "end" not in last:
             whole.update(line + b"\n")
-    if last.get("end") != whole.hexdigest():
+    if last.get("end") != whole.hexdigest() or sums != held:
         raise _damaged(path)
     return sums
 

@@ -119,6 +119,13 @@ def test_what_says_no_more_than_a_list_or_counts_without_end_is_refused() -> Non
     assert told(packed([*LINES[:-1], {"sums": {"space": [float("inf"), "1"]}}])) is None
 
 
+def test_what_counts_its_rows_or_sums_them_otherwise_is_refused_before_anything_is_changed() -> None:
+    sums = LINES[-1]["sums"]
+    for other in ([-1, sums["message"][1]], [1, sums["message"][1]], [2, "0"]):
+        assert told(packed([*LINES[:-1], {"sums": sums | {"message": other}}])) is None
+    assert told(packed([*LINES[:-1], {"sums": sums | {"memory": [0, "0"]}}])) is None
+
+
 @pytest.mark.parametrize("row", [b"[", b'["1", "a"', b'["1", 2]', b'["1", {}]', b'["1", "\xff"]', b"[" * 100_000])
 def test_rows_that_are_none_are_refused(row: bytes) -> None:
     text = b"".join(line + b"\n" for line in [*gzip.decompress(BACKUP).splitlines()[:2], row, *SUMS])
