@@ -117,7 +117,7 @@ def changed(draw: st.DrawFn, tables: list[tuple[str, list[Row]]]) -> list[tuple[
     return made
 
 
-@examples(25)
+@examples(12)
 @given(data=st.data())
 async def test_an_altered_backup_is_restored_or_refused(place: Place, data: st.DataObject) -> None:
     header = place.header
@@ -127,7 +127,7 @@ async def test_an_altered_backup_is_restored_or_refused(place: Place, data: st.D
         said = await place.came_of(header, data.draw(changed(place.tables)))
         states = await place.database.sql("select state from move")
         assert states in ([("done",)] if not said else [[("copying",)], []])
-        assert said == "" or (said[0].isupper() and said.isprintable())
+        assert said == "" or said.endswith((".", ")"))
 
 
 async def test_an_unaltered_one_is_restored(place: Place) -> None:
