@@ -15,12 +15,10 @@ import subprocess
 import sys
 from typing import Any
 
-from relay.clients.opener import MEMORY
+from relay.clients.opener import MEMORY, SECONDS
 from relay.opening.__main__ import WORK, answered
 from relay.opening.apart import bounded, pipes
 
-SECONDS = 20
-"""How long a file may take."""
 MOST = 500
 """Files for one process: what a library forgets to give back is no fault of the next."""
 
