@@ -20,10 +20,20 @@ from tests.warm import Warm
 
 PICTURES = [picture(kind, 60, 40) for kind in KINDS] + [animation(kind, 3, 60, 40) for kind in ("GIF", "WEBP", "PNG")]
 TEXTS = [b"a,b\n1,2\n", b"# Title\n\n- one\n", b"<html><p>x</p></html>", b"def f():\n    return 1\n", b'{"a": [1, 2]}']
-DOCUMENTS = [*FILES, *TEXTS, *PICTURES, papers.ole("WordDocument")]
+OLD = [papers.ole(stream) for stream in ("WordDocument", "Workbook", "Book", "PowerPoint Document")]
+SHEET = papers.packed(
+    {
+        "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+        "content.xml": '<x xmlns:t="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><t:table t:name="a"><t:table-row>'
+        "<t:table-cell><p>1</p></t:table-cell></t:table-row></t:table></x>",
+    }
+)
+DOCUMENTS = [*FILES, *TEXTS, *PICTURES, *OLD, SHEET]
 NAMES = ["a.pdf", "a.docx", "a.csv", "a.html", "a", "../../etc/passwd", "a.zip", "\ud800.txt", "x" * 5000]
-RECORDINGS = [("ogg", "libopus"), ("mp3", "libmp3lame"), ("mp4", "aac"), ("wav", "pcm_s16le"), ("flac", "flac"),
-              ("webm", "libopus"), ("matroska", "aac"), ("mpegts", "aac")]  # fmt: skip
+RECORDINGS = [
+    ("ogg", "libopus"), ("mp3", "libmp3lame"), ("mp4", "aac"), ("wav", "pcm_s16le"), ("flac", "flac"),
+    ("webm", "libopus"), ("matroska", "aac"), ("mpegts", "aac"), ("adts", "aac"), ("avi", "libmp3lame"),
+]  # fmt: skip
 VIDEOS = [("mp4", "aac"), ("mov", "aac"), ("mp4", "")]
 with_av = pytest.mark.skipif(importlib.util.find_spec("av") is None, reason="PyAV is not here")
 
