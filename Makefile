@@ -31,7 +31,7 @@ test-all: ## the same with the speech engines, which it installs (1.4 GB); CI ru
 
 fuzz: ## try 10,000 examples of everything that must hold for any input (hours; ARGS="-k markdown": some of it)
 	@sh scripts/setup dev
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 --timeout 0 --durations=0 -m "hypothesis and not heavy" $(ARGS)
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 --timeout 0 --hypothesis-show-statistics -m "hypothesis and not heavy" $(ARGS)
 
 real-model: ## talk with a real small model, which it installs (200 MB; builds llama.cpp, some minutes)
 	@sh scripts/real-model

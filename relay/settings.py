@@ -20,7 +20,10 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from relay.errors import SettingsError
 
 TELEGRAM = "https://api.telegram.org"
-TOKEN = re.compile(r"^\d+:[A-Za-z0-9_-]{3,}$")
+TOKEN = re.compile(r"[0-9]{1,16}:[A-Za-z0-9_-]{3,}")
+"""Telegram's ids have 52 bits at most."""
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Also the bytes of an environment that are no UTF-8 text, which Python shows as halves of characters."""
 CONNECTION = (
     "must be a connection string such as postgresql://user:password@host:5432/database, without the brackets of "
     "[YOUR-PASSWORD]; in the password, [ ] / ? # @ are written %5B %5D %2F %3F %23 %40"
@@ -96,13 +99,20 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", alias="RELAY_LOG_LEVEL")
     log_format: Literal["", "console", "json"] = Field("", alias="RELAY_LOG_FORMAT")
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _one_line(cls, value: Any) -> Any:
+        if isinstance(value, str) and CONTROL.search(value):
+            raise ValueError("must be one line of UTF-8 text without control characters")
+        return value
+
     @field_validator("admins", "users", mode="before")
     @classmethod
     def _ids(cls, value: Any) -> Any:
         if not isinstance(value, str):
             return value
         parts = [part.strip() for part in value.split(",") if part.strip()]
-        if not all(part.isdecimal() for part in parts):
+        if not all(re.fullmatch(r"[0-9]{1,16}", part) for part in parts):
             raise ValueError(
                 "must be Telegram user ids separated by commas, such as 123456789 (@userinfobot tells yours)"
             )
@@ -111,14 +121,14 @@ class Settings(BaseSettings):
     @field_validator("telegram_bot_token")
     @classmethod
     def _token(cls, value: str) -> str:
-        if value and not TOKEN.match(value):
+        if value and not TOKEN.fullmatch(value):
             raise ValueError("does not look like a bot token (123456789:AA…). " + HOW["TELEGRAM_BOT_TOKEN"])
         return value
 
     @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "webhook_url")
     @classmethod
     def _url(cls, value: str) -> str:
-        if value and not (re.match(r"^https?://[^\s/]+", value) and _parts(value)):
+        if value and not (re.match(r"^https?://[^\s/]+", value) and _parts(value) and _is_taken(value)):
             raise ValueError("must be an address that begins with https:// or http://")
         return value.rstrip("/")
 
@@ -224,14 +234,27 @@ def connection_string(value: str) -> str:
 
 
 def _parts(url: str) -> SplitResult | None:
-    """The parts of an address; None when they cannot be told apart, or a port is no number."""
+    """The parts of an address; None when they cannot be told apart, a port is no number, or a host no name."""
     try:
         parts = urlsplit(url)
         for host in parts.netloc.rpartition("@")[2].split(","):
             _ = urlsplit(f"//{host}").port
+            if "%" not in host:  # else a socket's folder
+                (urlsplit(f"//{host}").hostname or "").encode("idna")
     except ValueError:  # its text holds what may be the password
         return None
     return parts
+
+
+def _is_taken(url: str) -> bool:
+    """Whether what connects to an address takes it: it looks at names and numbers of hosts more closely."""
+    from httpx2 import URL, InvalidURL
+
+    try:
+        URL(url)
+    except InvalidURL:
+        return False
+    return True
 
 
 def _sentence(name: str, message: str) -> str:
@@ -249,7 +272,7 @@ def _wanted(field: FieldInfo) -> str:
         *others, last = [word for word in get_args(field.annotation) if word]
         return f"{', '.join(others)} or {last}"
     if field.annotation not in (int, float):
-        return "another value"
+        return f"written as {field.default} is"
     kind = "a whole number" if field.annotation is int else "a number"
     least = next(one.ge for one in field.metadata if hasattr(one, "ge"))
     most = next((one.le for one in field.metadata if hasattr(one, "le")), None)

@@ -114,7 +114,7 @@ def read_header(path: Path) -> Header:
     try:
         said = json.loads(next(_lines(path), b""))
         form, version = said.pop("format"), said.pop("version")
-    except (ValueError, AttributeError, KeyError, RecursionError):
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise _foreign(path) from None
     if form != FORMAT:
         raise _foreign(path)
@@ -156,25 +156,29 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
 
     Raises `BackupDamaged` when it is not, byte for byte, as it was written.
     """
-    whole, sums, last, table, rows = hashlib.sha256(), dict[str, Sum](), Json(), "", 0
+    whole, last, table = hashlib.sha256(), Json(), ""
+    sums, held = dict[str, Sum](), dict[str, Sum]()
     for line in _lines(path):
         if "end" in last:
             raise _damaged(path)
         if line[:1] == b"[":
-            if not _is_row(line):
+            if table not in held or not _is_row(line):
                 raise _damaged(path)
-            rows += 1
-            if rows % 1000 == 0:
-                told(table, rows)
+            held[table].add(line)
+            if held[table].rows % 1000 == 0:
+                told(table, held[table].rows)
         else:
+            if table in held:
+                told(table, held[table].rows)
             last = _json(path, line)
             if "sums" in last:
                 sums = _sums(path, last["sums"])
-            told(table, rows)
-            table, rows = str(last.get("table") or ""), 0
+            table = str(last.get("table") or "")
+            if table:
+                held.setdefault(table, Sum())
         if "end" not in last:
             whole.update(line + b"\n")
-    if last.get("end") != whole.hexdigest():
+    if last.get("end") != whole.hexdigest() or sums != held:
         raise _damaged(path)
     return sums
 
@@ -190,7 +194,7 @@ def _is_row(line: bytes) -> bool:
 def _sums(path: Path, given: Any) -> dict[str, Sum]:
     try:
         return {name: Sum(int(rows), int(total)) for name, (rows, total) in given.items()}
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise _damaged(path) from None
 
 

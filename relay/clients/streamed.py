@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from relay.marks import estimate_tokens
 from relay.models import Block
 
+DEEPEST = 100
+"""Lists and objects in each other that a tool's input may hold: what goes through them stands a step deeper at each."""
 KINDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{\]}]', re.DOTALL)
+"""What opens and closes lists and objects, and the texts in which such signs mean nothing."""
 SEARCHES = "web_search_requests"
 """Told beside the tokens, where there were any."""
 
@@ -33,12 +39,18 @@ class Streamed:
 
     def take(self, event: Json) -> None:
         """Takes the next event. Raises `ValueError`, `KeyError` or `IndexError` for one that makes no sense."""
+        try:
+            self._take(event)
+        except (TypeError, AttributeError):
+            raise ValueError("an event holds what none can") from None
+
+    def _take(self, event: Json) -> None:
         match event.get("type"):
             case "message_start":
-                self.model = event["message"]["model"]
+                self.model = str(event["message"]["model"])
                 self._count(event["message"].get("usage"))
             case "content_block_start":
-                self.blocks.append(dict(event["content_block"]))
+                self.blocks.append(_begun(event["content_block"]))
                 self._input = ""
             case "content_block_delta":
                 self._grow(self.blocks[event["index"]], event["delta"])
@@ -46,7 +58,8 @@ class Streamed:
                 if self._input:
                     self.blocks[event["index"]]["input"], self._input = _input(self._input), ""
             case "message_delta":
-                self.stop_reason = event["delta"].get("stop_reason") or self.stop_reason
+                reason = event["delta"].get("stop_reason")
+                self.stop_reason = str(reason) if reason else self.stop_reason
                 self._count(event.get("usage"))
 
     def _grow(self, block: Block, delta: Json) -> None:
@@ -67,8 +80,8 @@ class Streamed:
         """The newest counts stand: each event tells them for the whole message."""
         told = (usage or {}) | ((usage or {}).get("server_tool_use") or {})
         for kind in (*KINDS, SEARCHES):
-            if told.get(kind) is not None:
-                self.usage[kind] = told[kind]
+            if type(count := told.get(kind)) is int and 0 <= count < 2**31:
+                self.usage[kind] = count
 
     def count_heard(self) -> None:
         """Where the call ended before its final count came: counts about as many output tokens as were heard."""
@@ -87,8 +100,20 @@ def _written(block: Block) -> str:
     return f"{block.get('text') or ''}{block.get('thinking') or ''}{given}"
 
 
+def _begun(block: Block) -> Block:
+    """A block as it begins. Raises `ValueError` where what it says is no text."""
+    said: Block = {key: block[key] or "" for key in ("text", "thinking") if key in block}
+    if not all(isinstance(one, str) for one in said.values()):
+        raise ValueError("a block's text is none")
+    return {**block, **said}
+
+
 def _input(text: str) -> Any:
-    """A tool's input; of one that was cut off, what is whole. Raises `ValueError` when it is no JSON."""
+    """A tool's input; of one that was cut off, what is whole. Raises `ValueError` when it is no JSON, or nested too
+    deeply."""
+    signs = (one for one in BRACKETS.findall(text) if one[0] != '"')
+    if max(accumulate(1 if one in "[{" else -1 for one in signs), default=0) > DEEPEST:
+        raise ValueError("a tool's input is nested too deeply")
     try:
         return json.loads(text)
     except ValueError:

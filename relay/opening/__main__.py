@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from relay.opening.apart import bounded, pipes
@@ -29,24 +30,31 @@ def main() -> None:
     given, output = pipes()
     asked = json.loads(given.readline())
     bounded(AS=asked["memory"], CPU=asked["seconds"], FSIZE=0)
-    answer: dict[str, Any]
-    made: list[bytes] = []
-    try:
-        content = given.read(asked["size"])
+
+    def content() -> bytes:
+        whole = given.read(asked["size"])
         threading.Thread(target=_end_with_the_asker, args=(given,), daemon=True).start()
-        told, made = importlib.import_module(WORK[asked["work"]]).work(content, **asked["options"])
-        answer = {"told": told, "sizes": [len(one) for one in made]}
-    except Unusable as error:
-        answer = {"refused": str(error), "error": "Unusable"}
-    except MemoryError:
-        answer = {"refused": TOO_MUCH, "error": "MemoryError"}
-    except Exception as error:
-        answer = {"refused": BROKEN, "error": type(error).__name__}
+        return whole
+
+    answer, made = answered(asked, content)
     output.write(json.dumps(answer).encode() + b"\n")
     for one in made:
         output.write(one)
     output.flush()
     os._exit(0)  # the thread may be in the middle of a read
+
+
+def answered(asked: dict[str, Any], content: Callable[[], bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """What is told of a file, or why it is refused, and what was made of it."""
+    try:
+        told, made = importlib.import_module(WORK[asked["work"]]).work(content(), **asked["options"])
+    except Unusable as error:
+        return {"refused": str(error), "error": "Unusable"}, []
+    except MemoryError:
+        return {"refused": TOO_MUCH, "error": "MemoryError"}, []
+    except Exception as error:
+        return {"refused": BROKEN, "error": type(error).__name__}, []
+    return {"told": told, "sizes": [len(one) for one in made]}, made
 
 
 def _end_with_the_asker(given: Any) -> None:

@@ -136,7 +136,7 @@ def checked(rows: Sequence[Json], number: int) -> list[Json]:
     found: dict[int, Json] = {}
     for row in rows:
         pair, verdict = row.get("pair"), row.get("verdict")
-        if not isinstance(pair, int) or not 1 <= pair <= number or verdict not in VERDICTS:
+        if type(pair) is not int or not 1 <= pair <= number or verdict not in VERDICTS:
             raise AnswerUnclear()
         content = row.get("content") if verdict == "same" else ""
         if not isinstance(content, str) or (verdict == "same" and not cleaned(content)):

@@ -8,17 +8,20 @@ import hashlib
 import io
 import json
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 
 from relay.archive.backup_file import BackupWriter, Header, rows
 from relay.archive.restore import Checked, check
 from relay.errors import RelayError
 from tests.integration.sides import Looking
-from tests.strategies import altered, damaged, examples
+from tests.strategies import altered, damaged, examples, json_of
 
 TABLES = [{"name": name, "names": ["id", "text"], "columns": 2, "size": 2} for name in ("space", "message")]
 HEADER = Header("6f1f", "1.2.3", 7, "a test", "2026-01-01T00:00:00+00:00", None, TABLES, {"message.id": 9})
@@ -36,6 +39,7 @@ def a_backup() -> bytes:
 
 
 BACKUP = a_backup()
+RUNNER = asyncio.Runner()
 SUMS = gzip.decompress(BACKUP).splitlines()[-2:-1]
 LINES = [json.loads(line) for line in gzip.decompress(BACKUP).splitlines()][:-1]
 
@@ -47,13 +51,25 @@ def packed(lines: list[Any]) -> bytes:
     return gzip.compress(text + end)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def in_no_thread() -> Iterator[None]:
+    """To go to a thread and back takes longer than to check so small a file."""
+
+    async def at_once(function: Callable[..., Any], *arguments: Any) -> Any:
+        return function(*arguments)
+
+    with mock.patch("relay.archive.restore.in_thread", at_once):
+        yield
+    RUNNER.close()
+
+
 def told(content: bytes) -> Checked | None:
     """What a check finds; None when it refuses."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.relay-backup"
         path.write_bytes(content)
         try:
-            found = asyncio.run(check(path, SCHEMA, Looking()))
+            found = RUNNER.run(check(path, SCHEMA, Looking()))
         except RelayError:
             return None
         list(rows(path))
@@ -75,7 +91,9 @@ def test_a_damaged_backup_is_refused(content: bytes) -> None:
 
 
 @examples(100)
-@given(altered(LINES))
+@given(altered(LINES) | st.lists(st.sampled_from(LINES) | json_of("table", "sums", "format", "end"), max_size=5))
+@example([[1]])
+@example([*LINES[:-1], {"sums": {"space": [float("inf"), "1"]}}])
 @example([{**LINES[0], "schema": "7"}, *LINES[1:]])
 @example([{**LINES[0], "tables": [5]}, *LINES[1:]])
 @example([{**LINES[0], "made_at": "yesterday"}, *LINES[1:]])
@@ -86,6 +104,26 @@ def test_one_that_was_made_up_is_refused_or_well_formed(lines: Any) -> None:
         assert found.header.schema <= SCHEMA
         assert found.header.complete
         assert all(found.sums[table["name"]].rows >= 0 for table in found.header.tables)
+
+
+@examples(100)
+@given(damaged(b"\n".join(gzip.decompress(BACKUP).splitlines()[:-1])))
+def test_one_whose_lines_were_damaged_before_they_were_packed_is_refused_or_well_formed(text: bytes) -> None:
+    end = json.dumps({"end": hashlib.sha256(text + b"\n").hexdigest()}).encode() + b"\n"
+    found = told(gzip.compress(text + b"\n" + end))
+    assert found is None or found.header.complete
+
+
+def test_what_says_no_more_than_a_list_or_counts_without_end_is_refused() -> None:
+    assert told(packed([[1]])) is None
+    assert told(packed([*LINES[:-1], {"sums": {"space": [float("inf"), "1"]}}])) is None
+
+
+def test_what_counts_its_rows_or_sums_them_otherwise_is_refused_before_anything_is_changed() -> None:
+    sums = LINES[-1]["sums"]
+    for other in ([-1, sums["message"][1]], [1, sums["message"][1]], [2, "0"]):
+        assert told(packed([*LINES[:-1], {"sums": sums | {"message": other}}])) is None
+    assert told(packed([*LINES[:-1], {"sums": sums | {"memory": [0, "0"]}}])) is None
 
 
 @pytest.mark.parametrize("row", [b"[", b'["1", "a"', b'["1", 2]', b'["1", {}]', b'["1", "\xff"]', b"[" * 100_000])

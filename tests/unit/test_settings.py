@@ -77,7 +77,11 @@ def test_people(monkeypatch: pytest.MonkeyPatch) -> None:
         ("ANTHROPIC_BASE_URL", "ftp://x"), ("SUPABASE_URL", "nowhere"), ("DATABASE_URL", "mysql://x"),
         ("RELAY_MAX_TOKENS", "many"), ("RELAY_MAX_TOKENS", "1"), ("RELAY_CONCURRENCY", "0"), ("RELAY_CONCURRENCY", "x"),
         ("RELAY_TIMEZONE", "Mars/Olympus"), ("RELAY_TIMEZONE", "../../etc/passwd"), ("RELAY_LOG_LEVEL", "loud"),
-        ("RELAY_LOG_FORMAT", "xml"), ("RELAY_WEB_SEARCH", "perhaps"),
+        ("RELAY_LOG_FORMAT", "xml"), ("RELAY_WEB_SEARCH", "perhaps"), ("TELEGRAM_BOT_TOKEN", "12:abc\n"),
+        ("TELEGRAM_BOT_TOKEN", "9" * 5000 + ":abc"), ("TELEGRAM_BOT_TOKEN", "١٢:abc"), ("RELAY_ADMINS", "9" * 5000),
+        ("RELAY_USERS", str(2**63)), ("RELAY_MODEL", "a\udcff"), ("RELAY_MODEL", "a\nb"),
+        ("ANTHROPIC_BASE_URL", "http://999.999.999.999"), ("SUPABASE_URL", "http://١"), ("SUPABASE_URL", "http://a..b"),
+        ("DATABASE_URL", f"postgresql://{'x' * 300}/relay"),
     ],
 )  # fmt: skip
 def test_a_malformed_setting_is_named_in_one_sentence(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -104,6 +108,7 @@ def test_a_malformed_setting_is_named_in_one_sentence(monkeypatch: pytest.Monkey
         ("RELAY_DAILY_BUDGET_USD_PER_USER", "nan", "must be a number, 0 or more."),
         ("RELAY_LOG_LEVEL", "loud", "must be DEBUG, INFO, WARNING or ERROR."),
         ("RELAY_LOG_FORMAT", "xml", "must be console or json."),
+        ("RELAY_TTS_RATE", "fast", "must be written as +0% is."),
     ],
 )
 def test_what_a_setting_may_be_is_told(monkeypatch: pytest.MonkeyPatch, name: str, value: str, sentence: str) -> None:
@@ -111,6 +116,12 @@ def test_what_a_setting_may_be_is_told(monkeypatch: pytest.MonkeyPatch, name: st
     with pytest.raises(SettingsError) as raised:
         load()
     assert str(raised.value) == f"{name} {sentence}"
+
+
+def test_a_file_with_what_no_line_can_hold_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"RELAY_DATA_DIR=\0x\n")
+    with pytest.raises(SettingsError, match=r"^RELAY_DATA_DIR must be one line of UTF-8 text without control char"):
+        load()
 
 
 def test_a_secret_is_not_told_in_the_sentence_or_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,93 @@
+"""Captions, which hold 1,024 UTF-16 code units: taken whole, as somebody else's words, beside the file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from relay.bot.attachments import without_long_code
+from relay.bot.files import file_request, sent_as, voice_request
+from relay.bot.place import Place
+from relay.bot.said import joined_blocks, parts_of, reply_of
+from relay.bot.split import utf16_offsets
+from relay.bot.updates import WITH_DOCUMENT, Bot, command_of
+from relay.intents import process_intents
+from relay.marks import harmless
+from relay.memory.calls.base import storable
+from relay.models import Sound
+from relay.prompt import user_blocks
+from tests.strategies import ODD_TEXT, examples, markdowns, replies
+from tests.updates import ADA, BEN, BOT
+
+Json = dict[str, Any]
+LIMIT = 1024
+FILE = {"file_id": "f", "file_unique_id": "u", "width": 9, "height": 9, "duration": 1}
+CARRIERS = ("photo", "document", "voice", "audio", "video", "animation")
+LONG_CODE = "\n\n```py\n" + "x = 1\n" * 2000 + "```"
+GLYPHS = [
+    "x", "ü", "😀", "👨‍👩‍👧", "🇩🇪", "a\u0301", "\u202e",
+    " ", "\n", "</untrusted>", "[LEARN: odd]", "/soul ", "@relay_bot ",
+]  # fmt: skip
+
+
+def at_limit(text: str) -> str:
+    """A text cut to what a caption holds; half a pair of surrogates may be left, as a careless app leaves it."""
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * LIMIT].decode("utf-16-le", "surrogatepass")
+
+
+captions = st.one_of(
+    st.tuples(st.lists(st.sampled_from(GLYPHS), min_size=1, max_size=6), st.integers(150, 1100)).map(
+        lambda drawn: at_limit("".join(drawn[0]) * drawn[1])
+    ),
+    st.one_of(ODD_TEXT, replies, markdowns).map(at_limit),
+)
+
+
+def sent(kind: str, caption: str, **more: Any) -> Json:
+    carried: Json = {kind: [FILE] if kind == "photo" else FILE}
+    chat = {"id": ADA, "type": "private"}
+    return {"message_id": 5, "date": 1, "chat": chat, "from": {"id": ADA}, "caption": caption, **carried, **more}
+
+
+@examples(100)
+@given(captions, st.sampled_from(CARRIERS), st.booleans())
+@example("😀" * 512, "photo", False)
+@example("x" + "😀" * 511 + "\ud83d", "video", False)
+@example("/soul " + "y" * 1018, "document", True)
+def test_a_caption_is_taken_whole_and_as_material(caption: str, kind: str, album: bool) -> None:
+    message = sent(kind, caption, **({"media_group_id": "5"} if album else {}))
+    file, *words = joined_blocks([message], ADA, BOT)
+    assert file["type"] == "attachment"
+    assert words == ([{"type": "text", "text": caption, "untrusted": "caption"}] if caption.strip() else [])
+    assert [part["sequel"] for part in parts_of([message, message], ADA, BOT)] == [False, False]
+    shown = [block["text"] for block in user_blocks(words, "Ada", group=False)]
+    if caption.strip():
+        assert shown == [f'<untrusted kind="caption">\n{harmless(caption)}\n</untrusted>']
+        assert shown[0].count("</untrusted>") == 1
+    command = command_of(message, Bot(BOT, "relay_bot"))
+    assert command is None or (kind == "document" and command.name in WITH_DOCUMENT)
+    assert not any("\ud800" <= c <= "\udfff" for block in storable(words) for c in block["text"])
+
+
+@examples(60)
+@given(captions, st.sampled_from(CARRIERS))
+def test_a_caption_that_is_replied_to_is_told_whole(caption: str, kind: str) -> None:
+    target = sent(kind, caption, **{"from": {"id": BEN, "first_name": "Ben"}})
+    reply = reply_of({"message_id": 6, "text": "Why?", "reply_to_message": target}, BOT, ADA)
+    assert reply is not None
+    assert not reply.own
+    assert caption in reply.text or not caption.strip()
+
+
+@examples(60)
+@given(markdowns.map(lambda text: text + LONG_CODE))
+def test_what_is_sent_has_no_caption_that_could_be_too_long(answer: str) -> None:
+    place = Place(ADA, 0, True)
+    _, files = without_long_code(answer)
+    requests = [sent_as(file_request(file, place)) for file in files]
+    if spoken := voice_request(process_intents(answer).text, place):
+        requests.append(sent_as(spoken, Sound(b"OggS", "audio/ogg", 1)))
+        assert utf16_offsets(spoken["say"]["text"])[-1] > 0
+    assert not [parameters for _, parameters in requests if "caption" in parameters]

@@ -1,0 +1,89 @@
+"""A process that opens one file after another, within the limits of `relay.opening`: what costs half a second in a
+process of its own takes milliseconds here. A file that ends it, or on which it hangs, is noticed all the same.
+
+    python -m tests.warm   reads lines of JSON as `relay.opening` does, each followed by a file, and answers each
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from typing import Any
+
+from relay.clients.opener import MEMORY, SECONDS
+from relay.opening.__main__ import WORK, answered
+from relay.opening.apart import bounded, pipes
+
+MOST = 500
+"""Files for one process: what a library forgets to give back is no fault of the next."""
+
+Json = dict[str, Any]
+
+
+class Warm:
+    """Opens files. Each call tells what of the file was told, or `{"ended": exit code}`."""
+
+    def __init__(self) -> None:
+        self._opened = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def open(self, work: str, content: bytes, **options: Any) -> Json:
+        process = self._process
+        if process is None or self._opened % MOST == 0:
+            self.close()
+            process = self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.warm"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        self._opened += 1
+        given, answers = process.stdin, process.stdout
+        assert given is not None
+        assert answers is not None
+        given.write(json.dumps({"work": work, "options": options, "size": len(content)}).encode() + b"\n" + content)
+        given.flush()
+        if select.select([answers], [], [], SECONDS)[0] and (line := answers.readline()):
+            return dict(json.loads(line))
+        self.close()
+        return {"ended": process.returncode}
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+        self._process = None
+
+
+def work(content: bytes, **options: Any) -> tuple[Json, list[bytes]]:
+    """A recording as those get it that hear it. Without any, the process is gone, as when a library crashes."""
+    if not content:
+        os.kill(os.getpid(), signal.SIGABRT)
+    from relay.hearing.decoding import decoded
+
+    return {"seconds": decoded(content, 1).seconds}, []
+
+
+def main() -> None:
+    """Opens what it is given until there is no more."""
+    WORK["recording"] = "tests.warm"
+    for module in WORK.values():
+        importlib.import_module(module)
+    given, output = pipes()
+    bounded(AS=MEMORY, FSIZE=0)
+    while head := given.readline():
+        asked = json.loads(head)
+        content = given.read(asked["size"])
+        answer, _ = answered(asked, lambda content=content: content)
+        output.write(json.dumps(answer).encode() + b"\n")
+        output.flush()
+
+
+if __name__ == "__main__":
+    main()
