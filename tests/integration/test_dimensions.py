@@ -15,6 +15,7 @@ from relay.models import Incoming
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, House
 
+BEECH = "My bicycle stands under the copper beech"
 WHERE = "In which place do I keep my velocipede?"
 MEANT = ("bicycle", "velocipede")
 
@@ -42,17 +43,19 @@ class Sized:
 @pytest.fixture
 async def told(house: House) -> Incoming:
     """Somebody has told where the bicycle stands; what they say next, elsewhere."""
-    await house.exchange(ADA, "My bicycle stands under the copper beech", "Noted.")
+    await house.exchange(ADA, BEECH, "Noted.")
     for number in range(8):
         await house.exchange(ADA, f"Tell me about river number {number}", f"It is {number} miles long.")
     done = await house.exchange(ADA, "Good evening", "Good evening.", topic_id=7)
     return replace(done.incoming, text=WHERE)
 
 
-async def found(store: Store, incoming: Incoming, asked: Sized) -> list[str]:
-    """What is recalled by words and meaning."""
-    rows = await store.recall(incoming, None, vector_text(asked.vector(incoming.text)), asked.model)
-    return [str(row["snippet"]) for row in rows]
+async def found(store: Store, incoming: Incoming, asked: Sized) -> str:
+    """What comes first when the model looks something up."""
+    asker = {"bot_id": incoming.bot_id, "chat_id": incoming.chat_id, "topic_id": incoming.topic_id}
+    query = {"text": incoming.text, "vector": vector_text(asked.vector(incoming.text)), "model": asked.model}
+    rows = await store.look_up(incoming.space, {**asker, "turn_id": incoming.turn_id}, query, 5)
+    return str(rows[0]["snippet"]) if rows else ""
 
 
 def makes(store: Store, embedder: Sized, other: Sized | None = None) -> Indexer:
@@ -70,7 +73,7 @@ async def test_a_model_of_other_dimensions_takes_over_and_the_old_serves_until_t
 ) -> None:
     old, new = Sized("fastembed:old", first), Sized("fastembed:new", then)
     await makes(store, old).run()
-    assert "My bicycle stands under the copper beech" in await found(store, told, old)
+    assert await found(store, told, old) == BEECH
     await store.embed_again(new.model, 3)
     taken = await store.take_embed_due(3, 60)
     rows = [
@@ -84,8 +87,8 @@ async def test_a_model_of_other_dimensions_takes_over_and_the_old_serves_until_t
         await found(store, told, asked)  # none of them is compared with one of another length
     await makes(store, new, old).run()
     assert await lengths(sql) == [then]
-    assert "My bicycle stands under the copper beech" in await found(store, told, new)
-    assert "My bicycle stands under the copper beech" not in await found(store, told, old)
+    assert await found(store, told, new) == BEECH
+    assert await found(store, told, old) != BEECH
 
 
 async def test_another_model_under_the_same_name_breaks_nothing_and_a_rebuild_heals_it(
@@ -94,10 +97,10 @@ async def test_another_model_under_the_same_name_breaks_nothing_and_a_rebuild_he
     """As when the files in a folder are exchanged."""
     old, new = Sized("fastembed:/models/mine", 384), Sized("fastembed:/models/mine", 512)
     await makes(store, old).run()
-    assert "My bicycle stands under the copper beech" not in await found(store, told, new)
+    assert await found(store, told, new) != BEECH
     by_words = await found(store, replace(told, text="Where does my bicycle stand?"), new)
-    assert "My bicycle stands under the copper beech" in by_words
+    assert by_words == BEECH
     assert await store.embed_everything(100, start=True) > 0
     await makes(store, new).run()
     assert await lengths(sql) == [512]
-    assert "My bicycle stands under the copper beech" in await found(store, told, new)
+    assert await found(store, told, new) == BEECH
