@@ -4,6 +4,7 @@ a Supabase project for those that want one. What was left out is named at the en
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
-from tests import leaks, strategies
+from tests import leaks, places, strategies
 from tests.standins.supabase import SupabaseProject
 
 if os.environ.get("HYPOTHESIS_PROFILE") == strategies.NIGHTLY:
@@ -21,6 +22,20 @@ if os.environ.get("HYPOTHESIS_PROFILE") == strategies.NIGHTLY:
 
 LEFT_OUT: set[str] = set()
 """Heavy tests that were not chosen."""
+
+
+FOLDERS: list[Path] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers inherit the directory of the one that started them."""
+    if not hasattr(config, "workerinput") and (folder := places.settle()):
+        FOLDERS.append(folder)
+
+
+def pytest_unconfigure() -> None:
+    for folder in FOLDERS:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

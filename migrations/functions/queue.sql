@@ -206,8 +206,10 @@ begin
         if one.kind = 'turn' then
             update lane set due_at = least(
                 greatest(due_at, now() + make_interval(secs => coalesce(one.hold, 0))),
-                (select min(received_at) from inbox where lane_id = lane_of and status = 'pending')
-                    + interval '5 seconds')
+                -- Not before the place that it has among those that wait already.
+                greatest(least(due_at, now()),
+                    (select min(received_at) from inbox where lane_id = lane_of and status = 'pending')
+                        + interval '5 seconds'))
             where id = lane_of;
         elsif one.kind = 'control' then
             insert into turn (kind, bot_id, lane_id, user_id, lease_owner, lease_until)
@@ -254,7 +256,9 @@ begin
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;
     update lane set open_turn_id = null,
-        due_at = (select max(u.ready_at) from inbox u where u.lane_id = own_lane and u.status = 'pending')
+        -- Whoever had a turn goes behind all that are due: a flood in one lane keeps no other waiting.
+        due_at = (select greatest(max(u.ready_at), now()) from inbox u
+            where u.lane_id = own_lane and u.status = 'pending' having count(*) > 0)
     where id = own_lane;
 end $$;
 

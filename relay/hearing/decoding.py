@@ -61,11 +61,11 @@ def _chunks(container: Any, most: int) -> tuple[list[Any], bool]:
     try:
         for frame in container.decode(container.streams.audio[0]):
             for piece in resampler.resample(frame):
-                samples = piece.to_ndarray()[0][: most - length]
-                chunks.append(samples)
+                samples = piece.to_ndarray()[0]
+                chunks.append(samples[: most - length])
                 length += len(samples)
-            if length >= most:
-                return chunks, True
+                if length > most:
+                    return chunks, True
         chunks += [piece.to_ndarray()[0] for piece in resampler.resample(None)]
     except av.error.FFmpegError:
         if not chunks:

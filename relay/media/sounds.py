@@ -52,7 +52,8 @@ class Sounds:
         if attachment.kind not in SPOKEN:
             block["untrusted"] = "recording"
         what = f"{NAMES[attachment.kind]} {attachment.name}".strip()
-        notice = f"I listened to the first {self._minutes} minutes of your {what}." if heard.cut else ""
+        first = "minute" if self._minutes == 1 else f"{self._minutes} minutes"
+        notice = f"I listened to the first {first} of your {what}." if heard.cut else ""
         return Read([block], heard.text, notice=notice)
 
     async def _heard(self, attachment: Attachment) -> Heard:

@@ -20,7 +20,7 @@ LARGE_SCAN = (
     "It has pages without text, as scans have, and is too large for me to look at. Send fewer pages, or photos."
 )
 RIGHTS = "Its rights are restricted: I have its text, not its pictures."
-SCANNED = "It has {pages} pages without text, as scans have; I can look at {most} pages at most."
+SCANNED = "It has {pages} pages without text, as scans have; I can look at {most} at most."
 PARTLY = "I read the text of its first {read} of {pages} pages."
 
 

@@ -14,6 +14,7 @@ import pytest_asyncio
 from tests.acceptance.harness import FRIEND, OWNER, RelayProcess, environment
 from tests.acceptance.house import House, open_house
 from tests.acceptance.town import bot, town
+from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import Chat, TelegramStandIn, User
 
@@ -56,6 +57,8 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     async with TelegramStandIn() as tg, AnthropicStandIn() as model:
         owner, friend = tg.user(OWNER, "Ada"), tg.user(FRIEND, "Ben")
         settings = environment(tg, model, folder / "data", **(marker.kwargs if marker else {}))
+        if not {"DATABASE_URL", "SUPABASE_URL"} & settings.keys():
+            await furnish(folder / "data")
         relay = RelayProcess(settings, folder / "relay.log")
         await relay.start()
         try:

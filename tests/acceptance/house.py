@@ -16,6 +16,7 @@ import psycopg
 
 from relay.clients.cluster import Cluster
 from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn, Recorded
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn
 from tests.standins.telegram.faults import Fault
@@ -155,6 +156,8 @@ async def open_house(start: bool = True, **settings: str) -> AsyncIterator[House
             relay = RelayProcess(
                 environment(tg, model, folder / "data", **{**everybody, **settings}), folder / "relay.log"
             )
+            if not {"DATABASE_URL", "SUPABASE_URL"} & settings.keys():
+                await furnish(folder / "data")
             house = House(tg, model, relay, folder / "data", settings.get("DATABASE_URL", ""))
             house.quiet()
             try:

@@ -17,6 +17,7 @@ import pytest
 
 from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.acceptance.pty import Person
+from tests.places import DISK
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 
@@ -64,7 +65,7 @@ def no_make_around(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def checkout() -> Iterator[Path]:
     """A copy of what a clone holds, with nothing set up."""
-    folder = Path(tempfile.mkdtemp(prefix="relay-make-"))
+    folder = Path(tempfile.mkdtemp(prefix="relay-make-", dir=DISK))
     folder.chmod(0o711)
     for source in (*(ROOT / name for name in NEEDED), *ROOT.glob("requirements*.txt")):
         if source.is_dir():

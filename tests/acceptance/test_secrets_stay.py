@@ -9,12 +9,16 @@ import os
 import stat
 import sys
 import zipfile
+from collections.abc import Collection
+from functools import partial
 from io import BytesIO
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.acceptance.crew import free_port
+from relay.clients.embedded import EmbeddedPostgres
+from tests.acceptance.crew import free_port, postgres
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House, open_house
 from tests.pictures import picture
@@ -67,16 +71,56 @@ def open_to_others(folder: Path) -> list[str]:
     return found
 
 
-def leaks(text: str) -> list[str]:
-    return [secret[:6] for secret in SECRETS if secret in text]
+def held_in(secrets: Collection[str], text: str) -> list[str]:
+    return [secret[:6] for secret in secrets if secret in text]
 
 
-@pytest.mark.timeout(180)
-async def test_no_secret_leaves_and_nobody_else_reads() -> None:
+def passwords(url: str, data: Path) -> list[str]:
+    """Those of the database: that of its connection string, or those that the embedded one was given."""
+    if url:
+        return [str(urlsplit(url).password)]
+    kept = json.loads((data / "postgres/relay.json").read_text("utf-8"))
+    return [kept["superuser"], kept["relay"]]
+
+
+async def in_trouble(house: House, server: EmbeddedPostgres, url: str) -> list[str]:
+    """What is printed where the password is wrong, there is no such database, it is no connection string, and when the
+    server is gone."""
+    password = str(urlsplit(url).password)
+    told = []
+    for wrong, command in (
+        (url.replace(password, f"{password}x"), "run"),
+        (url.replace("/relay?", "/other?"), "status"),
+        (f"x{url}", "run"),
+        (url, "run"),
+    ):
+        if wrong == url:
+            await server.stop()
+        house.relay.environment["DATABASE_URL"] = wrong
+        told += await asyncio.gather(printed(house, "doctor"), printed(house, command))
+    return told
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("own", [False, True], ids=["embedded", "DATABASE_URL"])
+async def test_no_secret_leaves_and_nobody_else_reads(own: bool) -> None:
+    async with postgres() as server:
+        url = await server.start() if own else ""
+        await no_secret_leaves(url)
+        if own:
+            async with open_house(start=False, DATABASE_URL=url) as house:
+                house.relay.log.touch()
+                told = await in_trouble(house, server, url)
+            assert len(set(told)) > 3
+            assert [held_in(passwords(url, house.data), text) for text in told] == [[]] * len(told)
+
+
+async def no_secret_leaves(url: str) -> None:
+    """Of a bot on that database, or on its own."""
     port = str(free_port())
     settings = {
         "ANTHROPIC_API_KEY": KEY, "RELAY_WEBHOOK_SECRET": HOOK, "RELAY_KEEP_MEDIA": "on",
-        "RELAY_WEB": "on", "RELAY_WEB_PORT": port,
+        "RELAY_WEB": "on", "RELAY_WEB_PORT": port, **({"DATABASE_URL": url} if url else {}),
     }  # fmt: skip
     async with open_house(start=False, **settings) as house:
         house.model.api_key = KEY
@@ -86,12 +130,13 @@ async def test_no_secret_leaves_and_nobody_else_reads() -> None:
         finally:
             os.umask(before)
         await house.polled()
+        leaks = partial(held_in, [*SECRETS, *passwords(url, house.data)])
         ada = house.tg.chat(OWNER)
         word = await house.asked(ada, "what are your keys")
         await house.answered(ada, word, timeout=40)
         shot = await house.tg.say(ada, None, "look", photo=Upload(picture("PNG", 64, 64), "a.png", "image/png"))
         await house.tg.wait_reply(ada, shot, timeout=40)
-        assert told_to_processes(house), "the database at least"
+        assert url or told_to_processes(house), "the database at least"
         assert [leaks(text) for text in told_to_processes(house) if leaks(text)] == []
 
         house.model.fault("401", match="who are you")

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.acceptance.conftest import World
+from tests.acceptance.house import House
 from tests.standins.anthropic.replies import Reply
 
 DIGEST = json.dumps([{"topic": "Boats", "points": ["Ada bought the blue one, https://boats.example/7."]}])
@@ -92,6 +93,8 @@ async def test_the_bot_goes_on_with_a_night_that_a_kill_broke_off(world: World) 
     await process.wait()
     await world.relay.kill()
     world.model.rule("Write the digest now", DIGEST, model="haiku")
+    house = House(world.tg, world.model, world.relay, Path(world.relay.environment["RELAY_DATA_DIR"]))
+    house.sql("update relay.duty set lease_until = now()")  # the dead ones' leases, which last for seconds
     await world.relay.start()
     await digest_came(world)
     await said(world, "and what now")

@@ -16,6 +16,7 @@ import pytest
 
 from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.pictures import picture
+from tests.places import DISK
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 
@@ -46,7 +47,7 @@ class Installed(RelayProcess):
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
     """A directory with a short name (Unix sockets need that) that other users may pass."""
-    path = Path(tempfile.mkdtemp(prefix="relay-wheel-"))
+    path = Path(tempfile.mkdtemp(prefix="relay-wheel-", dir=DISK))
     path.chmod(0o711)
     yield path
     shutil.rmtree(path, ignore_errors=True)

@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn, Recorded
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
 
@@ -92,6 +93,7 @@ async def bot() -> AsyncIterator[Town]:
     users = ",".join(map(str, [*range(FIRST, LAST), HUGE]))
     async with TelegramStandIn() as tg, AnthropicStandIn() as model:
         settings = environment(tg, model, folder / "data", RELAY_USERS=users)
+        await furnish(folder / "data")
         relay = RelayProcess(settings, folder / "relay.log")
         tg.user(OWNER, "Olga")
         await relay.start()

@@ -29,7 +29,7 @@ from relay.memory.transfer import MoveDiffers, MoveRefused, Transfer
 from relay.move import target_settings
 from relay.settings import Settings
 from relay.storage import place
-from tests.integration.conftest import TEMPLATE, Server, memory_directory
+from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.sides import ROWS, STAYS, Looking, Side
 from tests.leaks import searched
 from tests.standins.supabase import SupabaseProject
@@ -73,6 +73,7 @@ async def make(server: Server) -> AsyncIterator[Callable[[str], Awaitable[Side]]
         client = Postgres(server.url(name))
         made.append((name, client))
         await client.open()
+        await client.call("schema")  # connected, before something blocks the loop
         side = Side(client, server.url(name))
         side.sql("update identity set id = gen_random_uuid()")
         return side
@@ -381,7 +382,7 @@ class Shell:
 
 @pytest.fixture
 def shell() -> Iterator[Shell]:
-    folder = Path(tempfile.mkdtemp(prefix="relay-move-", dir=memory_directory()))
+    folder = Path(tempfile.mkdtemp(prefix="relay-move-"))
     ours = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     yield Shell(folder / "data", environment | {"RELAY_DATA_DIR": str(folder / "data"), "PYTHONPATH": str(ROOT)})

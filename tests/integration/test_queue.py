@@ -161,6 +161,30 @@ async def test_one_turn_at_a_time_per_lane_and_many_lanes_at_once(house: House) 
     assert turn.updates[0]["message"]["message_thread_id"] == 5
 
 
+async def test_whoever_had_a_turn_goes_behind_all_that_wait(house: House, sql: Sql) -> None:
+    """Also where their next messages are the older ones, and where they go on writing."""
+
+    async def claimed() -> Claimed:
+        (turn,) = await house.claim(1)
+        return turn
+
+    await house.say(*(message(one, text, GROUP) for text, one in (("a1", ADA), ("e1", EVE), ("a2", ADA))), limit=0)
+    await sql(
+        "update inbox set received_at = received_at - interval '1 minute', ready_at = now() - interval '1 minute'"
+    )
+    await sql("update lane set due_at = due_at - interval '1 minute'")
+    first = await claimed()
+    await house.say(message(BEN, "b1"), limit=0)
+    await house.close(first)
+    await house.say(message(EVE, "e2", GROUP), limit=0)
+    seen = [texts(first)]
+    for _ in range(4):
+        turn = await claimed()
+        seen.append(texts(turn))
+        await house.close(turn)
+    assert seen == [["a1"], ["b1"], ["e1"], ["a2"], ["e2"]]
+
+
 async def test_only_as_many_as_are_asked_for(house: House) -> None:
     turns = await house.say(*(message(user, "hi") for user in range(1, 9)), limit=3)
     assert len(turns) == 3

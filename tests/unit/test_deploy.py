@@ -146,3 +146,38 @@ def test_the_unit_and_its_notes_name_the_same_places() -> None:
     assert f"git clone <this repository> {lines['WorkingDirectory']}" in notes
     assert lines["Environment"] == f"RELAY_DATA_DIR=/var/lib/{lines['StateDirectory']}"
     assert f"--home-dir /var/lib/{lines['StateDirectory']} " in notes
+
+
+@pytest.mark.heavy
+def test_the_compose_file_is_yaml_and_names_what_there_is() -> None:
+    """As docker compose reads it; PyYAML comes with the speech engines."""
+    yaml = pytest.importorskip("yaml")
+    composed = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))
+    assert set(composed) == {"name", "services", "volumes"}
+    services, relay, postgres = composed["services"], *(composed["services"][name] for name in ("relay", "postgres"))
+    assert set(services) == {"relay", "postgres"}
+    context = (ROOT / "deploy" / relay["build"]["context"]).resolve()
+    assert context == ROOT
+    assert (context / relay["build"]["dockerfile"]).is_file()
+    assert (ROOT / "deploy" / relay["env_file"]).resolve() == ROOT / ".env"
+    mounted = {one.partition(":")[0]: one.partition(":")[2] for own in services.values() for one in own["volumes"]}
+    assert set(mounted) == set(composed["volumes"])
+    settings = set(re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE))
+    assert set(relay["environment"]) <= settings
+    assert set(relay["environment"].values()) <= set(mounted.values())
+    for name in relay["depends_on"]:
+        assert "healthcheck" in services[name], f"{name} never becomes healthy"
+    check = postgres["healthcheck"]["test"]
+    assert check[0] == "CMD-SHELL"
+    asked = check[1].split()
+    assert asked[0] == "pg_isready"
+    assert dict(zip(asked[1::2], asked[2::2], strict=True)) == {
+        "--host": "127.0.0.1",
+        "--username": postgres["environment"]["POSTGRES_USER"],
+        "--dbname": postgres["environment"]["POSTGRES_DB"],
+    }
+    password = re.fullmatch(r"\$\{(\w+):-\}", postgres["environment"]["POSTGRES_PASSWORD"])
+    assert password
+    notes = (ROOT / "deploy/README.md").read_text("utf-8")
+    assert f"{password[1]}=" in notes
+    assert all(str(one["logging"]["driver"]) == "local" for one in services.values()), "bounded"

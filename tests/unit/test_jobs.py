@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from relay.errors import ContextTooLong, EmptyAnswer, ModelRefused, ModelUnavailable
-from relay.jobs import asked, summary_of
+from relay.jobs import Few, asked, summary_of
 from relay.models import ModelRequest, Step
 
 
@@ -52,3 +52,36 @@ async def test_a_model_that_takes_too_long_is_said_in_words() -> None:
 
     with pytest.raises(ModelUnavailable, match="longer than"):
         await asked(Slow(), ModelRequest("small", [], [], 10), 0.01, keep)
+
+
+async def test_a_few_are_asked_at_once_and_one_that_fails_makes_room() -> None:
+    running: list[str] = []
+    most = 0
+    go_on = asyncio.Event()
+
+    class Counting:
+        async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+            nonlocal most
+            running.append(request.model)
+            most = max(most, len(running))
+            try:
+                await go_on.wait()
+                if request.model == "2":
+                    raise ModelUnavailable
+                return step(request.model, "end_turn")
+            finally:
+                running.remove(request.model)
+
+    few = Few(Counting(), 3)
+    tasks = [
+        asyncio.create_task(few.reply(ModelRequest(str(number), [], [], 10), lambda _: None)) for number in range(10)
+    ]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert running == ["0", "1", "2"]
+    tasks[9].cancel()  # who gives up while waiting takes nobody's place
+    go_on.set()
+    done = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(one) for one in done].count(Step) == 8
+    assert isinstance(done[2], ModelUnavailable)
+    assert most == 3

@@ -1,0 +1,67 @@
+"""Where tests keep their files: in memory where there is room. And a data directory as a first start leaves it, which
+is made once and copied: that takes 0.2 s, a first start 2 s in memory and 7 on a disk."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from relay import migrate
+from relay.clients.account import make_data_dir
+from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.postgres import Postgres
+
+SHARED = Path("/dev/shm")
+ROOM = 3 * 2**30
+"""Bytes that must be free there."""
+DISK = os.environ.setdefault("TESTS_ON_DISK", tempfile.gettempdir())
+"""For what is large, as an environment with all packages is."""
+
+
+def settle() -> Path | None:
+    """Puts the temporary files of this process, and of all that it starts, into memory: the directory, to be removed at
+    the end. None: they stay on the disk."""
+    if not SHARED.is_dir() or shutil.disk_usage(SHARED).free < ROOM:
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="relay-", dir=SHARED))
+    folder.chmod(0o711)  # the server may run as another user
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    return folder
+
+
+@functools.cache
+def template() -> Path:
+    """The database of a data directory that was used once, migrated; this process makes it when it is first needed."""
+    data = Path(tempfile.mkdtemp(prefix="template-")) / "data"
+    asyncio.run(_start_once(data))
+    return data / "postgres"
+
+
+async def _start_once(data: Path) -> None:
+    server = EmbeddedPostgres(data)
+    try:
+        client = Postgres(await server.start())
+        await client.open()
+        try:
+            await migrate.migrate(client, client.run)
+        finally:
+            await client.close()
+    finally:
+        await server.stop()
+
+
+async def furnish(data: Path) -> None:
+    """Puts a copy of the template's database into a data directory that does not exist yet."""
+    await asyncio.to_thread(_copy, data)
+
+
+def _copy(data: Path) -> None:
+    make_data_dir(data)
+    subprocess.run(
+        ["cp", "-a", template(), data / "postgres"], check=True, timeout=60
+    )  # the server's user stays its owner

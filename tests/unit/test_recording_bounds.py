@@ -1,0 +1,35 @@
+"""How much of a recording is listened to, to the tenth of a second."""
+
+from __future__ import annotations
+
+import io
+import math
+import wave
+from array import array
+
+import pytest
+
+from relay.hearing.decoding import RATE, decoded
+
+pytestmark = pytest.mark.heavy
+pytest.importorskip("av", reason="needs the speech engines")
+
+
+def tone(seconds: float) -> bytes:
+    """A WAV file with a tone of that length."""
+    second = array("h", (int(8000 * math.sin(number / 5)) for number in range(RATE)))
+    made = io.BytesIO()
+    with wave.open(made, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes((second * math.ceil(seconds)).tobytes()[: round(seconds * RATE) * 2])
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(("seconds", "cut"), [(59.9, False), (60, False), (60.1, True), (180, True)])
+def test_of_a_recording_the_first_minute_is_taken_and_only_one_that_has_more_is_cut(seconds: float, cut: bool) -> None:
+    found = decoded(tone(seconds), 1)
+    assert found.cut is cut
+    assert len(found.samples) == round(min(seconds, 60) * RATE)
+    assert found.seconds == round(seconds)
