@@ -33,21 +33,23 @@ UNSAID: dict[type[BaseException], str] = {
     TimeoutError: "it did not answer in time",
 }
 # What a server says in which Relay's tables cannot be made, and what somebody has to do there.
-MOVE = "The extension {0} is in another schema than Relay's. Let a superuser run `alter extension {0} set schema extensions` "
+MOVE = (
+    "The extension {0} is in another schema than Relay's. Let a superuser run `alter extension {0} set schema "
+    "extensions` in this database, then try again."
+)
 HINDRANCES = {
     r'permission denied to create extension "(\w+)"': "The database's user may not create the extension {0}. Let a "
     "superuser run `create extension {0} schema extensions` in this database, then try again.",
-    r'extension "(vector)" is not available': "The server does not have the extension {0}. Install pgvector on it (Debian "
-    "and Ubuntu: postgresql-18-pgvector, with its version's number), then try again.",
+    r'extension "(vector)" is not available': "The server does not have the extension {0}. Install pgvector on it "
+    "(Debian and Ubuntu: postgresql-18-pgvector, with its version's number), then try again.",
     r'extension "(\w+)" is not available': "The server does not have the extension {0}. Install PostgreSQL's contrib "
     "modules on it (Fedora: postgresql-contrib), then try again.",
-    r'type "extensions\.(vector)" does not exist': MOVE + "in this database, then try again.",
-    r'operator class "extensions\.gin_trgm_ops" does not exist': MOVE.replace("{0}", "pg_trgm")
-    + "in this database, then try again.",
+    r'type "extensions\.(vector)" does not exist': MOVE,
+    r'operator class "extensions\.gin_trgm_ops" does not exist': MOVE.replace("{0}", "pg_trgm"),
     r"permission denied for database (.+)": "The database's user may not make Relay's schema. Let the database's owner "
     "run `grant create on database {0} to` that user, then try again.",
-    r"permission denied for schema (relay|extensions|public)": "The database's user may make nothing in the schema {0}. Let "
-    "its owner run `grant usage, create on schema {0} to` that user in this database, then try again.",
+    r"permission denied for schema (relay|extensions|public)": "The database's user may make nothing in the schema "
+    "{0}. Let its owner run `grant usage, create on schema {0} to` that user in this database, then try again.",
 }
 
 

@@ -86,7 +86,9 @@ def test_a_file_of_ones_own_keeps_its_lines_comments_and_order(end: str) -> None
 
 @pytest.mark.parametrize("end", ["", "\n"])
 def test_what_is_added_stays_when_the_line_before_it_changes_too(end: str) -> None:
-    text = filled(f"ANTHROPIC_BASE_URL=http://old{end}", {"TELEGRAM_BOT_TOKEN": "1:a", "ANTHROPIC_BASE_URL": "http://new"})
+    text = filled(
+        f"ANTHROPIC_BASE_URL=http://old{end}", {"TELEGRAM_BOT_TOKEN": "1:a", "ANTHROPIC_BASE_URL": "http://new"}
+    )
     assert text == "ANTHROPIC_BASE_URL=http://new\nTELEGRAM_BOT_TOKEN=1:a\n"
 
 
