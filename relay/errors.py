@@ -58,6 +58,10 @@ class ModelAccountError(ModelError):
     """The model's account cannot be used: the key is wrong, or its credit is used up."""
 
 
+class OutOfCredit(ModelAccountError):
+    """The model's account is out of credit. Its owner can top it up in the console."""
+
+
 class ContextTooLong(ModelError):
     """The conversation is too long for the model."""
 

@@ -21,6 +21,7 @@ Run = Callable[[str], Awaitable[None]]
 LOCK = 7_301_984_221
 BOOTSTRAP = f"""select pg_advisory_xact_lock({LOCK});
 create schema if not exists relay;
+create schema if not exists extensions;
 create table if not exists relay.migration (
     version integer primary key, name text not null, breaking boolean not null,
     applied_at timestamptz not null default now());

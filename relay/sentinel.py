@@ -251,7 +251,7 @@ class Sentinel:
             fresh = {name: one for name, one in self.outcomes.items() if self._judged.get(name) != one.at}
             conditions = [
                 *from_readings(readings, self.budget, self.bot_id),
-                from_silence(self.silence(), self.bot_id),
+                from_silence(0.0 if self.lost_polls() else self.silence(), self.bot_id),  # a refused poll is a word
                 from_lost_polls(self.lost_polls(), self.bot_id),
                 *from_jobs(fresh),
                 *await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine))),

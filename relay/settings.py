@@ -81,8 +81,8 @@ class Settings(BaseSettings):
     voice_echo: Literal["always", "long", "off"] = Field("always", alias="RELAY_VOICE_ECHO")
     text_to_speech: Literal["edge-tts", "piper", "off"] = Field("edge-tts", alias="RELAY_TTS")
     tts_voice: str = Field("", alias="RELAY_TTS_VOICE")
-    tts_rate: str = Field("+0%", alias="RELAY_TTS_RATE", pattern=r"^[+-]\d{1,3}%$")
-    tts_pitch: str = Field("+0Hz", alias="RELAY_TTS_PITCH", pattern=r"^[+-]\d{1,3}Hz$")
+    tts_rate: str = Field("+0%", alias="RELAY_TTS_RATE", pattern=r"^[+-]\d{1,3}%$", examples=["+10%", "-5%"])
+    tts_pitch: str = Field("+0Hz", alias="RELAY_TTS_PITCH", pattern=r"^[+-]\d{1,3}Hz$", examples=["+10Hz", "-5Hz"])
     keep_media: bool = Field(False, alias="RELAY_KEEP_MEDIA")
     max_file: int = Field(20, alias="RELAY_MAX_FILE_MB", ge=1, le=2000)
     max_minutes: int = Field(20, alias="RELAY_MAX_MINUTES", ge=1, le=240)
@@ -271,6 +271,8 @@ def _wanted(field: FieldInfo) -> str:
     if get_origin(field.annotation) is Literal:
         *others, last = [word for word in get_args(field.annotation) if word]
         return f"{', '.join(others)} or {last}"
+    if field.examples:
+        return f"written like {' or '.join(field.examples)}"
     if field.annotation not in (int, float):
         return f"written as {field.default} is"
     kind = "a whole number" if field.annotation is int else "a number"

@@ -35,6 +35,11 @@ ME = Bot(0, "relay")
 """The terminal's own bot: its lanes are its own, so a bot that runs beside it leaves them alone."""
 INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
 LAST_SECONDS = 5.0
+"""How long leaving waits for judging, which may have a whole import before it."""
+WRITING_SECONDS = 20.0
+"""How long it waits for summaries and titles; one that is cut off is written the next time, or by the bot."""
+AT_ONCE_SECONDS = 0.5
+WRITING = "One moment, what was said here is being summed up. Ctrl-C leaves at once; then that is done another time."
 PRESS = "Which button? A number, or an empty line to end: "
 
 
@@ -247,21 +252,27 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
             yield Desk(owner, terminal, worker, relay.store, embedder)
         finally:
             await worker.close(1)
-            await asyncio.gather(*jobs, return_exceptions=True)
-            await cut_short(judging)
+            await cut_short(jobs, WRITING_SECONDS, WRITING)
+            await cut_short(judging, LAST_SECONDS)
             if fresh:
                 fresh.cancel()
                 await asyncio.gather(fresh, return_exceptions=True)
             await model.close()
 
 
-async def cut_short(judging: Collection[asyncio.Task[Any]]) -> None:
-    """Ends judging, which may have a whole import before it: what was just said gets a moment, the rest waits on."""
-    if judging:
-        _, left = await asyncio.wait(judging, timeout=LAST_SECONDS)
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+async def cut_short(work: Collection[asyncio.Task[Any]], seconds: float, line: str = "") -> None:
+    """Ends work that goes on beside the conversation: it gets so many seconds, and waits on then. `line`: what is
+    printed when that is not done at once."""
+    tasks = list(work)
+    for limit, said in ((AT_ONCE_SECONDS, line), (seconds, "")):
+        if tasks:
+            _, left = await asyncio.wait(tasks, timeout=limit)
+            tasks = list(left)
+        if tasks and said:
+            print(said, flush=True)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def once(settings: Settings, text: str, sure: bool = False) -> None:

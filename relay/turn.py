@@ -176,8 +176,12 @@ async def say(
 ) -> tuple[Reply, Prompt]:
     """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long. `media`: the files
     that are shown as they are."""
+    tried: list[dict[str, Any]] = []
     for share in SHARES:
         prompt = build_prompt(incoming, context, recalled, engine.zone, share, media, engine.memory_tokens)
+        if prompt.messages == tried:
+            continue  # as long as the one that was too long
+        tried = prompt.messages
         tools = offered(engine, incoming, prompt.tainted)
 
         def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
@@ -185,11 +189,8 @@ async def say(
             messages = [*prompt.messages, *cached_steps(steps)]
             return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
 
-        try:
+        with suppress(ContextTooLong):
             return await converse(engine.model, request, prompt, tools, sink, stop, tally), prompt
-        except ContextTooLong:
-            if share == SHARES[-1]:
-                raise
     raise ContextTooLong()
 
 

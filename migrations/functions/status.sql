@@ -4,7 +4,7 @@ create or replace function public.relay_status(p_space jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
         'waiting', (select count(*) from inbox where status = 'pending'),
-        'running', (select count(*) from turn where status in ('working', 'answered')),
+        'running', (select count(*) from turn where kind = 'message' and status in ('working', 'answered')),
         'set_aside', (select count(*) from turn where status = 'failed' and done_at > now() - interval '1 day'),
         'summaries_due', (select count(*) from summary_due where status = 'due'),
         'soul', (select version from soul where active),

@@ -12,7 +12,7 @@ from relay.bot.render import message_parts
 from relay.bot.said import name_of
 from relay.bot.updates import body_of
 from relay.claims import Claimed
-from relay.hearing.installed import how
+from relay.hearing.installed import HOW
 from relay.verbs.people import deciding, who
 from relay.verbs.registry import House, literal, short
 from relay.verbs.session import hello
@@ -109,7 +109,7 @@ def owner_greeting(house: House, name: str) -> str:
     if house.hears:
         works.append(f"voice notes: I hear them ({literal(house.hears)})")
     else:
-        off.append(f"voice notes: {how()}")
+        off.append(f"voice notes: {HOW}")
     if house.speaks:
         works.append(f"my voice: I answer a voice note with one ({literal(house.speaks)}); /voice changes that")
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from relay.checks.finding import Finding, ok, skipped, warning
 from relay.checks.machine import short
-from relay.hearing.installed import chosen, how, version_of
+from relay.hearing.installed import HOW, chosen, version_of
 from relay.settings import Settings
 
 NAME = "speech"
@@ -20,9 +20,9 @@ def hearing(given: Settings) -> Finding:
     if setting == "off":
         return skipped(NAME, "voice notes are switched off (RELAY_STT)")
     if engine is None and setting == "auto":
-        return skipped(NAME, f"voice notes are not heard; {how()}")
+        return skipped(NAME, f"voice notes are not heard; {HOW}")
     if engine is None:
-        return warning(NAME, f"RELAY_STT is {setting}, which is not installed", f"{how(setting)}.")
+        return warning(NAME, f"RELAY_STT is {setting}, which is not installed", f"{HOW}.")
     place = Path(given.whisper_model).expanduser()
     if given.whisper_model.startswith(("/", ".", "~")) and not _is_model(engine, place):
         fix = "For faster-whisper it is a folder with a model.bin, for openai-whisper a .pt file: RELAY_WHISPER_MODEL."

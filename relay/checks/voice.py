@@ -13,7 +13,7 @@ from relay.settings import Settings
 NAMES = ("voice",)
 NEEDS = ("RELAY_TTS", "RELAY_TTS_VOICE", "RELAY_TTS_RATE", "RELAY_TTS_PITCH")
 SECONDS = 90.0
-OFFLINE = "Answers come as text meanwhile. `relay[voice-offline]` speaks without the network."
+OFFLINE = "Answers come as text meanwhile. Piper speaks without the network (README: Voice notes)."
 
 
 async def voice(settings: Settings) -> list[Finding]:

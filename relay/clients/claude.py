@@ -17,6 +17,7 @@ from relay.errors import (
     ModelError,
     ModelThrottled,
     ModelUnavailable,
+    OutOfCredit,
     StreamCut,
 )
 from relay.memory.redact import redact
@@ -175,7 +176,7 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
     if error.status_code >= 500 or error.status_code in (408, 409):
         return ModelUnavailable("The model's server has a problem right now.")
     if error.status_code == 402 or kind == "billing_error" or "credit balance" in message:
-        return ModelAccountError("The model's account is out of credit. Its owner can top it up in the console.")
+        return OutOfCredit()
     if error.status_code in (401, 403):
         return ModelAccountError("The model's server does not accept the key. Check ANTHROPIC_API_KEY.")
     if error.status_code == 413 or "prompt is too long" in message or ("context" in message and "exceed" in message):

@@ -12,7 +12,7 @@ import structlog
 from relay.clients.listener import Listener
 from relay.clients.model_process import Ended, NotLoaded
 from relay.errors import MediaRefused
-from relay.hearing.installed import chosen, deaf
+from relay.hearing.installed import DEAF, chosen
 from relay.models import Heard
 
 log = structlog.get_logger()
@@ -101,7 +101,7 @@ class WhisperEars:
     def _engine(self) -> str:
         if (engine := chosen(self._setting)) is not None:
             return engine
-        raise MediaRefused(OFF if self._setting == "off" else deaf(self._setting))
+        raise MediaRefused(OFF if self._setting == "off" else DEAF)
 
     async def _heard_in_two_tries(self, engine: str, recording: bytes) -> Heard:
         for _ in range(2):

@@ -9,7 +9,7 @@ from relay.errors import MediaRefused, VoiceUnavailable
 from relay.models import Sound
 from relay.ports import Opener
 
-NOT_INSTALLED = "Piper is not installed: pip install 'relay[voice-offline]' brings it."
+NOT_INSTALLED = "Piper is not installed: `uv pip install piper-tts av` in Relay's folder brings it."
 NO_FILE = "Piper has no voice: set RELAY_TTS_VOICE to the path of its .onnx file, with the .onnx.json beside it."
 FAILED = "Piper could not say it."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -34,6 +35,29 @@ ABSENCES = {
     "Connection refused": "nothing answers at that host and port",
     "No such file": "nothing answers at that socket",
     "timeout": "it does not answer in time",
+}
+UNSAID: dict[type[BaseException], str] = {
+    PoolTimeout: "no connection came about in time",
+    TimeoutError: "it did not answer in time",
+}
+# What a server says in which Relay's tables cannot be made, and what somebody has to do there.
+MOVE = (
+    "The extension {0} is in another schema than Relay's. Let a superuser run `alter extension {0} set schema "
+    "extensions` in this database, then try again."
+)
+HINDRANCES = {
+    r'permission denied to create extension "(\w+)"': "The database's user may not create the extension {0}. Let a "
+    "superuser run `create extension {0} schema extensions` in this database, then try again.",
+    r'extension "(vector)" is not available': "The server does not have the extension {0}. Install pgvector on it "
+    "(Debian and Ubuntu: postgresql-18-pgvector, with its version's number), then try again.",
+    r'extension "(\w+)" is not available': "The server does not have the extension {0}. Install PostgreSQL's contrib "
+    "modules on it (Fedora: postgresql-contrib), then try again.",
+    r'type "extensions\.(vector)" does not exist': MOVE,
+    r'operator class "extensions\.gin_trgm_ops" does not exist': MOVE.replace("{0}", "pg_trgm"),
+    r"permission denied for database (.+)": "The database's user may not make Relay's schema. Let the database's owner "
+    "run `grant create on database {0} to` that user, then try again.",
+    r"permission denied for schema (relay|extensions|public)": "The database's user may make nothing in the schema "
+    "{0}. Let its owner run `grant usage, create on schema {0} to` that user in this database, then try again.",
 }
 
 NUMBERS = range(-(2**63), 2**63)
@@ -99,12 +123,13 @@ class Postgres:
             await connection.close()
 
     async def run(self, script: str) -> None:
-        """Executes a script in a transaction of its own (for migrations)."""
+        """Executes a script in a transaction of its own (for migrations). Raises `DatabaseError` with
+        what has to be done in the database first."""
         try:
             async with await psycopg.AsyncConnection.connect(self._url, connect_timeout=5) as connection:
                 await connection.execute(script.encode())
         except psycopg.Error as error:
-            raise _translate(error) from None
+            raise _hindered(error) or _translate(error) from None
 
     async def vacuum(self) -> None:
         """See `ports.Vacuums`; of the tables that are its role's own."""
@@ -159,10 +184,20 @@ def _not_connected(error: Exception) -> DatabaseError:
     return _translate(error)
 
 
+def _hindered(error: psycopg.Error) -> DatabaseError | None:
+    """What somebody has to do in the database before Relay's tables can be made; None when it is something else."""
+    said = error.diag.message_primary or ""
+    for pattern, sentence in HINDRANCES.items():
+        if found := re.match(pattern, said):
+            return DatabaseError(sentence.format(*found.groups()))
+    return None
+
+
 def _translate(error: Exception) -> DatabaseError:
     state = getattr(error, "sqlstate", None) or ""
     diagnostics = getattr(error, "diag", None)
-    message = (diagnostics.message_primary if diagnostics else None) or type(error).__name__
+    message = (diagnostics.message_primary if diagnostics else None) or UNSAID.get(type(error), "")
+    message = message or type(error).__name__
     if state == "RL001":
         return TurnLost()
     if state == "RL002":

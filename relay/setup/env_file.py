@@ -64,7 +64,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
             replaced = old.strip() in suggested
             pieces[commented[-1]] = f"{_lead(old) if replaced else _ended(old)}{line}\n"
         elif value:
-            pieces.append(f"{line}\n" if not pieces else f"{_ended(pieces.pop())}{line}\n")
+            pieces[-1:] = [*(_ended(piece) for piece in pieces[-1:]), f"{line}\n"]
     return "".join(pieces)
 
 

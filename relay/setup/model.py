@@ -71,6 +71,8 @@ def _asked(sheet: Sheet, kept: bool) -> Sheet | None:
         say(f"The server at {shown(address)}.")
         return _on_server(sheet, address, hidden(NO_KEY))
     models = {MODEL: "", SMALL_MODEL: ""} if elsewhere(sheet) else {}
+    if elsewhere(sheet):
+        say(f"A key alone is one for Anthropic, at {DEFAULTS[SERVER]}.")
     return tried(sheet, {KEY: answer, SERVER: "", **models}, DOING, check)
 
 

@@ -110,6 +110,7 @@ async def test_from_nothing_to_a_conversation(
     model.fault("credit")
     await person.answers((KEY_OF_SERVER, KEY), (MODEL, ""))
     await person.sees("out of credit")
+    await person.answers(("Keep it all the same? [y/N] ", ""))
     await person.answers((KEY_OF_SERVER, KEY), (MODEL, ""))
     await person.sees("claude-sonnet-5-5 can be used.")
     await person.answers((CITY, "Europe/Berln"))

@@ -297,3 +297,49 @@ async def test_every_function_in_sql_uses_what_there_is(opened: Opened) -> None:
     assert len(found) > 100
     for (definition,) in found:
         await opened.sql(definition)  # a migration defines them without a look at their bodies
+
+
+@pytest.mark.parametrize(
+    ("before", "says", "after"),
+    [
+        ("", "superuser run `create extension vector schema extensions`", "create extension vector schema extensions"),
+        (
+            "create extension vector",
+            "superuser run `alter extension vector set schema extensions`",
+            "alter extension vector set schema extensions",
+        ),
+        (
+            "create extension pg_trgm; create extension vector",
+            "`alter extension pg_trgm set schema extensions`",
+            "alter extension pg_trgm set schema extensions; alter extension vector set schema extensions",
+        ),
+    ],
+)
+async def test_what_a_superuser_has_to_do_first_is_said_and_is_enough(
+    server: Server, before: str, says: str, after: str
+) -> None:
+    """A server of one's own, where the database's owner is no superuser."""
+    name = "relay_test_by_hand"
+    server.command(f"create database {name} owner relay")
+    try:
+        server.command(before or "select 1", name)
+        async with client(server, name) as opened:
+            with pytest.raises(DatabaseError, match=says):
+                await migrate.migrate(opened, opened.run)
+            server.command(after, name)
+            assert await migrate.migrate(opened, opened.run)
+    finally:
+        server.drop(name)
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("create extension nothere", "does not have the extension nothere"),
+        ("create schema relay", "user may not make Relay's schema.*`grant create on database postgres to`"),
+    ],
+)
+async def test_a_server_that_cannot_take_the_tables_is_told_apart(server: Server, script: str, says: str) -> None:
+    async with client(server, "postgres") as opened:
+        with pytest.raises(DatabaseError, match=says):
+            await opened.run(script)

@@ -325,6 +325,7 @@ async def test_status_counts_ones_own(house: House, store: Store) -> None:
     await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
     await house.exchange(BEN, "hello")
     await house.say(message(BEN, "waiting"), limit=0)
+    await house.say(message(ADA, "/status"), limit=0)  # which is not what it counts
     status = await store.status(private(ADA))
     assert {key: status[key] for key in ("memories", "threads", "exchanges", "waiting", "running", "soul")} == {
         "memories": 1, "threads": 1, "exchanges": 1, "waiting": 1, "running": 0, "soul": 1,

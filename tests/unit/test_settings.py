@@ -106,6 +106,8 @@ def test_a_malformed_setting_is_named_in_one_sentence(monkeypatch: pytest.Monkey
         ("RELAY_DAILY_BUDGET_USD", "$5", "must be a number, 0 or more."),
         ("RELAY_DAILY_BUDGET_USD", "inf", "must be a number, 0 or more."),
         ("RELAY_DAILY_BUDGET_USD_PER_USER", "nan", "must be a number, 0 or more."),
+        ("RELAY_TTS_RATE", "fast", "must be written like +10% or -5%."),
+        ("RELAY_TTS_PITCH", "5", "must be written like +10Hz or -5Hz."),
         ("RELAY_LOG_LEVEL", "loud", "must be DEBUG, INFO, WARNING or ERROR."),
         ("RELAY_LOG_FORMAT", "xml", "must be console or json."),
         ("RELAY_TTS_RATE", "fast", "must be written as +0% is."),

@@ -8,6 +8,8 @@ import pytest
 
 from relay import terminal
 from relay.bot.format import format_preview, format_reply
+from relay.models import ModelRequest
+from relay.testing import OfflineModel
 from tests.standins.anthropic.directives import long_text
 
 TABLE = (
@@ -43,8 +45,10 @@ async def test_that_the_model_keeps_silent_is_printed_besides(capsys: pytest.Cap
     assert capsys.readouterr().out == "One.\n\n⏳ The model is very busy right now.\nTwo.\n\nTwo!\n\nThree.\n"
 
 
-async def test_leaving_waits_a_moment_for_judging_and_then_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "LAST_SECONDS", 0.1)
+async def test_leaving_waits_a_moment_for_what_goes_on_says_so_and_then_ends_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(terminal, "AT_ONCE_SECONDS", 0.05)
     done: list[int] = []
 
     async def judging(seconds: float) -> int:
@@ -53,7 +57,15 @@ async def test_leaving_waits_a_moment_for_judging_and_then_ends_it(monkeypatch: 
         return 1
 
     soon, never = asyncio.create_task(judging(0.01)), asyncio.create_task(judging(3600))
-    await terminal.cut_short({soon, never})
+    await terminal.cut_short({soon, never}, 0.1, "One moment.")
     assert done == [1]
     assert never.cancelled()
-    await terminal.cut_short(set())
+    assert capsys.readouterr().out == "One moment.\n"
+    await terminal.cut_short({asyncio.create_task(judging(0))}, 5, "One moment.")
+    await terminal.cut_short(set(), 5, "One moment.")
+    assert capsys.readouterr().out == "", "what is done at once needs no words"
+
+
+async def test_what_the_stand_in_says_costs_nothing() -> None:
+    request = ModelRequest("claude", [], [{"role": "user", "content": [{"type": "text", "text": "hello"}]}], 100)
+    assert (await OfflineModel().reply(request, lambda _: None)).usage == {}

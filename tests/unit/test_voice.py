@@ -125,7 +125,7 @@ async def test_piper_without_its_voice_says_what_is_missing(monkeypatch: pytest.
     with pytest.raises(VoiceUnavailable, match="RELAY_TTS_VOICE"):
         await Piper("/nowhere/a.onnx", Opener()).speak("Hello.")
     monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: None)
-    with pytest.raises(VoiceUnavailable, match="voice-offline"):
+    with pytest.raises(VoiceUnavailable, match="uv pip install piper-tts av"):
         await Piper("/nowhere/a.onnx", Opener()).speak("Hello.")
 
 
@@ -141,7 +141,7 @@ async def test_the_doctor_tries_the_voice(monkeypatch: pytest.MonkeyPatch) -> No
         speech.mode = "refuses"
         (failing,) = await check(given())
         assert (failing.state, "cannot be reached" in failing.said) == ("warning", True)
-        assert "voice-offline" in failing.fix
+        assert "Piper speaks without" in failing.fix
 
 
 # How it is sent
