@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import indent
 
 from tests.chaos.record import Asked, Place, Record, Shown
 
@@ -30,7 +31,7 @@ class Verdict:
         lines += [f"  window: {window}" for window in self.windows]
         for promise, trouble in self.broken.items():
             lines.append(f"{'BROKEN' if trouble else 'kept  '}  {promise}" + (f": {len(trouble)}" if trouble else ""))
-            lines += [f"  {line}" for line in trouble[:20]]
+            lines += [indent(line, "  ") for line in trouble[:20]]
         return lines
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +137,20 @@ def files_left(folder: Path) -> list[str]:
 
 
 def surprises(logs: list[Path]) -> list[str]:
-    """The lines of logs that are never to be there."""
-    lines = [line for log in logs for line in log.read_text("utf-8", "replace").splitlines()]
-    return [line[:2000] for line in lines if SURPRISE.search(line)]
+    """What is never to be in a log: each with all that was logged of it, the error's own words last."""
+    return [surprise for log in logs for surprise in _surprises(log.read_text("utf-8", "replace").splitlines())]
+
+
+def _surprises(lines: list[str]) -> Iterator[str]:
+    for place, line in enumerate(lines):
+        if not SURPRISE.search(line):
+            continue
+        try:
+            logged = json.loads(line)
+            yield f"{logged.pop('exception', '')}\n{json.dumps(logged)}".strip()
+        except ValueError:  # of a program that logs no JSON, or cut off by a kill: up to the next line that is one
+            after = itertools.takewhile(lambda one: not one.startswith("{"), lines[place + 1 :])
+            yield "\n".join([line, *(one for one in after if not SURPRISE.search(one))])
 
 
 def read(crowd: Crowd, connection: Rows, killed_at: list[float]) -> Record:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.chaos.answers import KEPT, WORD, heard, made_up, whole_answer
 from tests.chaos.checker import Verdict, verdict
+from tests.chaos.reading import surprises
 from tests.chaos.record import Asked, Count, Kept, Record, Shown
 
 HERE, THERE = (7, 0), (-100, 3)
@@ -125,3 +128,14 @@ def test_what_is_kept_of_two_questions_is_not_alike() -> None:
     made = [made_up(number) for number in range(3000)]
     assert len(set(made)) == len(made)
     assert all(len(one) <= 200 for one in made)
+
+
+def test_a_logged_error_is_told_whole(tmp_path: Path) -> None:
+    trace = "Traceback (most recent call last):\n" + '  File "x.py", line 1, in x\n' * 200 + "KeyError: 'the cause'"
+    entry = {"event": "turn failed", "turn": 7, "exception": trace}
+    crash = ["Traceback (most recent call last):", '  File "y.py", line 2', "SystemError: no more"]
+    lines = [json.dumps({"event": "begun"}), json.dumps(entry), *crash, json.dumps({"event": "ended"})]
+    (tmp_path / "relay.log").write_text("\n".join(lines))
+    first, second = surprises([tmp_path / "relay.log"])
+    assert first == f'{trace}\n{{"event": "turn failed", "turn": 7}}'
+    assert second == "\n".join(crash)
