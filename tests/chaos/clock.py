@@ -43,11 +43,10 @@ class Clock:
         os.environ |= {"LD_PRELOAD": str(library), "CHAOS_CLOCK": str(self._file)}
         importlib.import_module("tests.chaos.site.sitecustomize")
 
-    def environment(self) -> dict[str, str]:
-        """What a Relay needs to hand the clock on to its database."""
-        if not self.moves:
-            return {}
-        return {"PYTHONPATH": os.pathsep.join([str(SITE), os.environ.get("PYTHONPATH", "")])}
+    @property
+    def paths(self) -> list[str]:
+        """What a Relay needs on its Python path to hand the clock on to its database."""
+        return [str(SITE)] if self.moves else []
 
     def jump(self, seconds: float) -> None:
         """From now on it is so many seconds off its own time."""

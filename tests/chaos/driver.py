@@ -29,6 +29,8 @@ from tests.chaos.trouble import Trouble
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 
+EARS = Path(__file__).parent / "ears"
+"""What takes the place of a speech engine."""
 DRAIN_SECONDS = 240.0
 """How long after the last trouble everything may take to be answered."""
 GONE_LOOKS = 75
@@ -91,7 +93,9 @@ async def stage(plan: Plan) -> AsyncIterator[Stage]:
             model.rule(None, answers.answer)
             url = {"DATABASE_URL": await shared.start()} if shared else {}
             everybody = {"RELAY_USERS": ",".join(map(str, PEOPLE)), "RELAY_MODEL_TIMEOUT": "5"}
-            settings = everybody | {"TMPDIR": str(folder / "tmp")} | url | clock.environment()
+            ears = {"RELAY_STT": "faster-whisper", "RELAY_WHISPER_MODEL": str(EARS)}
+            paths = [str(EARS), *clock.paths, os.environ.get("PYTHONPATH", "")]
+            settings = everybody | ears | url | {"TMPDIR": str(folder / "tmp"), "PYTHONPATH": os.pathsep.join(paths)}
             processes = [
                 RelayProcess(
                     environment(tg, model, disk.path / f"data-{number}", **settings), folder / f"relay-{number}.log"
@@ -130,6 +134,7 @@ async def run(plan: Plan) -> Outcome:
             f"{len(here.tg.log)} requests at Telegram, {here.model.counts['requests']} at the model; "
             f"{len(record.shown)} messages of the bot, {len(record.kept)} memories"
         )
+        notes.append("beside questions: " + ", ".join(f"{what} {n}" for what, n in sorted(crowd.acts.did.items())))
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
         await ended(here, record, notes)

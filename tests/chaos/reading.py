@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from tests.chaos.answers import KEPT, WORD
+from tests.chaos.acts import REPLIES
 from tests.chaos.crowd import Crowd
 from tests.chaos.record import Count, Kept, Record, Shown
 
@@ -82,17 +82,17 @@ def read_shown(crowd: Crowd, connection: Rows, killed_at: list[float]) -> list[S
     }
     shown = []
     for place, _ in crowd.places:
-        for message in crowd.said(place):
+        for message in crowd.acts.said(place):
             send = sends.get((place[0], message.message_id))
             unheard = ""
             if send is not None and send.fault in ("lost", "late", "timeout"):
                 unheard = f"the response to sendMessage was {send.fault}"
             elif send is not None and any(0 <= at - send.at < UNHEARD_SECONDS for at in killed_at):
                 unheard = "a kill before the response was stored"
-            answers = tuple(int(number) for number in WORD.findall(message.text))
-            kept = tuple(int(number) for number in KEPT.findall(message.text))
+            answers, kept = crowd.acts.answers(message), crowd.acts.kept(message)
             known = (place[0], message.message_id) in posted
-            shown.append(Shown(place, message.message_id, answers, kept, known, unheard))
+            command = next((name for name, reply in REPLIES.items() if reply.match(message.text)), "")
+            shown.append(Shown(place, message.message_id, answers, kept, known, unheard, command))
     return shown
 
 
@@ -110,17 +110,19 @@ def read_counts(connection: Rows, crowd: Crowd) -> list[Count]:
     counts = [
         Count(what, _number(connection, found), _number(connection, wanted)) for what, (found, wanted) in COUNTS.items()
     ]
-    numbers = [update_id for update_id, update in crowd.tg.queue.known.items() if _asks(update)]
+    said = {(message.chat_id, message.message_id) for message in crowd.acts.messages}
+    numbers = [update_id for update_id, update in crowd.tg.queue.known.items() if _message(update) in said]
     done = "select count(*) from relay.inbox where status = 'done' and update_id = any (%s)"
     stored = connection.execute(done, [numbers]).fetchone()
     assert stored is not None
-    counts.append(Count("updates with a question, each stored and done once", int(stored[0]), len(numbers)))
-    counts.append(Count("questions that Telegram handed out", len(numbers), len(crowd.asked)))
+    counts.append(Count("messages of people, each stored and done once", int(stored[0]), len(numbers)))
+    counts.append(Count("messages of people that Telegram handed out", len(numbers), len(said)))
     return counts
 
 
-def _asks(update: dict[str, Any]) -> bool:
-    return bool(WORD.search(str(update.get("message", {}).get("text", ""))))
+def _message(update: dict[str, Any]) -> tuple[int, int]:
+    message = update.get("message") or {"chat": {}}
+    return message["chat"].get("id", 0), message.get("message_id", 0)
 
 
 def read_left(connection: Rows) -> list[str]:
@@ -155,9 +157,10 @@ def _surprises(lines: list[str]) -> Iterator[str]:
 
 def read(crowd: Crowd, connection: Rows, killed_at: list[float]) -> Record:
     """The record, but for what is left when everything has ended."""
+    acts = crowd.acts
     return Record(
-        list(crowd.asked), read_shown(crowd, connection, killed_at), read_kept(connection),
-        read_counts(connection, crowd),
+        list(acts.asked), read_shown(crowd, connection, killed_at), dict(acts.commands), acts.edited, acts.undone,
+        read_kept(connection), read_counts(connection, crowd),
     )  # fmt: skip
 
 
