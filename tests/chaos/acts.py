@@ -182,7 +182,7 @@ class Acts:
         """Whether something shows before somebody's patience is at its end (None: it never is)."""
         try:
             async with asyncio.timeout(most):
-                while not what():
+                while not what():  # noqa: ASYNC110 — what is seen is many things
                     await asyncio.sleep(0.2)
         except TimeoutError:
             return False

@@ -34,20 +34,25 @@ LEFT = {
     "leases of the stopped": "select count(*) from relay.duty where lease_owner is not null",
     "leases of turns": "select count(*) from relay.turn where lease_owner is not null",
 }
+STANDING = """create or replace temporary view standing as
+    select t.thread_id from relay.turn t join relay.message m on m.id = t.assistant_message_id
+    where t.status = 'done' and m.status <> 'replaced'"""
+"""The turns whose answers no later ones have taken the place of."""
 COUNTS = {
-    "exchanges of all threads": (
-        "select sum(exchange_count) from relay.thread",
-        "select count(*) from relay.turn where status = 'done' and assistant_message_id is not null",
-    ),
+    "exchanges of all threads": ("select sum(exchange_count) from relay.thread", "select count(*) from standing"),
     "threads whose exchanges are not those of their turns": (
-        """select count(*) from relay.thread t where exchange_count <> (
-            select count(*) from relay.turn where thread_id = t.id and status = 'done'
-                and assistant_message_id is not null)""",
+        """select count(*) from relay.thread t
+            where exchange_count <> (select count(*) from standing where thread_id = t.id)""",
         "select 0",
     ),
-    "summaries owed, one after every fifth exchange": (
+    "summaries owed, one after every fifth exchange and one at a session's end": (
         "select count(*) from relay.summary_due",
-        "select sum(exchange_count / 5) from relay.thread",
+        """select sum(exchange_count / 5) + (
+                select count(*) from relay.session s where ended_at is not null and 0 < (
+                    select count(*) from relay.message where thread_id = s.thread_id and role = 'assistant'
+                        and status <> 'replaced' and id <= (select max(id) from relay.message where session_id = s.id)
+                ) % 5)
+            from relay.thread""",
     ),
     "summaries made, one for each that was owed": (
         "select count(*) from relay.summary",
@@ -59,10 +64,12 @@ COUNTS = {
     ),
     "answers kept, one a turn": (
         "select count(*) from relay.message where role = 'assistant' and status <> 'replaced'",
-        "select count(*) from relay.turn where assistant_message_id is not null",
+        "select count(*) from standing",
     ),
     "Telegram messages behind two parts": (
-        """select count(*) from (select from relay.delivery where telegram_message_id is not null
+        """select count(*) from (
+            select from relay.delivery d where telegram_message_id is not null and not exists (
+                select from relay.turn n where n.replaces_turn_id = d.turn_id and n.assistant_message_id is not null)
             group by chat_id, telegram_message_id having count(*) > 1) twice""",
         "select 0",
     ),
@@ -107,6 +114,7 @@ def read_kept(connection: Rows) -> list[Kept]:
 
 def read_counts(connection: Rows, crowd: Crowd) -> list[Count]:
     """What the database counts, held against what it holds and what Telegram handed out."""
+    connection.execute(STANDING)
     counts = [
         Count(what, _number(connection, found), _number(connection, wanted)) for what, (found, wanted) in COUNTS.items()
     ]
