@@ -23,9 +23,9 @@ class Clock:
     (libfaketime would do, but its absolute sleeps fail on Python 3.11 when monotonic time is left alone.)
     """
 
-    def __init__(self, folder: Path, seconds: float) -> None:
+    def __init__(self, folder: Path, seconds: float, moves: bool = True) -> None:
         """Without a C compiler it cannot move. In the middle of the next `seconds` summer time begins."""
-        compiler = shutil.which("cc") if os.name == "posix" else None
+        compiler = shutil.which("cc") if moves and os.name == "posix" else None
         self.moves = compiler is not None
         self.ahead = 0.0
         """Seconds that it is ahead of ours, jumps apart."""
