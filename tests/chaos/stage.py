@@ -97,6 +97,8 @@ async def storage(plan: Plan, disk: Disk, project: SupabaseProject | None) -> tu
     """The database, and the settings that name it."""
     if project is not None:
         await to_thread(project.migrate)
+        for statement in ("alter system reset synchronous_commit", "select pg_reload_conf()"):
+            await to_thread(project.database.execute, "postgres", statement)  # it will be killed
         own = EmbeddedPostgres(project.folder / "data")
         await own.start()
         return Server(project.folder / "data", own, project.database.url("project", "postgres")), named(project)
