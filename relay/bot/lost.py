@@ -20,8 +20,10 @@ from relay.ports import Messenger
 log = structlog.get_logger()
 
 Json = dict[str, Any]
+SPAN = 2_000
+"""How many message ids above the floor a lost part is looked for in; known ones cost nothing."""
 RANGE = 100
-"""How many message ids above the floor a lost part is looked for in."""
+"""How many ids are looked at."""
 BEYOND = 24
 """How many ids above the highest known one: others may have been sent at the same time and not been recorded."""
 PROBE = {"inline_keyboard": [[{"text": "…", "callback_data": "n"}]]}
@@ -65,10 +67,10 @@ class Search:
         near what is known of its own chat.
         """
         chat_id, floor = row["request"]["chat_id"], row["floor_message_id"]
-        known, highest, near = await self._store.known_ids(self._bot_id, chat_id, floor, RANGE)
+        known, highest, near = await self._store.known_ids(self._bot_id, chat_id, floor, SPAN)
         last = max(highest, floor) + BEYOND
-        above = [number for number in range(floor + 1, min(floor + RANGE, last) + 1) if number not in known]
-        return above + near, last <= floor + RANGE
+        above = [number for number in range(floor + 1, min(floor + SPAN, last) + 1) if number not in known]
+        return above[:RANGE] + near, last <= floor + SPAN and len(above) <= RANGE
 
     async def _is_part(self, row: Json, message_id: int) -> bool:
         """Whether a message is the part. Raises when the answer does not tell."""
