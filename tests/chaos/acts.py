@@ -46,6 +46,9 @@ class Acts:
         """The last question of each place, if it was a plain one."""
         self._remembered: dict[str, int] = {}
         self._touched: set[tuple[int, int]] = set()
+        self._unoffered: dict[int, StoredMessage] = {}
+        """The questions that somebody edited and that no new answer was offered to when they looked last, with their
+        answers."""
         self._again: set[Place] = set()
         """Where an answer may still be written again."""
         self._chance = chance
@@ -100,7 +103,7 @@ class Acts:
                 await self._seen(lambda: len(self.replies(place, name)) >= replied, None)
 
     async def reword(self, place: Place, user: User) -> None:
-        """Edits the last question once it is answered, and has it answered again where that is offered."""
+        """Edits the last question once it is answered, waits until that is offered, and has it answered again."""
         answer, said = next(reversed(self.said(place)), None), self._last.pop(place, None)
         if said is None or answer is None or self._waits(place) or self._is_touched(answer):
             return
@@ -111,12 +114,14 @@ class Acts:
         self.edited[number] = old
         self.tg.edit(place[0], said, f"q{number}, {manner(user)}")
         self.did["edit"] += 1
-        if await self._seen(lambda: AGAIN in answer.buttons):
-            self.tg.press(place[0], user, answer, answer.buttons[AGAIN])
-            self.did["answer again"] += 1
-            self._again.add(place)
-            if await self._seen(lambda: str(number) in WORD.findall(answer.text)):
-                self._again.discard(place)
+        self._unoffered[old] = answer
+        await self._seen(lambda: AGAIN in answer.buttons, None)
+        del self._unoffered[old]
+        self.tg.press(place[0], user, answer, answer.buttons[AGAIN])
+        self.did["answer again"] += 1
+        self._again.add(place)
+        if await self._seen(lambda: str(number) in WORD.findall(answer.text)):
+            self._again.discard(place)
 
     async def undo(self, place: Place, user: User) -> None:
         """Takes back what was kept last."""
@@ -151,6 +156,10 @@ class Acts:
     def replies(self, place: Place, command: str) -> list[StoredMessage]:
         """The replies to a command that no number goes with."""
         return [message for message in self.said(place) if REPLIES[command].match(message.text)]
+
+    def unoffered(self) -> list[int]:
+        """The questions that were edited, and that are offered no new answer."""
+        return [number for number, answer in self._unoffered.items() if AGAIN not in answer.buttons]
 
     def _learned(self, message: StoredMessage) -> list[int]:
         found = LEARNED.fullmatch(message.text)

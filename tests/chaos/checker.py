@@ -54,6 +54,7 @@ def verdict(record: Record, content: Callable[[int], str]) -> Verdict:
         else:
             doubled.append(f"q{question.number} in {question.place} is answered {len(found)} times")
     strays = [f"q{number} is answered in {place}, where nobody asked it" for place, number in shown]
+    lost += [f"q{number} was edited, and is offered no new answer" for number in record.unoffered]
     for (place, command), given in record.commands.items():
         replies = [message for message in record.shown if (message.place, message.command) == (place, command)]
         if len(replies) < given:

@@ -64,6 +64,8 @@ class Record:
     """How often each of the commands that no number goes with was given in a place."""
     edited: dict[int, int] = field(default_factory=dict)
     """The numbers that came of others when their messages were edited, with those."""
+    unoffered: list[int] = field(default_factory=list)
+    """The questions that were edited last of all in their place, and that are offered no new answer."""
     undone: set[int] = field(default_factory=set)
     """The numbers of what was kept and taken back by somebody."""
     kept: list[Kept] = field(default_factory=list)

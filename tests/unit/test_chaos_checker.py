@@ -116,6 +116,12 @@ def test_a_command_without_a_reply_or_with_two() -> None:
     assert judged(one).windows == ["/status in (7, 0): a kill"]
 
 
+def test_an_edit_that_nothing_comes_of() -> None:
+    one = record()
+    one.unoffered = [5]
+    assert broken(one) == ["nothing is lost"]
+
+
 def test_commands_need_not_wait_for_their_turn() -> None:
     one = record()
     one.asked[0] = replace(one.asked[0], ordered=False)
