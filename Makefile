@@ -53,7 +53,7 @@ bench: ## measure speed and memory
 	@sh scripts/setup dev
 	@$(BIN)/python -m tests.benchmarks $(ARGS)
 
-chaos: ## kill and break everything for ten minutes, and check every promise (ARGS="--minutes 5 --processes 3")
+chaos: ## kill and break everything for ten minutes, and check every promise (ARGS="--processes 3 --webhook --supabase")
 	@sh scripts/setup dev
 	@$(BIN)/python -m tests.chaos $(ARGS)
 

@@ -20,11 +20,12 @@ from relay.ports import Messenger
 log = structlog.get_logger()
 
 Json = dict[str, Any]
+SPAN = 2_000
+"""How many message ids above the floor a lost part is looked for in; known ones cost nothing."""
 RANGE = 100
-"""How many message ids above the floor a lost part is looked for in."""
+"""How many ids are looked at."""
 BEYOND = 24
 """How many ids above the highest known one: others may have been sent at the same time and not been recorded."""
-PROBE = {"inline_keyboard": [[{"text": "…", "callback_data": "n"}]]}
 NOT_OURS = ("not found", "can't be edited", "message_id_invalid", "message_author_required")
 """How Telegram says that there is no message of ours at an id."""
 
@@ -65,34 +66,40 @@ class Search:
         near what is known of its own chat.
         """
         chat_id, floor = row["request"]["chat_id"], row["floor_message_id"]
-        known, highest, near = await self._store.known_ids(self._bot_id, chat_id, floor, RANGE)
+        known, highest, near = await self._store.known_ids(self._bot_id, chat_id, floor, SPAN)
         last = max(highest, floor) + BEYOND
-        above = [number for number in range(floor + 1, min(floor + RANGE, last) + 1) if number not in known]
-        return above + near, last <= floor + RANGE
+        above = [number for number in range(floor + 1, min(floor + SPAN, last) + 1) if number not in known]
+        return above[:RANGE] + near, last <= floor + SPAN and len(above) <= RANGE
 
     async def _is_part(self, row: Json, message_id: int) -> bool:
         """Whether a message is the part. Raises when the answer does not tell."""
         at = {"chat_id": row["request"]["chat_id"], "message_id": message_id}
         try:
-            found = await self._touched(at)
+            found = await self._touched(at, probe(row["id"]))
         except MessengerRefused as error:
             if not isinstance(error, ChatGone) and any(words in error.reason.lower() for words in NOT_OURS):
                 return False
             raise
         if not isinstance(found, dict):
-            raise MessengerError("an edit was accepted, but it returned no message")
+            raise MessengerError("no edit returned the message")
         if shows(found, row["request"], str(row["sending_text"])):
             return True
         with contextlib.suppress(MessengerRefused):
             await insist(self._messenger, "editMessageReplyMarkup", **at)
         return False
 
-    async def _touched(self, at: Json) -> Any:
-        """What an edit of a message's buttons returns."""
-        try:
-            return await insist(self._messenger, "editMessageReplyMarkup", **at, reply_markup=PROBE)
-        except MessengerRefused as error:
-            if "not modified" not in error.reason.lower():
-                raise
-        # An earlier look was broken off and left its button there.
-        return await insist(self._messenger, "editMessageReplyMarkup", **at)
+    async def _touched(self, at: Json, mark: Json) -> Any:
+        """What an edit of a message's buttons returns. One that changes nothing returns nothing: an earlier look was
+        broken off and left its button there, or another look has just taken away what this one was to."""
+        for given in [{**at, "reply_markup": mark}, at] * 2:
+            try:
+                return await insist(self._messenger, "editMessageReplyMarkup", **given)
+            except MessengerRefused as error:
+                if "not modified" not in error.reason.lower():
+                    raise
+        return None
+
+
+def probe(part: int) -> Json:
+    """The button that a look for a part leaves for a moment, and no other look does. It does nothing."""
+    return {"inline_keyboard": [[{"text": "…", "callback_data": f"n:{part}"}]]}

@@ -12,7 +12,7 @@ DECISIONS = {"u": ("undo", "Undone."), "k": ("keep", "Done."), "x": ("discard", 
 CHANGED_SINCE = "This has changed again since. Undo that first."
 SETTLED = "That is settled already."
 ELSEWHERE = Pressed("Others are here, and this is not for them. /memory changes shows it in our own chat.")
-OURS = ("u:", "c:", "d:", "e:", "k:", "n", "fa")
+OURS = ("u:", "c:", "d:", "e:", "k:", "n", "n:", "fa")
 """How the data of the buttons about changes begin."""
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.chaos.driver import Plan, run
+from tests.chaos.driver import run
+from tests.chaos.stage import Plan
 
 
 @pytest.mark.timeout(240)

@@ -12,6 +12,10 @@ from tests.standins.anthropic.blocks import as_blocks, plain
 
 WORD = re.compile(r"\bq(\d+)\b")
 KEPT = re.compile(r"\bf(\d+)\b")
+TAUGHT = "please"
+"""From a question without this word nothing is kept."""
+ABOUT = re.compile(r"<(context|summary)>.*?</\1>", re.DOTALL)
+"""What stands around a message in a prompt."""
 MOST = 5
 """So many tags of a kind are heeded in one answer."""
 SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
@@ -34,10 +38,10 @@ def remembered(number: int) -> bool:
     return number % 14 == 3
 
 
-def whole_answer(numbers: list[int]) -> str:
+def whole_answer(numbers: list[int], taught: bool = True) -> str:
     """The answer to these questions. Behind "kept" it names those of which it keeps something."""
-    facts = [number for number in numbers if learned(number)][:MOST]
-    learnings = [number for number in numbers if remembered(number)][:MOST]
+    facts = [number for number in numbers if taught and learned(number)][:MOST]
+    learnings = [number for number in numbers if taught and remembered(number)][:MOST]
     text = "Answer: " + " ".join(f"q{number}" for number in numbers)
     if facts or learnings:
         text += ", kept " + " ".join(f"f{number}" for number in facts + learnings)
@@ -48,23 +52,25 @@ def whole_answer(numbers: list[int]) -> str:
     return "\n".join(lines)
 
 
-def heard(messages: list[dict[str, Any]]) -> tuple[list[int], str]:
-    """What was asked last (numbers of the questions), and what of the answer to it was said already."""
+def heard(messages: list[dict[str, Any]]) -> tuple[list[int], bool, str]:
+    """What was asked last (numbers of the questions), whether something may be kept of it, and what of the answer to
+    it was said already."""
     told: list[str] = []
     for message in reversed(messages):
         blocks = as_blocks(message.get("content"))
         if message.get("role") == "assistant":
             told.append(plain(message.get("content")))
         elif not any(block.get("type") == "tool_result" for block in blocks):
-            numbers = [int(number) for number in WORD.findall(plain(message.get("content")))]
+            asked = ABOUT.sub("", plain(message.get("content")))
+            numbers = [int(number) for number in WORD.findall(asked)]
             if numbers:
-                return numbers, "".join(reversed(told))
-    return [], ""
+                return numbers, TAUGHT in asked, "".join(reversed(told))
+    return [], False, ""
 
 
 def answer(request: Recorded) -> Reply:
     """The model's answer, or the rest of it: a stream that was cut is gone on with, a tool's result adds nothing."""
-    numbers, told = heard(request.messages)
-    whole = whole_answer(numbers)
+    numbers, taught, told = heard(request.messages)
+    whole = whole_answer(numbers, taught)
     rest = whole[len(told) :] if whole.startswith(told) else ""
     return Reply(rest or "That is all.", spread=0.4)

@@ -60,9 +60,11 @@ class Keeper:
 class Server:
     """The database of a run: one that the bot starts itself (`own` is None), or one of our own."""
 
-    def __init__(self, data: Path, own: EmbeddedPostgres | None) -> None:
+    def __init__(self, data: Path, own: EmbeddedPostgres | None, url: str = "") -> None:
+        """`url`: where a superuser reaches a database that is not called as Relay's own is."""
         self.data = data
         self.own = own
+        self._url = url
 
     def processes(self) -> list[psutil.Process]:
         """The server, and its children."""
@@ -104,7 +106,7 @@ class Server:
         """A superuser's connection."""
         cluster = Cluster(self.data)
         cluster.prepare()
-        return psycopg.connect(cluster.url("postgres"), autocommit=True, connect_timeout=10)
+        return psycopg.connect(self._url or cluster.url("postgres"), autocommit=True, connect_timeout=10)
 
 
 def alive(folder: Path) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import indent
 
 from tests.chaos.record import Asked, Place, Record, Shown
 
@@ -30,7 +31,7 @@ class Verdict:
         lines += [f"  window: {window}" for window in self.windows]
         for promise, trouble in self.broken.items():
             lines.append(f"{'BROKEN' if trouble else 'kept  '}  {promise}" + (f": {len(trouble)}" if trouble else ""))
-            lines += [f"  {line}" for line in trouble[:20]]
+            lines += [indent(line, "  ") for line in trouble[:20]]
         return lines
 
 
@@ -53,6 +54,15 @@ def verdict(record: Record, content: Callable[[int], str]) -> Verdict:
         else:
             doubled.append(f"q{question.number} in {question.place} is answered {len(found)} times")
     strays = [f"q{number} is answered in {place}, where nobody asked it" for place, number in shown]
+    lost += [f"q{number} was edited, and is offered no new answer" for number in record.unoffered]
+    for (place, command), given in record.commands.items():
+        replies = [message for message in record.shown if (message.place, message.command) == (place, command)]
+        if len(replies) < given:
+            lost.append(f"{command} in {place} has {len(replies)} replies, and was given {given} times")
+        elif reason := excuse(replies, given):
+            told.windows.append(f"{command} in {place}: {reason}")
+        elif len(replies) > given:
+            doubled.append(f"{command} in {place} has {len(replies)} replies, and was given {given} times")
     told.broken = {
         "nothing is lost": lost,
         "nothing is answered twice": doubled,
@@ -70,11 +80,11 @@ def verdict(record: Record, content: Callable[[int], str]) -> Verdict:
     return told
 
 
-def excuse(found: list[Shown]) -> str:
-    """Why a question may have been answered more than once: of all answers but one the bot never heard that they had
-    arrived. Empty when that is not so."""
+def excuse(found: list[Shown], wanted: int = 1) -> str:
+    """Why there may be more answers than wanted: of the others the bot never heard that they had arrived. Empty when
+    that is not so, or there are no more."""
     unheard = [message.unheard for message in found if not message.known and message.unheard]
-    return "; ".join(unheard) if len(unheard) >= len(found) - 1 else ""
+    return "; ".join(unheard) if len(unheard) >= len(found) - wanted > 0 else ""
 
 
 def swapped(asked: list[Asked], shown: list[Shown]) -> list[str]:
@@ -84,7 +94,8 @@ def swapped(asked: list[Asked], shown: list[Shown]) -> list[str]:
         order[message.place] += [number for number in message.answers if number not in order[message.place]]
     wanted: dict[Place, list[int]] = defaultdict(list)
     for question in asked:
-        wanted[question.place].append(question.number)
+        if question.ordered:
+            wanted[question.place].append(question.number)
     broken = []
     for place, numbers in wanted.items():
         answered = [number for number in order[place] if number in set(numbers)]
@@ -98,7 +109,8 @@ def swapped(asked: list[Asked], shown: list[Shown]) -> list[str]:
 def memories(record: Record, content: Callable[[int], str]) -> dict[str, list[str]]:
     """What was kept, held against what the answers say was."""
     owner = {question.number: question.user_id for question in record.asked}
-    promised = {number for message in record.shown for number in message.kept}
+    owner |= {number: owner.get(old, 0) for number, old in record.edited.items()}
+    promised = {number for message in record.shown for number in message.kept} - record.undone
     wanted = {(content(number).lower(), owner.get(number, 0)): number for number in promised}
     counted = Counter((kept.content.lower(), kept.user_id) for kept in record.kept)
     return {

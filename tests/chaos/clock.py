@@ -23,9 +23,9 @@ class Clock:
     (libfaketime would do, but its absolute sleeps fail on Python 3.11 when monotonic time is left alone.)
     """
 
-    def __init__(self, folder: Path, seconds: float) -> None:
+    def __init__(self, folder: Path, seconds: float, moves: bool = True) -> None:
         """Without a C compiler it cannot move. In the middle of the next `seconds` summer time begins."""
-        compiler = shutil.which("cc") if os.name == "posix" else None
+        compiler = shutil.which("cc") if moves and os.name == "posix" else None
         self.moves = compiler is not None
         self.ahead = 0.0
         """Seconds that it is ahead of ours, jumps apart."""
@@ -43,11 +43,10 @@ class Clock:
         os.environ |= {"LD_PRELOAD": str(library), "CHAOS_CLOCK": str(self._file)}
         importlib.import_module("tests.chaos.site.sitecustomize")
 
-    def environment(self) -> dict[str, str]:
-        """What a Relay needs to hand the clock on to its database."""
-        if not self.moves:
-            return {}
-        return {"PYTHONPATH": os.pathsep.join([str(SITE), os.environ.get("PYTHONPATH", "")])}
+    @property
+    def paths(self) -> list[str]:
+        """What a Relay needs on its Python path to hand the clock on to its database."""
+        return [str(SITE)] if self.moves else []
 
     def jump(self, seconds: float) -> None:
         """From now on it is so many seconds off its own time."""

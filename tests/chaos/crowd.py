@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import random
 from collections.abc import Iterator
 
-from tests.chaos.answers import WORD
+from tests.chaos.acts import Acts
 from tests.chaos.record import Asked, Place
-from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
+from tests.standins.telegram import Chat, TelegramStandIn, User
 
 PEOPLE = range(3001, 3040)
 PRIVATE, TOPIC_OWNERS, FORUMS, GROUPS, TOPICS = 10, 4, 3, 6, 2
@@ -22,11 +21,15 @@ class Crowd:
 
     def __init__(self, tg: TelegramStandIn, chance: random.Random) -> None:
         self.tg = tg
-        self.asked: list[Asked] = []
+        self.acts = Acts(tg, chance)
         self.retries = 0
         self._chance = chance
-        self._numbers = itertools.count(1)
         self.places: list[tuple[Place, User]] = list(self._settle(iter(PEOPLE)))
+
+    @property
+    def asked(self) -> list[Asked]:
+        """All questions, in the order in which they were asked."""
+        return self.acts.asked
 
     def _settle(self, people: Iterator[int]) -> Iterator[tuple[Place, User]]:
         def somebody() -> User:
@@ -48,7 +51,7 @@ class Crowd:
             yield (chat.id, self.tg.topic(chat, name, user)), user
 
     async def talk(self, pause: float) -> None:
-        """Everybody asks one question after the other, `pause` seconds apart on the average, until cancelled."""
+        """Everybody does one thing after the other, `pause` seconds apart on the average, until cancelled."""
         async with asyncio.TaskGroup() as everybody:
             for place, user in self.places:
                 everybody.create_task(self._talk(place, user, pause))
@@ -56,34 +59,22 @@ class Crowd:
     async def _talk(self, place: Place, user: User, pause: float) -> None:
         while True:
             await asyncio.sleep(self._chance.uniform(0.2, 1.8) * pause)
-            for _ in range(self._chance.choice((1, 1, 1, 2, 3))):
-                number = next(self._numbers)
-                self.asked.append(Asked(number, place, user.id))
-                await self.tg.say(place[0], user, f"q{number}, please", topic=place[1] or None)
-
-    def said(self, place: Place) -> list[StoredMessage]:
-        """What the bot says in a place, as it is now."""
-        return [message for message in self.tg.messages(place[0]) if message.from_bot and at(message) == place]
+            await self.acts.do(place, user)
 
     def unanswered(self) -> list[Asked]:
         """The questions without an answer as yet."""
         answered = {
-            (place, int(number))
+            (place, number)
             for place, _ in self.places
-            for message in self.said(place)
-            for number in WORD.findall(message.text)
+            for message in self.acts.said(place)
+            for number in self.acts.answers(message)
         }
         return [question for question in self.asked if (question.place, question.number) not in answered]
 
     def press_retry(self) -> None:
         """Whoever was told that an answer could not be given asks for it again."""
         for place, user in self.places:
-            for message in self.said(place):
+            for message in self.acts.said(place):
                 if data := message.buttons.get(ANSWERED_SOON):
                     self.retries += 1
                     self.tg.press(place[0], user, message, data)
-
-
-def at(message: StoredMessage) -> Place:
-    """Where a message is."""
-    return message.chat_id, message.topic_id or 0

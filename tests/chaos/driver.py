@@ -3,54 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import random
-import shutil
-import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
 
 from relay.clients.embedded import EmbeddedPostgres
-from tests.acceptance.harness import RelayProcess, environment
 from tests.chaos import answers, reading
-from tests.chaos.bots import Keeper, Server, alive
+from tests.chaos.bots import alive
 from tests.chaos.checker import Verdict, verdict
-from tests.chaos.clock import Clock
-from tests.chaos.crowd import PEOPLE, Crowd
-from tests.chaos.disk import Disk
+from tests.chaos.crowd import Crowd
 from tests.chaos.record import Record
+from tests.chaos.stage import Plan, Stage, stage
 from tests.chaos.trouble import Trouble
-from tests.standins.anthropic import AnthropicStandIn
-from tests.standins.telegram import TelegramStandIn
 
 DRAIN_SECONDS = 240.0
 """How long after the last trouble everything may take to be answered."""
 GONE_LOOKS = 75
 """So many times, 0.2 seconds apart, a process that has nothing more to do is looked for before it counts as left."""
-
-
-@dataclass
-class Plan:
-    """What a run is made of."""
-
-    seconds: float
-    processes: int
-    kills: int
-    seed: int
-    pause: float = 6.0
-    """Seconds between two questions of one place, on the average."""
-    trouble: float = 1.5
-    """Seconds between two small troubles."""
-    longest: float = 60.0
-    """The longest time that the database is away (seconds)."""
-    keep: str = ""
-    """Where the logs go at the end; empty: nowhere."""
 
 
 @dataclass
@@ -64,63 +37,12 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass
-class Stage:
-    """Everything that stands while a run lasts."""
-
-    folder: Path
-    tg: TelegramStandIn
-    model: AnthropicStandIn
-    keeper: Keeper
-    server: Server
-    disk: Disk
-    clock: Clock
-
-
-@contextlib.asynccontextmanager
-async def stage(plan: Plan) -> AsyncIterator[Stage]:
-    """Stand-ins, a disk, a clock, a database, and processes that are not started yet."""
-    folder = Path(tempfile.mkdtemp(prefix="relay-chaos-"))
-    os.chmod(folder, 0o711)  # noqa: S103 — the server may run as another user
-    (folder / "tmp").mkdir()
-    disk, clock = Disk(folder / "disk"), Clock(folder, plan.seconds)
-    shared = EmbeddedPostgres(disk.path / "server") if plan.processes > 1 else None
-    try:
-        async with TelegramStandIn() as tg, AnthropicStandIn() as model:
-            tg.clock_ahead = clock.ahead
-            model.rule(None, answers.answer)
-            url = {"DATABASE_URL": await shared.start()} if shared else {}
-            everybody = {"RELAY_USERS": ",".join(map(str, PEOPLE)), "RELAY_MODEL_TIMEOUT": "5"}
-            settings = everybody | {"TMPDIR": str(folder / "tmp")} | url | clock.environment()
-            processes = [
-                RelayProcess(
-                    environment(tg, model, disk.path / f"data-{number}", **settings), folder / f"relay-{number}.log"
-                )
-                for number in range(plan.processes)
-            ]
-            server = Server(disk.path / ("server" if shared else "data-0"), shared)
-            yield Stage(folder, tg, model, Keeper(processes), server, disk, clock)
-    finally:
-        clock.close()
-        if plan.keep:
-            keep_logs(folder, Path(plan.keep))
-        disk.close()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def keep_logs(folder: Path, kept: Path) -> None:
-    """Puts the logs of a run into another folder."""
-    kept.mkdir(parents=True, exist_ok=True)
-    for log in (*folder.glob("*.log"), *folder.glob("disk/*/postgres.log")):
-        shutil.copy(log, kept / f"{log.parent.name if log.name == 'postgres.log' else 'relay'}-{log.name}")
-
-
 async def run(plan: Plan) -> Outcome:
     """One run, and the verdict on it."""
     chance = random.Random(plan.seed)
     async with stage(plan) as here:
         crowd = Crowd(here.tg, chance)
-        trouble = Trouble(here.tg, here.model, here.server, here.disk, here.clock, chance, plan.longest)
+        trouble = Trouble(here, chance, plan.longest)
         keeping = asyncio.create_task(here.keeper.keep())
         await here.tg.wait_polling(timeout=60)
         notes = await chaos(plan, here, crowd, trouble, chance)
@@ -130,15 +52,17 @@ async def run(plan: Plan) -> Outcome:
             f"{len(here.tg.log)} requests at Telegram, {here.model.counts['requests']} at the model; "
             f"{len(record.shown)} messages of the bot, {len(record.kept)} memories"
         )
+        notes.append("beside questions: " + ", ".join(f"{what} {n}" for what, n in sorted(crowd.acts.did.items())))
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
         await ended(here, record, notes)
         for process in here.keeper.processes:
             process.search()
         if not here.clock.moves:
-            notes.append("there is no C compiler: the clocks were left alone")
+            notes.append("the clocks were left alone (there is no C compiler, or no reaching them)")
         if not here.disk.fills:
-            notes.append("no small disk could be mounted: it was never full")
+            notes.append("the disk was never full (no small one could be mounted)")
+        notes.append(f"the database was away for {max(trouble.away, default=0):.0f} s at most")
         return Outcome(
             verdict(record, answers.made_up), len(here.keeper.killed_at), trouble.made, here.keeper.ended, notes
         )
@@ -185,7 +109,7 @@ async def drain(crowd: Crowd, here: Stage) -> list[str]:
     while time.monotonic() - begun < DRAIN_SECONDS:
         await asyncio.sleep(2)
         unanswered = crowd.unanswered()
-        if unanswered and here.tg.queue.polling:
+        if unanswered and (here.tg.queue.polling or here.tg.queue.webhook):
             crowd.press_retry()
         if not unanswered and not await asyncio.to_thread(waiting, here):
             break

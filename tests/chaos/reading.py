@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-from tests.chaos.answers import KEPT, WORD
+from tests.chaos.acts import REPLIES
 from tests.chaos.crowd import Crowd
 from tests.chaos.record import Count, Kept, Record, Shown
 
@@ -31,20 +34,25 @@ LEFT = {
     "leases of the stopped": "select count(*) from relay.duty where lease_owner is not null",
     "leases of turns": "select count(*) from relay.turn where lease_owner is not null",
 }
+STANDING = """create or replace temporary view standing as
+    select t.thread_id from relay.turn t join relay.message m on m.id = t.assistant_message_id
+    where t.status = 'done' and m.status <> 'replaced'"""
+"""The turns whose answers no later ones have taken the place of."""
 COUNTS = {
-    "exchanges of all threads": (
-        "select sum(exchange_count) from relay.thread",
-        "select count(*) from relay.turn where status = 'done' and assistant_message_id is not null",
-    ),
+    "exchanges of all threads": ("select sum(exchange_count) from relay.thread", "select count(*) from standing"),
     "threads whose exchanges are not those of their turns": (
-        """select count(*) from relay.thread t where exchange_count <> (
-            select count(*) from relay.turn where thread_id = t.id and status = 'done'
-                and assistant_message_id is not null)""",
+        """select count(*) from relay.thread t
+            where exchange_count <> (select count(*) from standing where thread_id = t.id)""",
         "select 0",
     ),
-    "summaries owed, one after every fifth exchange": (
+    "summaries owed, one after every fifth exchange and one at a session's end": (
         "select count(*) from relay.summary_due",
-        "select sum(exchange_count / 5) from relay.thread",
+        """select sum(exchange_count / 5) + (
+                select count(*) from relay.session s where ended_at is not null and 0 < (
+                    select count(*) from relay.message where thread_id = s.thread_id and role = 'assistant'
+                        and status <> 'replaced' and id <= (select max(id) from relay.message where session_id = s.id)
+                ) % 5)
+            from relay.thread""",
     ),
     "summaries made, one for each that was owed": (
         "select count(*) from relay.summary",
@@ -56,10 +64,12 @@ COUNTS = {
     ),
     "answers kept, one a turn": (
         "select count(*) from relay.message where role = 'assistant' and status <> 'replaced'",
-        "select count(*) from relay.turn where assistant_message_id is not null",
+        "select count(*) from standing",
     ),
     "Telegram messages behind two parts": (
-        """select count(*) from (select from relay.delivery where telegram_message_id is not null
+        """select count(*) from (
+            select from relay.delivery d where telegram_message_id is not null and not exists (
+                select from relay.turn n where n.replaces_turn_id = d.turn_id and n.assistant_message_id is not null)
             group by chat_id, telegram_message_id having count(*) > 1) twice""",
         "select 0",
     ),
@@ -79,17 +89,17 @@ def read_shown(crowd: Crowd, connection: Rows, killed_at: list[float]) -> list[S
     }
     shown = []
     for place, _ in crowd.places:
-        for message in crowd.said(place):
+        for message in crowd.acts.said(place):
             send = sends.get((place[0], message.message_id))
             unheard = ""
             if send is not None and send.fault in ("lost", "late", "timeout"):
                 unheard = f"the response to sendMessage was {send.fault}"
             elif send is not None and any(0 <= at - send.at < UNHEARD_SECONDS for at in killed_at):
                 unheard = "a kill before the response was stored"
-            answers = tuple(int(number) for number in WORD.findall(message.text))
-            kept = tuple(int(number) for number in KEPT.findall(message.text))
+            answers, kept = crowd.acts.answers(message), crowd.acts.kept(message)
             known = (place[0], message.message_id) in posted
-            shown.append(Shown(place, message.message_id, answers, kept, known, unheard))
+            command = next((name for name, reply in REPLIES.items() if reply.match(message.text)), "")
+            shown.append(Shown(place, message.message_id, answers, kept, known, unheard, command))
     return shown
 
 
@@ -104,20 +114,23 @@ def read_kept(connection: Rows) -> list[Kept]:
 
 def read_counts(connection: Rows, crowd: Crowd) -> list[Count]:
     """What the database counts, held against what it holds and what Telegram handed out."""
+    connection.execute(STANDING)
     counts = [
         Count(what, _number(connection, found), _number(connection, wanted)) for what, (found, wanted) in COUNTS.items()
     ]
-    numbers = [update_id for update_id, update in crowd.tg.queue.known.items() if _asks(update)]
+    said = {(message.chat_id, message.message_id) for message in crowd.acts.messages}
+    numbers = [update_id for update_id, update in crowd.tg.queue.known.items() if _message(update) in said]
     done = "select count(*) from relay.inbox where status = 'done' and update_id = any (%s)"
     stored = connection.execute(done, [numbers]).fetchone()
     assert stored is not None
-    counts.append(Count("updates with a question, each stored and done once", int(stored[0]), len(numbers)))
-    counts.append(Count("questions that Telegram handed out", len(numbers), len(crowd.asked)))
+    counts.append(Count("messages of people, each stored and done once", int(stored[0]), len(numbers)))
+    counts.append(Count("messages of people that Telegram handed out", len(numbers), len(said)))
     return counts
 
 
-def _asks(update: dict[str, Any]) -> bool:
-    return bool(WORD.search(str(update.get("message", {}).get("text", ""))))
+def _message(update: dict[str, Any]) -> tuple[int, int]:
+    message = update.get("message") or {"chat": {}}
+    return message["chat"].get("id", 0), message.get("message_id", 0)
 
 
 def read_left(connection: Rows) -> list[str]:
@@ -134,16 +147,28 @@ def files_left(folder: Path) -> list[str]:
 
 
 def surprises(logs: list[Path]) -> list[str]:
-    """The lines of logs that are never to be there."""
-    lines = [line for log in logs for line in log.read_text("utf-8", "replace").splitlines()]
-    return [line[:2000] for line in lines if SURPRISE.search(line)]
+    """What is never to be in a log: each with all that was logged of it, the error's own words last."""
+    return [surprise for log in logs for surprise in _surprises(log.read_text("utf-8", "replace").splitlines())]
+
+
+def _surprises(lines: list[str]) -> Iterator[str]:
+    for place, line in enumerate(lines):
+        if not SURPRISE.search(line):
+            continue
+        try:
+            logged = json.loads(line)
+            yield f"{logged.pop('exception', '')}\n{json.dumps(logged)}".strip()
+        except ValueError:  # of a program that logs no JSON, or cut off by a kill: up to the next line that is one
+            after = itertools.takewhile(lambda one: not one.startswith("{"), lines[place + 1 :])
+            yield "\n".join([line, *(one for one in after if not SURPRISE.search(one))])
 
 
 def read(crowd: Crowd, connection: Rows, killed_at: list[float]) -> Record:
     """The record, but for what is left when everything has ended."""
+    acts = crowd.acts
     return Record(
-        list(crowd.asked), read_shown(crowd, connection, killed_at), read_kept(connection),
-        read_counts(connection, crowd),
+        list(acts.asked), read_shown(crowd, connection, killed_at), dict(acts.commands), acts.edited, acts.unoffered(),
+        acts.undone, read_kept(connection), read_counts(connection, crowd),
     )  # fmt: skip
 
 

@@ -15,6 +15,8 @@ class Asked:
     number: int
     place: Place
     user_id: int
+    ordered: bool = True
+    """It waits for its turn in its place; commands do not."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Shown:
     """The database knows that it was sent."""
     unheard: str = ""
     """Why the bot may never have heard that it was sent: a response that was lost, a kill. Empty: it must have."""
+    command: str = ""
+    """The command that it replies to, of those that no number goes with."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,14 @@ class Record:
 
     asked: list[Asked] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
+    commands: dict[tuple[Place, str], int] = field(default_factory=dict)
+    """How often each of the commands that no number goes with was given in a place."""
+    edited: dict[int, int] = field(default_factory=dict)
+    """The numbers that came of others when their messages were edited, with those."""
+    unoffered: list[int] = field(default_factory=list)
+    """The questions that were edited last of all in their place, and that are offered no new answer."""
+    undone: set[int] = field(default_factory=set)
+    """The numbers of what was kept and taken back by somebody."""
     kept: list[Kept] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     left: list[str] = field(default_factory=list)

@@ -10,7 +10,7 @@ import pytest
 
 from relay.bot import delivery, insist
 from relay.bot.delivery import Delivered, Delivery, plainer
-from relay.bot.lost import PROBE
+from relay.bot.lost import probe
 from relay.claims import Claimed
 from relay.errors import (
     ChatGone,
@@ -169,19 +169,47 @@ async def test_a_part_whose_response_was_lost_is_found_by_its_text(house: House,
     assert not any(sent.get("reply_markup") for sent in tg.messages.values())
 
 
+async def test_a_part_is_found_behind_hundreds_of_messages_that_came_meanwhile(
+    house: House, store: Store, sql: Sql, tg: Server
+) -> None:
+    turn = await answered(house)
+    (row,) = await store.deliver(turn, BOT.id, parts("one"))
+    floor = row["floor_message_id"]
+    tg._next_id = floor + 400
+    await tg.call("sendMessage", **row["request"])
+    others = "insert into posted (bot_id, chat_id, telegram_message_id, from_bot) select %s, 1002, n, false"
+    await sql(f"{others} from generate_series(%s::bigint, %s) n", BOT.id, floor + 1, floor + 400)
+    await deliver(store, tg, await retaken(house, store), parts("one"))
+    assert tg.texts() == ["one"]
+    assert len(tg.made("editMessageReplyMarkup")) <= 30
+
+
 async def test_a_look_that_was_broken_off_is_no_find_by_itself(house: House, store: Store, tg: Server) -> None:
     """Our button on a message says that we looked there, not that it is the part."""
     turn = await answered(house)
-    number = 10_001 + int(turn.updates[0]["update_id"])
+    (row,) = await store.deliver(turn, BOT.id, parts("one"))
+    number = row["floor_message_id"] + 1
     tg.messages[ADA, number] = {
         "chat_id": ADA,
         "message_id": number,
         "text": "another of ours",
-        "reply_markup": PROBE,
+        "reply_markup": probe(row["id"]),
     }
-    tg.faults["sendMessage"] = [DeliveryUncertain()]
-    await deliver(store, tg, turn, parts("one"))
+    await deliver(store, tg, await retaken(house, store), parts("one"))
     assert tg.texts() == ["another of ours", "one"]
+
+
+async def test_a_look_finds_its_part_although_another_look_touches_the_same_message(
+    house: House, store: Store, tg: Server
+) -> None:
+    tg.faults["sendMessage"] = [LOST]
+    unchanged = MessengerRefused("Bad Request: message is not modified")
+    tg.faults["editMessageReplyMarkup"] = [unchanged, unchanged]
+    turn = await answered(house)
+    tg._next_id = 10_000 + int(turn.updates[0]["update_id"])
+    await deliver(store, tg, turn, parts("one"))
+    assert tg.texts() == ["one"]
+    assert not any(sent.get("reply_markup") for sent in tg.messages.values())
 
 
 async def test_a_server_that_counts_in_each_chat_for_itself(house: House, store: Store, sql: Sql, tg: Server) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.chaos.answers import KEPT, WORD, heard, made_up, whole_answer
 from tests.chaos.checker import Verdict, verdict
+from tests.chaos.reading import surprises
 from tests.chaos.record import Asked, Count, Kept, Record, Shown
 
 HERE, THERE = (7, 0), (-100, 3)
@@ -21,7 +24,7 @@ def record() -> Record:
         Shown(THERE, 11, (2,), (), True),
         Shown(HERE, 12, (4, 5), (4,), True),
     ]
-    return Record(asked, shown, [Kept(made_up(4), 7)], [Count("exchanges", 3, 3)])
+    return Record(asked, shown, kept=[Kept(made_up(4), 7)], counts=[Count("exchanges", 3, 3)])
 
 
 def broken(record: Record) -> list[str]:
@@ -101,6 +104,47 @@ def test_memories_that_are_lost_doubled_somebody_elses_or_unasked() -> None:
     assert broken(one) == ["no memory is lost", "no memory came unasked"]
 
 
+def test_a_command_without_a_reply_or_with_two() -> None:
+    one = record()
+    one.commands = {(HERE, "/status"): 1}
+    assert broken(one) == ["nothing is lost"]
+    one.shown += [Shown(HERE, 13, (), (), True, command="/status")]
+    assert broken(one) == []
+    one.shown += [Shown(HERE, 14, (), (), True, command="/status")]
+    assert broken(one) == ["nothing is answered twice"]
+    one.shown[-1] = replace(one.shown[-1], known=False, unheard="a kill")
+    assert judged(one).windows == ["/status in (7, 0): a kill"]
+
+
+def test_an_edit_that_nothing_comes_of() -> None:
+    one = record()
+    one.unoffered = [5]
+    assert broken(one) == ["nothing is lost"]
+
+
+def test_commands_need_not_wait_for_their_turn() -> None:
+    one = record()
+    one.asked[0] = replace(one.asked[0], ordered=False)
+    one.shown[0] = replace(one.shown[0], message_id=13)
+    assert broken(one) == []
+
+
+def test_what_somebody_took_back_is_not_kept_any_more() -> None:
+    one = record()
+    one.undone = {4}
+    assert broken(one) == ["no memory came unasked"]
+    one.kept = []
+    assert broken(one) == []
+
+
+def test_what_an_edited_question_taught_is_whose_it_was() -> None:
+    one = record()
+    one.edited, one.shown[2] = {8: 4}, replace(one.shown[2], kept=(8,))
+    assert broken(one) == ["no memory is lost", "no memory came unasked"]
+    one.kept = [Kept(made_up(8), 7)]
+    assert broken(one) == []
+
+
 def test_wrong_counts_and_what_is_left() -> None:
     one = record()
     one.counts.append(Count("turns", 4, 3))
@@ -116,12 +160,26 @@ def test_the_model_says_each_word_once_and_goes_on_where_it_broke_off() -> None:
     assert KEPT.findall(whole) == ["4", "3"]
     asked = [{"role": "user", "content": "q1"}, {"role": "assistant", "content": "Answer: q1."}]
     asked += [{"role": "user", "content": "q2 q3"}]
-    assert heard(asked) == ([2, 3], "")
+    assert heard(asked) == ([2, 3], False, "")
     told = [{"role": "assistant", "content": "Answer: q"}, {"role": "user", "content": "(It broke off.)"}]
-    assert heard(asked + told) == ([2, 3], "Answer: q")
+    assert heard(asked + told) == ([2, 3], False, "Answer: q")
+    recalled = "<context>\n<recalled>\nq7, please\n</recalled>\n</context>\nq8, please"
+    assert heard([{"role": "user", "content": recalled}]) == ([8], True, "")
+    assert KEPT.findall(whole_answer([8], taught=False)) == []
 
 
 def test_what_is_kept_of_two_questions_is_not_alike() -> None:
     made = [made_up(number) for number in range(3000)]
     assert len(set(made)) == len(made)
     assert all(len(one) <= 200 for one in made)
+
+
+def test_a_logged_error_is_told_whole(tmp_path: Path) -> None:
+    trace = "Traceback (most recent call last):\n" + '  File "x.py", line 1, in x\n' * 200 + "KeyError: 'the cause'"
+    entry = {"event": "turn failed", "turn": 7, "exception": trace}
+    crash = ["Traceback (most recent call last):", '  File "y.py", line 2', "SystemError: no more"]
+    lines = [json.dumps({"event": "begun"}), json.dumps(entry), *crash, json.dumps({"event": "ended"})]
+    (tmp_path / "relay.log").write_text("\n".join(lines))
+    first, second = surprises([tmp_path / "relay.log"])
+    assert first == f'{trace}\n{{"event": "turn failed", "turn": 7}}'
+    assert second == "\n".join(crash)
