@@ -164,6 +164,14 @@ begin
     return cardinality(ids);
 end $$;
 
+-- Sorts the words of new messages into their index. Only whoever owns it may: else it is done by the turn that makes the
+-- list too long.
+create or replace function relay.sort_in_words() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select gin_clean_pending_list(oid) from pg_class
+    where oid = 'relay.message_words'::regclass and pg_has_role(relowner, 'usage')
+$$;
+
 -- Enters what turns wrote; and makes the entries that are missing, of up to p_limit sources and for a second: of long
 -- documents, and where what is there was not indexed when it was written (by an earlier version, in a move, from a
 -- backup). Returns how many sources were looked at while there may be more, else how many were missing: what is said
@@ -210,6 +218,7 @@ begin
         on conflict (kind) do update set after_id = excluded.after_id, after_part = excluded.after_part;
     end loop;
     perform relay.add_up_words(20000);
+    perform relay.sort_in_words();
     return to_jsonb(case when looked < p_limit and clock_timestamp() <= statement_timestamp() + interval '1 second'
         then entered else looked end);
 end $$;

@@ -369,3 +369,16 @@ def test_who_takes_it_back_waits_for_who_enters_it(index: psycopg.Connection[Any
         other.commit()
     index.execute(gone.encode())
     assert index.execute("select source_id from entry").fetchall() == [(2,)]
+
+
+def test_a_turn_does_not_sort_words_in_and_finds_them_all_the_same(index: psycopg.Connection[Any]) -> None:
+    index.execute("create extension if not exists pageinspect")
+    waiting = "select n_pending_tuples from gin_metapage_info(get_raw_page('relay.message_words', 0))"
+    words = "select count(*) from message where words_of_space(space_id, words) @@ '''1:boiler'''"
+    do(index, "say", 1, "The boiler is broken")
+    index.execute("set enable_seqscan = off")
+    assert index.execute(waiting).fetchone() == (1,)
+    assert index.execute(words).fetchone() == (1,)
+    index.execute("select relay_index_missing(100)")
+    assert index.execute(waiting).fetchone() == (0,)
+    assert index.execute(words).fetchone() == (1,)
