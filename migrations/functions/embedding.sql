@@ -1,9 +1,11 @@
 -- Vectors: what needs one, and what was made.
 
--- Leases entries that need a vector, the newest first, and returns how their texts begin: [{entry_id, since, text,
--- hash}]. One that was taken before and not stored comes again after p_lease_seconds, then after twice that, up to a day.
+-- Enters what turns wrote, leases entries that need a vector, the newest first, and returns how their texts begin:
+-- [{entry_id, since, text, hash}]. One that was taken before and not stored comes again after p_lease_seconds, then after
+-- twice that, up to a day.
 create or replace function public.relay_take_embed_due(p_limit integer, p_lease_seconds integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.enter_due(50);
     with picked as (
         select entry_id from embed_due
         where leased_until is null or leased_until < now() or leased_until > now() + interval '25 hours'

@@ -1,5 +1,5 @@
 -- The index of what can be found: relay.entry and the numbers of its words, made from messages, memories, summaries and
--- parts of documents, and kept right by triggers.
+-- parts of documents, and kept right by triggers; what a turn writes is entered a moment after it.
 
 -- The language of a text, as Postgres names it: of which its beginning has the most stop words (they are short). simple:
 -- it has none of any. One expression for each language: a loop over them takes three times as long. The dictionaries only

@@ -1,14 +1,18 @@
 -- What keeps the index right: triggers of what it is made from. And what fills it where it is missing.
 
--- A message was written, changed or erased: its entry follows, and those of the documents that it brought.
+-- A message was written, changed or erased: its entry follows, and those of the documents that it brought. What a turn
+-- writes (relay.index is soon) is entered a moment after it.
 create or replace function relay.message_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := coalesce(new.id, old.id);
 begin
-    if tg_op = 'INSERT' then
-        perform relay.enter('message', array[own], array[null::integer])
-        where current_setting('relay.index', true) is distinct from 'later';  -- it can have no entry that is to go
+    if tg_op = 'INSERT' then  -- it can have no entry that is to go
+        case current_setting('relay.index', true)
+            when 'soon' then insert into entry_due (message_id) values (own);
+            when 'later' then null;
+            else perform relay.enter('message', array[own], array[null::integer]);
+        end case;
         return null;
     end if;
     perform relay.reindex('message', own);
@@ -137,10 +141,41 @@ begin
     return looked;
 end $$;
 
--- Makes the entries that are missing, of up to p_limit sources and for a second: of long documents, and where what is
--- there was not indexed when it was written (by an earlier version, in a move, from a backup). Returns how many sources
--- were looked at while there may be more, else how many were entered: what is said meanwhile enters itself, and is no
--- reason to go on.
+-- Enters messages of turns that wait for it, up to p_limit. Returns how many. Whoever changes or erases one just now is
+-- not waited for: it waits on; whoever comes to it meanwhile waits, and finds its entry. In the order of ids, as all who
+-- enter messages: so none waits for another in a circle.
+create or replace function relay.enter_due(p_limit integer) returns integer
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    due constant bigint[] := array(
+        select message_id from entry_due order by message_id limit p_limit for update skip locked);
+    ids bigint[];
+begin
+    if due = '{}' then
+        return 0;
+    end if;
+    ids := array(
+        select m.id from message m join session s on s.id = m.session_id where m.id = any (due)
+        order by m.id for share skip locked);
+    perform relay.enter('message', ids, array_fill(null::integer, array[cardinality(ids)]));
+    delete from entry_due d
+    where d.message_id = any (due)
+        and (d.message_id = any (ids) or not exists (select from message where id = d.message_id));
+    return cardinality(ids);
+end $$;
+
+-- Sorts the words of new messages into their index. Only whoever owns it may: else it is done by the turn that makes the
+-- list too long.
+create or replace function relay.sort_in_words() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select gin_clean_pending_list(oid) from pg_class
+    where oid = 'relay.message_words'::regclass and pg_has_role(relowner, 'usage')
+$$;
+
+-- Enters what turns wrote; and makes the entries that are missing, of up to p_limit sources and for a second: of long
+-- documents, and where what is there was not indexed when it was written (by an earlier version, in a move, from a
+-- backup). Returns how many sources were looked at while there may be more, else how many were missing: what is said
+-- meanwhile is told by its turn, and is no reason to go on.
 create or replace function public.relay_index_missing(p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -150,10 +185,17 @@ declare
     parts integer[];
     looked integer;
     entered integer;
+    due integer;
 begin
     perform pg_advisory_xact_lock(hashtext('relay.index_missing'));
-    looked := relay.index_documents();
-    entered := looked;
+    entered := relay.index_documents();
+    looked := entered;
+    loop
+        exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '1 second';
+        due := relay.enter_due(least(50, p_limit - looked));
+        exit when due = 0;
+        looked := looked + due;
+    end loop;
     foreach own.kind in array kinds loop
         select p.after_id, p.after_part into own.after_id, own.after_part from index_progress p where p.kind = own.kind;
         own.after_id := coalesce(own.after_id, 0);
@@ -176,6 +218,7 @@ begin
         on conflict (kind) do update set after_id = excluded.after_id, after_part = excluded.after_part;
     end loop;
     perform relay.add_up_words(20000);
+    perform relay.sort_in_words();
     return to_jsonb(case when looked < p_limit and clock_timestamp() <= statement_timestamp() + interval '1 second'
         then entered else looked end);
 end $$;

@@ -98,7 +98,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from renewed
 $$;
 
--- Whether a summary, or a title in a bot's chats, is due that nobody makes; or something is to be judged, or told there.
+-- Whether a summary, or a title in a bot's chats, is due that nobody makes; or something is to be judged, told there, or
+-- entered into the index.
 create or replace function relay.work_owed(p_bot_id bigint) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
@@ -119,6 +120,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select from announcement a join turn t on t.id = a.turn_id and t.status = 'done'
         where a.status = 'due' and a.bot_id = p_bot_id and a.not_before <= now()
             and (a.lease_owner is null or a.lease_until < now()))
+    or exists (select from entry_due)
 $$;
 
 -- Which turns somebody wants ended.

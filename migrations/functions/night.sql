@@ -153,9 +153,10 @@ begin
 end $$;
 
 -- The statistics of the next table after p_after (null: the first), by which the planner chooses: its name; null after the
--- last. Only whoever owns a table may gather them: on Supabase its own jobs do.
+-- last. Only whoever owns a table may gather them: on Supabase its own jobs do. From 9,000 rows of each (300 times the
+-- target), however many it has.
 create or replace function public.relay_statistics(p_after text) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+language plpgsql set search_path = relay, extensions, pg_temp set default_statistics_target = 30 as $$
 declare
     next_one text := (
         select min(relname) from pg_class

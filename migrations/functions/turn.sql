@@ -135,7 +135,7 @@ declare
     budget integer;
     private_in bigint := coalesce(held.session_id, relay.said_off_record(held.id, (p_input ->> 'idle_hours')::integer));
 begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform set_config('synchronous_commit', 'off', true), set_config('relay.index', 'soon', true);
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     budget := case when own.recalls then (p_input ->> 'memory_budget')::integer else 0 end;
@@ -233,7 +233,7 @@ declare
     why text := relay.unlearned_why(held.space_id, held.thread_id, held.session_id);
     signs jsonb := relay.signs_of(held, why, p_reply -> 'actions' <> '[]');
 begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform set_config('synchronous_commit', 'off', true), set_config('relay.index', 'soon', true);
     if held.status = 'working' then
         if held.thread_id is null then
             raise exception 'what turn % had saved is lost', held.id using errcode = 'RL002';

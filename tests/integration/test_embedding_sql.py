@@ -128,6 +128,7 @@ async def test_everything_due_gets_its_vector(house: House, store: Store, sql: S
 async def test_what_was_never_entered_is_found(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, "question", "answer")
     await sql("delete from entry")
+    await sql("delete from index_progress")
     indexer = Indexer(store, asked(Embedding()))
     assert await indexer.run() == 0
     assert await enter(store) == 2

