@@ -15,8 +15,8 @@ from relay.bot.format import format_reply
 from relay.capture.findings import KINDS, TOOL, InvalidAnswer, findings_in
 from relay.capture.findings import given as given_in
 from relay.capture.settling import decisions_in, settled
-from relay.clients.heard import KINDS as COUNTED
-from relay.clients.heard import Heard
+from relay.clients.streamed import KINDS as COUNTED
+from relay.clients.streamed import Streamed
 from relay.errors import ContextTooLong, EmptyAnswer, ModelRefused
 from relay.intents import process_intents
 from relay.jobs import summary_of
@@ -203,7 +203,7 @@ inputs = st.lists(written({"query": "tea", "most": [3]}), max_size=3).map(called
 @example(called_with(["[" * DEEP, "]" * DEEP]))
 @example(called_with(['{"a": ' * 500, "1", "}" * 500]))
 def test_a_stream(events: Any) -> None:
-    heard, shown = Heard(lambda text: shown.append(text)), list[str]()
+    heard, shown = Streamed(lambda text: shown.append(text)), list[str]()
     try:
         for event in events if isinstance(events, list) else [events]:
             heard.take(event)
@@ -219,7 +219,7 @@ def test_a_stream(events: Any) -> None:
 
 
 def test_a_block_that_begins_with_no_text_has_an_empty_one() -> None:
-    heard = Heard(lambda text: None)
+    heard = Streamed(lambda text: None)
     heard.take({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": None}})
     heard.take({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}})
     assert heard.plain() == [{"type": "text", "text": "Hi"}]
@@ -239,7 +239,7 @@ def test_signs_in_a_text_nest_nothing() -> None:
 
 def heard_all(pieces: list[str]) -> Any:
     """A tool's input as it was heard in these pieces."""
-    heard = Heard(lambda text: None)
+    heard = Streamed(lambda text: None)
     for event in called_with(pieces):
         heard.take(event)
     return heard.plain()[0]["input"]
@@ -255,7 +255,7 @@ def test_the_examples_are_answers() -> None:
     assert decisions_in(DECISIONS, NEAR).keys() == {0}
     assert len(consolidate.checked(VERDICTS, 2)) == len(digest.checked(TOPICS)) == 2
     for events in STREAMS:
-        heard = Heard(lambda text: None)
+        heard = Streamed(lambda text: None)
         for event in events:
             heard.take(event)
         assert (heard.model, heard.stop_reason, heard.usage["output_tokens"]) == ("big", "end_turn", 7)
