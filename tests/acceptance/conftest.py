@@ -53,7 +53,7 @@ def house(shared: House) -> House:
 async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     """A running bot on a fresh data directory. Mark a test with `settings(NAME=value)` to change its environment."""
     marker = request.node.get_closest_marker("settings")
-    folder = Path(tempfile.mkdtemp(prefix="relay-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="test-"))
     async with TelegramStandIn() as tg, AnthropicStandIn() as model:
         owner, friend = tg.user(OWNER, "Ada"), tg.user(FRIEND, "Ben")
         settings = environment(tg, model, folder / "data", **(marker.kwargs if marker else {}))

@@ -196,15 +196,35 @@ def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
     return Direct(request.getfixturevalue(fixtures[request.param]), pooled=request.param == "url")
 
 
+LARGE = (
+    "test_ten_thousand_imported_messages_are_judged_in_order",
+    "test_ten_thousand_facts_are_looked_through_at_once",
+    "test_it_is_quick_among_many_messages",
+    "test_the_nearest_of_many_is_found_though_all_lean_the_same_way",
+)
+"""Tests of how SQL does with much: a second server of ours would do just the same."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is about servers with several databases, and not about the port, is no matter of Supabase; and a move, which
     has two databases anyway and takes long, runs on one backend."""
     besides = {"test_access": {"supabase"}, "test_migrate": {"supabase"}, "test_move": {"supabase", "url"}}
+    if not os.environ.get("RELAY_TEST_DATABASE_URL"):
+        besides |= {name: {"url"} for name in LARGE}
+    none: set[str] = set()
     items[:] = [
         item
         for item in items
-        if getattr(getattr(item, "callspec", None), "params", {}).get("backend") not in besides.get(item.path.stem, ())
+        if _backend(item) not in besides.get(item.path.stem, none) | besides.get(_name(item), none)
     ]
+
+
+def _backend(item: pytest.Item) -> object:
+    return getattr(getattr(item, "callspec", None), "params", {}).get("backend")
+
+
+def _name(item: pytest.Item) -> str:
+    return item.name.partition("[")[0]
 
 
 @pytest.fixture(scope="session")
