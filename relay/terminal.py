@@ -19,7 +19,7 @@ from relay.capture.judging import judge_due
 from relay.checks.live import telegram_knows
 from relay.embedders import finding
 from relay.errors import MessengerError
-from relay.indexing import Asked, Indexer, keep_fresh
+from relay.indexing import Asked, Indexer, enter, keep_fresh
 from relay.jobs import summarise_due
 from relay.keyboard import typed
 from relay.memory.meaning import LOADING_SECONDS
@@ -224,7 +224,7 @@ def _writing(relay: Relay, model: Model, terminal: Terminal, embedder: Embedder 
 
 @contextlib.asynccontextmanager
 async def _desk(settings: Settings, offline: bool = False, writes: bool = False) -> AsyncIterator[Desk]:
-    """The terminal's desk. `writes`: what is due is done at it, and the index kept fresh."""
+    """The terminal's desk. `writes`: what is due is done at it, and the vectors kept fresh."""
     terminal = Terminal(settings)
     async with finding(settings) as embedder, opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
@@ -237,9 +237,9 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
         people = People(settings.admins, settings.users, settings.pairing, desk=owner)
 
         def write_soon() -> None:
-            """What is due is written now; what a stand-in says is nobody's summary."""
+            """What was said is entered and what is due is written now; what a stand-in says is nobody's summary."""
             if not jobs:
-                for work in works:
+                for work in (lambda: enter(relay.store), *works):
                     jobs.add(task := asyncio.ensure_future(work()))
                     task.add_done_callback(jobs.discard)
             if judged and not judging:

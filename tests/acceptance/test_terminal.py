@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 
@@ -146,6 +147,8 @@ async def test_offline_needs_no_key_and_says_that_it_is_no_model(tmp_path: Path,
     code, shown = await relay(settings, tmp_path, "status")
     assert "1 memory" in shown
     assert code == 0
+    code, shown = await relay(settings, tmp_path, "memory", "index", "--status")
+    assert int(re.search(r'"entries": (\d+)', shown)[1]) >= 3, "the memory, and what was said"  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
