@@ -78,3 +78,14 @@ class Crowd:
                 if data := message.buttons.get(ANSWERED_SOON):
                     self.retries += 1
                     self.tg.press(place[0], user, message, data)
+
+    def transcripts(self) -> str:
+        """What every place shows, a message a line."""
+        lines = []
+        for place, user in self.places:
+            lines.append(f"{place}, {user.id}")
+            for message in self.tg.messages(place[0], place[1]):
+                media = " ".join(kind for kind in ("voice", "document") if kind in message.raw)
+                who = "bot" if message.from_bot else "they"
+                lines.append(f"  {message.message_id} {who}: {media} {message.text!r} {list(message.buttons)}")
+        return "\n".join(lines)
