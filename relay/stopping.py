@@ -18,6 +18,5 @@ async def unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
         return task.result() if task.done() and not stop.is_set() else None
     finally:
         halt.cancel()
-        if not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)  # also one that ended: its error is heard

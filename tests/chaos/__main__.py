@@ -26,7 +26,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--webhook", action="store_true", help="Telegram delivers, through a balancer")
     parser.add_argument("--supabase", action="store_true", help="everything is kept in a Supabase project")
-    parser.add_argument("--keep", default="", help="a folder for the logs")
+    parser.add_argument("--keep", default="", help="a folder for the logs and the chats")
     return parser.parse_args()
 
 

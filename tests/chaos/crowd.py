@@ -61,15 +61,24 @@ class Crowd:
             await asyncio.sleep(self._chance.uniform(0.2, 1.8) * pause)
             await self.acts.do(place, user)
 
+    def refused(self) -> set[Place]:
+        """Where somebody was told to send a file again."""
+        return {place for place, _ in self.places if self.acts.refused(place)}
+
     def unanswered(self) -> list[Asked]:
-        """The questions without an answer as yet."""
+        """The questions without an answer as yet, but for files that are to be sent again."""
+        refused = self.refused()
         answered = {
             (place, number)
             for place, _ in self.places
             for message in self.acts.said(place)
             for number in self.acts.answers(message)
         }
-        return [question for question in self.asked if (question.place, question.number) not in answered]
+        return [
+            question
+            for question in self.asked
+            if (question.place, question.number) not in answered and not (question.file and question.place in refused)
+        ]
 
     def press_retry(self) -> None:
         """Whoever was told that an answer could not be given asks for it again."""
@@ -78,3 +87,14 @@ class Crowd:
                 if data := message.buttons.get(ANSWERED_SOON):
                     self.retries += 1
                     self.tg.press(place[0], user, message, data)
+
+    def transcripts(self) -> str:
+        """What every place shows, a message a line."""
+        lines = []
+        for place, user in self.places:
+            lines.append(f"{place}, {user.id}")
+            for message in self.tg.messages(place[0], place[1]):
+                media = " ".join(kind for kind in ("voice", "document") if kind in message.raw)
+                who = "bot" if message.from_bot else "they"
+                lines.append(f"  {message.message_id} {who}: {media} {message.text!r} {list(message.buttons)}")
+        return "\n".join(lines)

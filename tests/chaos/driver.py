@@ -48,6 +48,7 @@ async def run(plan: Plan) -> Outcome:
         notes = await chaos(plan, here, crowd, trouble, chance)
         notes += await drain(crowd, here)
         record = await asyncio.to_thread(settled, crowd, here)
+        (here.folder / "chats.log").write_text(crowd.transcripts(), "utf-8")
         notes.append(
             f"{len(here.tg.log)} requests at Telegram, {here.model.counts['requests']} at the model; "
             f"{len(record.shown)} messages of the bot, {len(record.kept)} memories"

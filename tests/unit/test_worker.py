@@ -11,6 +11,7 @@ import pytest
 
 from relay.bot import worker
 from relay.errors import TurnLost
+from relay.stopping import unless
 
 
 class Silent:
@@ -43,6 +44,30 @@ async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: 
     with pytest.raises((asyncio.CancelledError, TurnLost)):
         await answered
     del answered
+    gc.collect()
+    await asyncio.sleep(0)
+    assert unheard == []
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_what_fails_as_it_is_stopped_or_cut_off_is_no_error(stopped: bool) -> None:
+    async def lost() -> None:
+        raise TurnLost
+
+    unheard: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context["message"]))
+    stop = asyncio.Event()
+    reading = asyncio.create_task(unless(stop, lost()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    if stopped:
+        stop.set()
+        assert await reading is None
+    else:
+        reading.cancel()
+        with pytest.raises((asyncio.CancelledError, TurnLost)):
+            await reading
+    del reading
     gc.collect()
     await asyncio.sleep(0)
     assert unheard == []
