@@ -33,13 +33,10 @@ SLOWEST = 4
 MOST_SECONDS = 7200.0
 IDLE_SECONDS = 600.0
 """After so long without a recording, the process ends and gives its memory back."""
-WAITING = 20
-"""How many recordings may wait, the one that is heard included."""
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
 NOT_LOADED = "The speech model cannot be loaded here; `relay doctor`, where Relay runs, may say why."
 TOO_LONG = "It takes this machine too long to listen to."
-TOO_MANY = "Too many recordings wait to be heard. Please send it again in a while."
 DIED = "The speech engine broke off over it twice; perhaps this machine has too little memory for it."
 
 
@@ -56,7 +53,6 @@ class WhisperEars:
         self._cache = cache
         self._turn = asyncio.Lock()
         self._listener: Listener | None = None
-        self._waiting = 0
         self._resting: asyncio.TimerHandle | None = None
         self._stays = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -64,18 +60,12 @@ class WhisperEars:
     async def hear(self, recording: bytes) -> Heard:
         """See `ports.Ears.hear`."""
         engine = self._engine()
-        if self._waiting >= WAITING:
-            raise MediaRefused(TOO_MANY)
-        self._waiting += 1
-        try:
-            async with self._turn:
-                self._rest_later(cancel=True)
-                try:
-                    return await self._heard_in_two_tries(engine, recording)
-                finally:
-                    self._rest_later()
-        finally:
-            self._waiting -= 1
+        async with self._turn:  # how many wait is bounded by the turns at once, and by the room for their bytes
+            self._rest_later(cancel=True)
+            try:
+                return await self._heard_in_two_tries(engine, recording)
+            finally:
+                self._rest_later()
 
     async def preload(self) -> None:
         """Loads the model now and keeps it, also when nobody speaks for long."""
