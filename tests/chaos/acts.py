@@ -17,9 +17,6 @@ from tests.standins.telegram.values import Upload
 
 AGAIN, UNDO, UNDO_ONE = "✎ Answer again", "↩ Undo / Edit…", "↩ Undo: "
 HEARD = "🎤"
-WAITS = "waits for your tap"
-SEND_AGAIN = "Please send it again"
-"""How the bot says that it could not use a file, such as the twenty-first recording that waits to be heard."""
 LEARNED = re.compile(r"🧠 (?:Learned|Knew already): (.+)")
 REPLIES = {
     "/stop": re.compile(r"I am not writing anything here right now\."),
@@ -72,13 +69,13 @@ class Acts:
 
     async def speak(self, place: Place, user: User) -> None:
         """A question aloud."""
-        words = f"{self._question(place, user, file=True)}, {manner(user)}"
+        words = f"{self._question(place, user)}, {manner(user)}"
         await self._say(place, user, voice=Upload(words.encode(), "voice.oga", "audio/ogg"))
         self.did["voice note"] += 1
 
     async def hand_in(self, place: Place, user: User) -> None:
         """A document that asks, or one that a question stands under."""
-        words = f"{self._question(place, user, file=True)}, {manner(user)}"
+        words = f"{self._question(place, user)}, {manner(user)}"
         if self._chance.random() < 0.5:
             await self._say(place, user, document=Upload(words.encode(), "note.txt", "text/plain"))
         else:
@@ -153,18 +150,12 @@ class Acts:
         return tuple(self.edited.get(number, number) for number in numbers)
 
     def kept(self, message: StoredMessage) -> tuple[int, ...]:
-        """Those of which it says that it kept something. After a file that could not be used that waits for a tap."""
-        if WAITS in message.text:
-            return ()
+        """Those of which it says that it kept something."""
         return tuple([int(number) for number in KEPT.findall(message.text)] or self._learned(message))
 
     def replies(self, place: Place, command: str) -> list[StoredMessage]:
         """The replies to a command that no number goes with."""
         return [message for message in self.said(place) if REPLIES[command].match(message.text)]
-
-    def refused(self, place: Place) -> bool:
-        """Whether somebody was told in a place to send a file again."""
-        return any(SEND_AGAIN in message.text for message in self.said(place))
 
     def unoffered(self) -> list[int]:
         """The questions that were edited, and that are offered no new answer."""
@@ -185,9 +176,9 @@ class Acts:
         self._touched.add(key)
         return before
 
-    def _question(self, place: Place, user: User, **more: bool) -> str:
+    def _question(self, place: Place, user: User, ordered: bool = True) -> str:
         number = next(self._numbers)
-        self.asked.append(Asked(number, place, user.id, **more))
+        self.asked.append(Asked(number, place, user.id, ordered))
         self._last.pop(place, None)
         return f"q{number}"
 

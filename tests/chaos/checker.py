@@ -18,8 +18,6 @@ class Verdict:
     once: int = 0
     windows: list[str] = field(default_factory=list)
     """Questions answered twice because nobody can know that a first answer arrived."""
-    refused: int = 0
-    """Files that somebody was told to send again."""
     broken: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -31,7 +29,6 @@ class Verdict:
         """The verdict for people."""
         lines = [f"{self.asked} questions, {self.once} answered exactly once, {len(self.windows)} in a window"]
         lines += [f"  window: {window}" for window in self.windows]
-        lines += [f"{self.refused} files are to be sent again, as their senders were told"] * bool(self.refused)
         for promise, trouble in self.broken.items():
             lines.append(f"{'BROKEN' if trouble else 'kept  '}  {promise}" + (f": {len(trouble)}" if trouble else ""))
             lines += [indent(line, "  ") for line in trouble[:20]]
@@ -48,9 +45,7 @@ def verdict(record: Record, content: Callable[[int], str]) -> Verdict:
     lost, doubled = [], []
     for question in record.asked:
         found = shown.pop((question.place, question.number), [])
-        if not found and question.file and question.place in record.refused:
-            told.refused += 1
-        elif not found:
+        if not found:
             lost.append(f"q{question.number} in {question.place} has no answer")
         elif len(found) == 1:
             told.once += 1

@@ -61,24 +61,15 @@ class Crowd:
             await asyncio.sleep(self._chance.uniform(0.2, 1.8) * pause)
             await self.acts.do(place, user)
 
-    def refused(self) -> set[Place]:
-        """Where somebody was told to send a file again."""
-        return {place for place, _ in self.places if self.acts.refused(place)}
-
     def unanswered(self) -> list[Asked]:
-        """The questions without an answer as yet, but for files that are to be sent again."""
-        refused = self.refused()
+        """The questions without an answer as yet."""
         answered = {
             (place, number)
             for place, _ in self.places
             for message in self.acts.said(place)
             for number in self.acts.answers(message)
         }
-        return [
-            question
-            for question in self.asked
-            if (question.place, question.number) not in answered and not (question.file and question.place in refused)
-        ]
+        return [question for question in self.asked if (question.place, question.number) not in answered]
 
     def press_retry(self) -> None:
         """Whoever was told that an answer could not be given asks for it again."""

@@ -167,8 +167,8 @@ def read(crowd: Crowd, connection: Rows, killed_at: list[float]) -> Record:
     """The record, but for what is left when everything has ended."""
     acts = crowd.acts
     return Record(
-        list(acts.asked), read_shown(crowd, connection, killed_at), dict(acts.commands), acts.edited, crowd.refused(),
-        acts.unoffered(), acts.undone, read_kept(connection), read_counts(connection, crowd),
+        list(acts.asked), read_shown(crowd, connection, killed_at), dict(acts.commands), acts.edited, acts.unoffered(),
+        acts.undone, read_kept(connection), read_counts(connection, crowd),
     )  # fmt: skip
 
 

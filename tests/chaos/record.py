@@ -17,8 +17,6 @@ class Asked:
     user_id: int
     ordered: bool = True
     """It waits for its turn in its place; commands do not."""
-    file: bool = False
-    """It is said in a file or stands under one."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +64,6 @@ class Record:
     """How often each of the commands that no number goes with was given in a place."""
     edited: dict[int, int] = field(default_factory=dict)
     """The numbers that came of others when their messages were edited, with those."""
-    refused: set[Place] = field(default_factory=set)
-    """Where somebody was told to send a file again."""
     unoffered: list[int] = field(default_factory=list)
     """The questions that were edited last of all in their place, and that are offered no new answer."""
     undone: set[int] = field(default_factory=set)

@@ -49,16 +49,6 @@ def test_a_lost_message() -> None:
     assert broken(one) == ["nothing is lost"]
 
 
-def test_a_file_that_is_to_be_sent_again() -> None:
-    one = record()
-    del one.shown[1]
-    one.refused = {THERE}
-    assert broken(one) == ["nothing is lost"]
-    one.asked[1] = replace(one.asked[1], file=True)
-    assert broken(one) == []
-    assert judged(one).refused == 1
-
-
 def test_a_double_answer() -> None:
     one = record()
     one.shown.append(Shown(HERE, 13, (5,), (), True))
