@@ -87,11 +87,7 @@ def build_prompt(
     last = present_message(incoming, context, found, zone, group, here)
     messages = joined([*messages, {"role": "user", "content": last}])
     tainted_by = taints(incoming, context, recent, found)
-    system = [text_block(f"{fits(context.soul['text'], SOUL_TOKENS)}\n\n{TAGS}", cached=True)]
-    if persona:
-        system.append(text_block(persona, cached=not memory))
-    if memory:
-        system.append(text_block(memory, cached=True))
+    system = system_blocks(fits(context.soul["text"], SOUL_TOKENS), persona, memory)
     record = {
         **recorded(context, memory_record, recent, found),
         "persona": context.persona["id"] if context.persona and persona else None,
@@ -104,14 +100,36 @@ def build_prompt(
             "soul": estimate_tokens(system[0]["text"]),
             "persona": estimate_tokens(persona),
             "memory": estimate_tokens(memory),
-            "summary": estimate_tokens(summary["text"]) if summary else 0,
-            "recent": sum(weight(row) for row in recent),
-            "recalled": sum(estimate_tokens(row["snippet"]) for row in found),
-            "message": sum(estimate_tokens(block.get("text", "")) for block in last),
+            **talk_tokens(summary, recent, found, last),
             "media": media_tokens([*map(files_of, recent), said], [*shown, here]),
         },
     }
     return Prompt(system, messages, bool(tainted_by), record)
+
+
+def system_blocks(soul: str, persona: str, memory: str) -> list[Block]:
+    """What stands before the conversation: the soul and how tags work, a persona, and memory, cached."""
+    blocks = [text_block(f"{soul}\n\n{TAGS}", cached=True)]
+    if persona:
+        blocks.append(text_block(persona, cached=not memory))
+    if memory:
+        blocks.append(text_block(memory, cached=True))
+    return blocks
+
+
+def talk_tokens(
+    summary: dict[str, Any] | None,
+    recent: Sequence[dict[str, Any]],
+    found: Sequence[dict[str, Any]],
+    last: Sequence[Block],
+) -> dict[str, int]:
+    """About how many tokens the parts of the conversation take."""
+    return {
+        "summary": estimate_tokens(summary["text"]) if summary else 0,
+        "recent": sum(weight(row) for row in recent),
+        "recalled": sum(estimate_tokens(row["snippet"]) for row in found),
+        "message": sum(estimate_tokens(block.get("text", "")) for block in last),
+    }
 
 
 def recorded(

@@ -38,6 +38,8 @@ begin
     perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
     update turn set space_id = p_into where space_id = p_from;
     update signal set space_id = p_into where space_id = p_from;
+    update spend set space_id = p_into where space_id = p_from;
+    update erasure set space_id = p_into where space_id = p_from;  -- one that has begun finds there what it is to erase
     delete from document d where d.space_id = p_from and exists (
         select from document o where o.space_id = p_into and o.unique_id = d.unique_id);
     update document set space_id = p_into where space_id = p_from;

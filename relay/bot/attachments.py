@@ -9,7 +9,8 @@ import pyromark
 import structlog
 from telegramify_markdown.converter import STANDARD_OPTIONS
 
-from relay.bot.split import LIMIT, Span, split, tidy, utf16_offsets
+from relay.bot.split import LIMIT, split
+from relay.bot.styled import Span, tidy, utf16_offsets
 from relay.bot.tables import name_of, payload_of
 from relay.models import File
 

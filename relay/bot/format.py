@@ -11,7 +11,8 @@ import structlog
 
 from relay.bot.markdown import convert
 from relay.bot.said import HEARD
-from relay.bot.split import LIMIT, Span, clip, entities, is_blank, split, tail_start, tidy, utf16_offsets
+from relay.bot.split import LIMIT, split, tail_start
+from relay.bot.styled import Span, clip, entities, is_blank, tidy, utf16_offsets
 
 log = structlog.get_logger()
 

@@ -10,15 +10,14 @@ import pyromark
 from telegramify_markdown.config import RenderConfig
 from telegramify_markdown.converter import STANDARD_OPTIONS, EventWalker
 
-from relay.bot.split import KINDS, Span, utf16_offsets
+from relay.bot.formulas import dollar_formulas
+from relay.bot.styled import KINDS, Span, utf16_offsets
 from relay.bot.tables import Cell, Event, name_of, payload_of, table_events
 
 _DEEPEST = 20  # nested lists and quotes; each level indents, so the text grows with the square of the depth
 _MOST_CELLS = 20_000  # the parser fills up short rows, so a small text can make millions
 _LONGEST_FORMULA = 2000
 
-
-_LATEX_BRACKET = re.compile(rb"\\\\|\\[\[\]()]|\n\s*\n")
 _TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|</?([a-zA-Z][\w-]*)[^<>]*>", re.DOTALL)
 _FORMATTING_TAGS = {"b": "Strong", "strong": "Strong", "i": "Emphasis", "em": "Emphasis", "s": "Strikethrough"}
 _SILENT_TAGS = {*_FORMATTING_TAGS, "u", "ins", "del", "sub", "sup", "kbd", "mark", "small", "br", "p", "div", "center"}
@@ -38,7 +37,7 @@ def convert(source: str) -> tuple[str, list[Span]]:
     walker gets the parser's events from here, with those put right.
     """
     if "\\(" in source or "\\[" in source:
-        source = _dollar_formulas(source)
+        source = dollar_formulas(source)
     events = _Adapter(source).adapt(pyromark.events_with_range(source, options=STANDARD_OPTIONS))
     if "||" in source:
         events = _mark_spoilers(events, source.encode())
@@ -236,41 +235,6 @@ def _inline_html(html: str) -> Event:
     if name == "tg-spoiler":
         return {"InlineHtml": html}
     return None if tag and _is_silent(tag) else {"Text": html}
-
-
-def _dollar_formulas(source: str) -> str:
-    r"""Write the formulas in \(…\) and \[…\], code apart, the way the parser knows: $…$ and $$…$$."""
-    data = source.encode()
-    written: list[bytes] = []
-    copied, opened = 0, None
-    code = iter(_code_ranges(source))
-    begin, end = next(code, (len(data), 0))
-    for token in _LATEX_BRACKET.finditer(data):
-        while end and end <= token.start():
-            begin, end = next(code, (len(data), 0))
-        if token.start() >= begin or token[0] == rb"\\":
-            continue
-        if token[0] in (rb"\(", rb"\["):
-            opened = token
-            continue
-        if opened and token[0] == {rb"\(": rb"\)", rb"\[": rb"\]"}[opened[0]]:
-            formula = data[opened.end() : token.start()].strip()
-            if formula and b"$" not in formula and b"`" not in formula:
-                sign = b"$" if token[0] == rb"\)" else b"$$"
-                written += [data[copied : opened.start()], sign, formula, sign]
-                copied = token.end()
-        opened = None
-    return b"".join([*written, data[copied:]]).decode()
-
-
-def _code_ranges(source: str) -> list[tuple[int, int]]:
-    """The UTF-8 byte ranges of code blocks and spans."""
-    found = []
-    for payload, where in pyromark.events_with_range(source, options=STANDARD_OPTIONS):
-        key, value = payload_of(payload)
-        if key == "Code" or (key == "Start" and name_of(value) == "CodeBlock"):
-            found.append((where["start"], where["end"]))
-    return found
 
 
 def _mark_spoilers(events: list[Event], source: bytes) -> list[Event]:

@@ -2,154 +2,22 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+
+from relay.bot.styled import QUOTES, Span, clip, is_blank, utf16_offsets
 
 LIMIT = 4096
-MOST_ENTITIES = 100
 _MOST_CARRIERS = 90  # begun in one part; leaves room for those carried over from the part before and for a footer's
 _LEAST_FILL = 0.3  # a border nearer to the start than this share of a part makes the part too small to be worth it
 _MOST_HEADINGS = 3  # one above the other; more are not headings but a way of writing
 _PREVIEW_STEP = 1024
-
-# Outer first, for spans over the same text. Those of _CARRIERS lose what was said when they are left out.
-_ORDER = (
-    "expandable_blockquote",
-    "blockquote",
-    "text_link",
-    "spoiler",
-    "strikethrough",
-    "bold",
-    "italic",
-    "pre",
-    "code",
-)
-KINDS = frozenset(_ORDER)
-_RANK = {kind: rank for rank, kind in enumerate(_ORDER)}
-_QUOTES = frozenset({"blockquote", "expandable_blockquote"})
-_CODE = frozenset({"pre", "code"})
-_CARRIERS = frozenset({"text_link", "spoiler", "pre"}) | _QUOTES
-_LEFT_OUT_LAST = ("strikethrough", "bold", "code", "italic")  # of the others, the first is the last to go
-
-_INK = re.compile(
-    "[^\\s\u00ad\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufffc"
-    "\U000e0000-\U000e01ef]"
-)
+_CARRIERS = frozenset({"text_link", "spoiler", "pre"}) | QUOTES
+"""Those that lose what was said when they are left out."""
 _NOT_SPACE = re.compile(r"\S")
 _SENTENCE_END = re.compile("[.!?…؟][\"')\\]»”]*(?=\\s)|[。！？][」』”]*")
-
-
-class Span(NamedTuple):
-    """`text[start:end]` has one kind of formatting; `value` is a link's address or the language of a code block."""
-
-    start: int
-    end: int
-    kind: str
-    value: str = ""
-
-
-def is_blank(text: str) -> bool:
-    """Whether Telegram would refuse `text` as empty: nothing but white space and invisible characters."""
-    return _INK.search(text) is None
-
-
-def utf16_offsets(text: str) -> Sequence[int]:
-    """The UTF-16 offset of every index of `text`, its end included."""
-    if text.isascii() or max(text) < "\U00010000":
-        return range(len(text) + 1)
-    return list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
-
-
-def tidy(text: str, spans: Iterable[Span]) -> list[Span]:
-    """The spans as Telegram allows them: well nested, trimmed, quotes flat, nothing combined with code."""
-    nested = _nest(spans)
-    nested = list(_cut_at(nested, [span for span in nested if span.kind in _QUOTES], inside=True))
-    nested = list(_cut_at(nested, [span for span in nested if span.kind in _CODE], inside=False))
-    return sorted(filter(None, (_trim(text, span) for span in nested)), key=_by_position)
-
-
-def _by_position(span: Span) -> tuple[int, int, int]:
-    return span.start, -span.end, _RANK[span.kind]
-
-
-def _nest(spans: Iterable[Span]) -> list[Span]:
-    """Cut spans that cross, and drop those that add nothing to, or may not be in, the ones around them."""
-    queue = [(*_by_position(span), span) for span in spans if span.start < span.end]
-    heapq.heapify(queue)
-    kept: list[Span] = []
-    around: list[Span] = []
-    while queue:
-        span = heapq.heappop(queue)[-1]
-        while around and around[-1].end <= span.start:
-            around.pop()
-        if around and span.end > around[-1].end:
-            rest = span._replace(start=around[-1].end)
-            heapq.heappush(queue, (*_by_position(rest), rest))
-            span = span._replace(end=around[-1].end)
-        if all(_may_hold(outer.kind, span.kind) for outer in around):
-            around.append(span)
-            kept.append(span)
-    return kept
-
-
-def _may_hold(outer: str, inner: str) -> bool:
-    if outer in _CODE or outer == inner:
-        return False
-    if outer in _QUOTES:
-        return inner not in _QUOTES
-    # A link, a spoiler or a deletion means more than the monospace of the code in it.
-    return not (inner == "code" and outer in ("text_link", "spoiler", "strikethrough"))
-
-
-def _cut_at(spans: list[Span], blocks: list[Span], *, inside: bool) -> Iterator[Span]:
-    """Cut the spans that hold some of `blocks` at their borders, `inside` telling whether to go on within those."""
-    if not blocks:
-        yield from spans
-        return
-    starts = [block.start for block in blocks]
-    for span in spans:
-        if span.kind in _CODE or span.kind in _QUOTES:
-            yield span
-            continue
-        position = span.start
-        for block in blocks[bisect_left(starts, span.start) : bisect_left(starts, span.end)]:
-            yield span._replace(start=position, end=block.start)
-            if inside:
-                yield span._replace(start=block.start, end=min(block.end, span.end))
-            position = block.end
-        yield span._replace(start=position)
-
-
-def _trim(text: str, span: Span) -> Span | None:
-    """The span without white space at its ends, but with the indentation of a block's first line; None if empty."""
-    body = text[span.start : span.end]
-    lead = len(body) - len(body.lstrip())
-    if span.kind == "pre" or span.kind in _QUOTES:
-        lead = body.rfind("\n", 0, lead) + 1
-    end = span.start + len(body.rstrip())
-    return span._replace(start=span.start + lead, end=end) if span.start + lead < end else None
-
-
-def entities(text: str, spans: Iterable[Span]) -> list[dict[str, Any]]:
-    """Bot API entities of a part, the 100 most important where there are more."""
-    chosen = sorted(spans, key=_by_position)
-    if len(chosen) > MOST_ENTITIES:
-        weight = {kind: rank for rank, kind in enumerate(_LEFT_OUT_LAST, start=1)}
-        chosen = sorted(chosen, key=lambda span: weight.get(span.kind, 0))[:MOST_ENTITIES]
-        chosen.sort(key=_by_position)
-    offsets = utf16_offsets(text)
-    found: list[dict[str, Any]] = []
-    for start, end, kind, value in chosen:
-        entity: dict[str, Any] = {"type": kind, "offset": offsets[start], "length": offsets[end] - offsets[start]}
-        if value:
-            entity["url" if kind == "text_link" else "language"] = value
-        found.append(entity)
-    return found
 
 
 def split(text: str, spans: list[Span]) -> list[tuple[str, list[Span]]]:
@@ -160,18 +28,6 @@ def split(text: str, spans: list[Span]) -> list[tuple[str, list[Span]]]:
         waiting = [span for span in waiting if span.end > start]
         parts.append((text[start:end], clip(text, waiting, start, end)))
     return parts
-
-
-def clip(text: str, spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """What the spans, in order of their start, mark in `text[start:end]`, counted from `start`."""
-    clipped: list[Span] = []
-    for span in spans:
-        if span.start >= end:
-            break
-        inside = _trim(text, span._replace(start=max(span.start, start), end=min(span.end, end)))
-        if inside:
-            clipped.append(inside._replace(start=inside.start - start, end=inside.end - start))
-    return clipped
 
 
 def tail_start(text: str) -> int:

@@ -12,7 +12,8 @@ import structlog
 from relay.bot.format import format_reply
 from relay.bot.place import Place
 from relay.bot.render import footer_of, message_parts
-from relay.bot.split import LIMIT, utf16_offsets
+from relay.bot.split import LIMIT
+from relay.bot.styled import utf16_offsets
 from relay.errors import ChatGone, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
 from relay.jobs import LEASE_SECONDS
 from relay.memory.store import Store

@@ -65,8 +65,9 @@ def ask(sheet: Sheet) -> Sheet:
         print(f"  {number}  {choice.label}{' (installed)' if is_there(choice.engine) else ''}")
     present = _present(sheet)
     answer = ""
-    while answer not in ("1", "2", "3"):
-        answer = typed(f"Listen? 1, 2 or 3 [{present}]: ") or str(present)
+    numbers = [str(number) for number in range(1, len(CHOICES) + 1)]
+    while answer not in numbers:
+        answer = typed(f"Listen? {', '.join(numbers[:-1])} or {numbers[-1]} [{present}]: ") or str(present)
     engine = CHOICES[int(answer) - 1].engine
     if int(answer) == present:
         new = sheet

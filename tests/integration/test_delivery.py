@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from relay.errors import (
     TokenRefused,
 )
 from relay.memory.store import Store
+from relay.models import Space
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
 
@@ -399,6 +401,28 @@ async def test_both_chats_are_one_when_the_new_one_spoke_first(
     assert [said["text"] for said in done.context.recent] == ["Listen.", "I see."] * 2
     assert await sql("select chat_id, exchange_count from thread") == [(GROUP, 3)]
     assert await sql("select count(*) from session where ended_at is null") == [(1,)]
+
+
+async def test_what_is_being_erased_there_and_what_was_used_there_follow_too(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await house.teach(ADA, "likes tea", chat_id=SMALL)
+    await house.teach(ADA, "owns a zanzibarix", chat_id=GROUP)
+    newer = Space("group", chat_id=GROUP)
+    found = await store.erase_preview(newer, {"words": "zanzibarix"}, ADA, True)
+    assert found is not None
+    assert await store.erase_begin(found["erasure_id"], ADA, True)
+    await sql(
+        "insert into spend (id, what, done, space_id, model)"
+        " select gen_random_uuid(), 'answer', true, id, 'counted' from space where chat_id = %s",
+        GROUP,
+    )
+    await store.regroup(BOT.id, SMALL, GROUP)
+    while not (await store.erase_step(found["erasure_id"]) or {"done": True})["done"]:
+        pass
+    assert await sql("select content from memory order by id") == [("likes tea",)]
+    used = await store.usage(newer, [datetime(2020, 1, 1, tzinfo=UTC)])
+    assert [one["times"] for one in used if one["model"] == "counted"] == [1]
 
 
 async def test_only_a_group_that_became_a_supergroup_is_moved(house: House, store: Store, sql: Sql) -> None:

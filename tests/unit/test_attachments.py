@@ -14,8 +14,8 @@ from relay.bot.format import format_reply
 from relay.bot.place import Place
 from relay.bot.render import answer_parts, message_parts
 from relay.models import Answer, File
+from relay.screen import Terminal
 from relay.settings import Settings
-from relay.terminal import Terminal
 from tests.strategies import examples
 
 DM = Place(1001, 0, True)

@@ -10,7 +10,8 @@ from relay.bot import format as formatting
 from relay.bot import markdown
 from relay.bot.format import Formatted, format_preview, format_reply
 from relay.bot.markdown import CONFIG
-from relay.bot.split import KINDS, Span, is_blank, split, tidy
+from relay.bot.split import split
+from relay.bot.styled import KINDS, Span, is_blank, tidy
 from tests.strategies import examples, markdowns
 
 QUOTES = {"blockquote", "expandable_blockquote"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.bot.format import format_heard
-from relay.bot.split import utf16_offsets
+from relay.bot.styled import utf16_offsets
 from relay.errors import MediaRefused
 from relay.media import sounds
 from relay.media.files import Files

@@ -10,8 +10,8 @@ import pytest
 
 from relay.clients.telegram import Telegram
 from relay.errors import FileTooLarge, MessengerError, MessengerRefused, MessengerUnavailable, TokenRefused
+from relay.screen import Terminal
 from relay.settings import Settings
-from relay.terminal import Terminal
 from relay.testing import FakeMessenger
 from tests.standins.telegram import TelegramStandIn, Upload
 from tests.standins.telegram.values import TEST_TOKEN, StoredFile

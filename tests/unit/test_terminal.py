@@ -9,6 +9,7 @@ import pytest
 from relay import terminal
 from relay.bot.format import format_preview, format_reply
 from relay.models import ModelRequest
+from relay.screen import Terminal
 from relay.testing import OfflineModel
 from tests.standins.anthropic.directives import long_text
 
@@ -25,7 +26,7 @@ async def test_each_line_of_an_answer_is_printed_once(
     answer: str, step: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     step = max(step, len(answer) // 80)
-    printer = terminal.Terminal(None)
+    printer = Terminal(None)
     for end in range(step, len(answer), step):
         await printer.call("sendMessageDraft", text=format_preview(answer[:end]).text)
     early = capsys.readouterr().out
@@ -38,7 +39,7 @@ async def test_each_line_of_an_answer_is_printed_once(
 
 
 async def test_that_the_model_keeps_silent_is_printed_besides(capsys: pytest.CaptureFixture[str]) -> None:
-    printer = terminal.Terminal(None)
+    printer = Terminal(None)
     for draft in ("One.\n\nTw", "One.\n\nTw\n\n⏳ The model is very busy right now.", "One.\n\nTwo.\n\nThr"):
         await printer.call("sendMessageDraft", text=draft)
     await printer.call("sendMessage", text="One.\n\nTwo!\n\nThree.")
