@@ -34,6 +34,8 @@ async def move(
     for folder in {settings.data_dir, *([target.data_dir] if is_embedded(target) else [])}:
         if in_use(folder):
             raise MoveRefused(f"A Relay is running on {folder}. Stop it first, and keep it stopped.")
+    if target.supabase_url and not settings.supabase_url:  # the key that stands in the settings alone is the target's
+        settings = settings.model_copy(update={"supabase_service_role_key": ""})
     console = plain()
     console.print(f"From {place(settings)}\n  to {place(target)}")
     began = time.monotonic()

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,6 +42,10 @@ Json = dict[str, Any]
 
 class ImportRefused(RelayError):
     """An export cannot be taken in as it is."""
+
+
+class Altered(Exception):
+    """A row of the file is none that an export holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,7 @@ class Import:
             await self._add(space)
         except DatabaseUnavailable:
             raise
-        except (DatabaseError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (DatabaseError, Altered) as error:
             why = f" ({error})" if isinstance(error, DatabaseError) else ""
             raise ImportRefused(
                 f"{self.export.path} was altered: it holds what no export holds{why}. What came before that was added; "
@@ -138,10 +143,11 @@ class Import:
         return space
 
     async def _add(self, space: Space) -> None:
-        rows = {
-            name: [self._moved(row) for row in rows] if isinstance(rows, list) else rows
-            for name, rows in self.export.setting.items()
-        }
+        with _reading_rows():
+            rows = {
+                name: [self._moved(row) for row in rows] if isinstance(rows, list) else rows
+                for name, rows in self.export.setting.items()
+            }
         made = await self.store.import_space(space, rows)
         self._space_id = made["space_id"]
         self._ids = {kind: {} for kind in PARTS}
@@ -170,31 +176,36 @@ class Import:
 
     async def _link(self) -> None:
         """Links memories to what replaced them, once all are there."""
-        links = [
-            {"id": self._ids["memory"][old], "replaced_by": self._ids["memory"][new]}
-            for old, new in self._replaced.items()
-            if old in self._ids["memory"] and new in self._ids["memory"]
-        ]
+        with _reading_rows():
+            links = [
+                {"id": self._ids["memory"][old], "replaced_by": self._ids["memory"][new]}
+                for old, new in self._replaced.items()
+                if old in self._ids["memory"] and new in self._ids["memory"]
+            ]
         for start in range(0, len(links), ROWS):
             await self.store.import_links(self._space_id, links[start : start + ROWS])
 
     async def _give(self, batch: list[Json]) -> None:
         kind = batch[0]["type"]
         more = {"taken": list(self._taken)} if kind == "memory" else {}
-        linked = [self._moved(self._linked(row)) for row in batch]
-        rows = [usable(row) for row in linked] if kind == "message" else linked
+        with _reading_rows():
+            linked = [self._moved(self._linked(row)) for row in batch]
+            rows = [usable(row) for row in linked] if kind == "message" else linked
+            ids = [row["id"] for row in batch]
+            hash(tuple(ids))
+            times = [row["created_at"] for row in batch] if kind == "memory" else []
         done = await self.store.import_rows(PARTS[kind], self._space_id, rows, **more)
         if kind == "memory":
-            made = {new: row["created_at"] for row, new in zip(batch, done["ids"], strict=True)}
-            self._taken = {id: at for id, at in (self._taken | made).items() if at == batch[-1]["created_at"]}
+            made = dict(zip(done["ids"], times, strict=True))
+            self._taken = {id: at for id, at in (self._taken | made).items() if at == times[-1]}
         self.added[PARTS[kind]] += done["added"]
         self.seen[PARTS[kind]] += len(batch)
         self.told(PARTS[kind], self.seen[PARTS[kind]])
-        for row, new in zip(batch, done["ids"], strict=True):
-            if new is not None and (kind != "message" or row["id"] in self.export.cited):
-                self._ids[kind][row["id"]] = new
+        for row, id, new in zip(batch, ids, done["ids"], strict=True):
+            if new is not None and (kind != "message" or id in self.export.cited):
+                self._ids[kind][id] = new
             if row.get("replaced_by") is not None:
-                self._replaced[row["id"]] = row["replaced_by"]
+                self._replaced[id] = row["replaced_by"]
 
     def _linked(self, row: Json) -> Json:
         """A row that refers to rows here; what it refers to and is not in the file, it refers to no more."""
@@ -224,6 +235,15 @@ class Import:
         if "changes" in row:
             row["changes"] = [self._moved(change) for change in row["changes"]]
         return row
+
+
+@contextmanager
+def _reading_rows() -> Iterator[None]:
+    """What goes wrong here is the file's doing, and no fault of ours."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise Altered from None
 
 
 def _space(path: Path, row: Json) -> Space:

@@ -187,7 +187,8 @@ def _occupied(here: Json, there: Json) -> str:
     elif unfinished:
         what = f"Another move into the target was begun on {unfinished['began_at'][:10]} and not finished."
     else:
-        what = f"The target already holds data (about {_messages(there):,} messages)."
+        held = f"about {messages:,} messages" if (messages := _messages(there)) else "no messages yet"
+        what = f"The target already holds data ({held})."
     return f"{what} Nothing was changed. If all of it may go for good, say --replace."
 
 

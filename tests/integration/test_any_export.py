@@ -158,3 +158,12 @@ async def test_an_archive_packed_as_none_of_ours_is_refused(place: Place) -> Non
         with zipfile.ZipFile(packed, "w", packing) as archive:
             archive.writestr(LINES, b"".join(map(line, place.export)))
         assert "is not an export" in await taken_in(place, packed.getvalue(), "x.zip")
+
+
+async def test_a_fault_of_ours_is_not_said_to_be_the_files(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def faulty(*_: Any, **__: Any) -> dict[str, Any]:
+        return {}
+
+    monkeypatch.setattr(type(place.store), "import_rows", faulty)
+    with pytest.raises(KeyError):
+        await taken_in(place, b"".join(map(line, place.export)))
