@@ -32,6 +32,7 @@ EXPORT: list[Json] = [
     {"type": "end", "rows": 7},
 ]  # fmt: skip
 WHOLE = b"".join(map(line, EXPORT))
+ABOVE = tempfile.TemporaryDirectory()
 NAMES = ["../../x", "/etc/x", "..\\x", "x/../../" + LINES, LINES.upper(), "a" * 300]
 
 
@@ -47,20 +48,21 @@ def zipped(content: bytes, packing: int = zipfile.ZIP_DEFLATED, *others: str) ->
 
 def told(content: bytes, name: str) -> Checked | None:
     """What a check finds; None when it refuses. It makes and changes no file."""
-    with tempfile.TemporaryDirectory() as above:
-        path = Path(above) / "folder" / name
-        path.parent.mkdir()
-        path.write_bytes(content)
-        said = ""
-        try:
-            return check(path)
-        except ImportRefused as refused:
-            said = str(refused)
-            return None
-        finally:
-            assert not said or (said.startswith(str(path)) and said.endswith("."))
-            assert [one for one in Path(above).rglob("*") if one.is_file()] == [path]
-            assert path.read_bytes() == content
+    above = Path(ABOVE.name)
+    path = above / "folder" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    said = ""
+    try:
+        return check(path)
+    except ImportRefused as refused:
+        said = str(refused)
+        return None
+    finally:
+        assert not said or (said.startswith(str(path)) and said.endswith("."))
+        assert [one for one in above.rglob("*") if one.is_file()] == [path]
+        assert path.read_bytes() == content
+        path.unlink()
 
 
 lines = st.one_of(
