@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 from rich.console import Console
 
 from relay import migrate
+from relay.addresses import connection_string
 from relay.clients.instance import in_use
 from relay.errors import SchemaError, SettingsError
 from relay.memory.transfer import Compared, MoveRefused, Transfer
 from relay.progress import plain, watching
-from relay.settings import Settings, connection_string, named
+from relay.settings import Settings, named
 from relay.storage import is_embedded, made_ready, place, storage
 
 KEY = "SUPABASE_SERVICE_ROLE_KEY"

@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from relay.addresses import connection_string, web_address
 from relay.errors import SettingsError
 
 TELEGRAM = "https://api.telegram.org"
@@ -24,10 +25,6 @@ TOKEN = re.compile(r"[0-9]{1,16}:[A-Za-z0-9_-]{3,}")
 """Telegram's ids have 52 bits at most."""
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Also the bytes of an environment that are no UTF-8 text, which Python shows as halves of characters."""
-CONNECTION = (
-    "must be a connection string such as postgresql://user:password@host:5432/database, without the brackets of "
-    "[YOUR-PASSWORD]; in the password, [ ] / ? # @ are written %5B %5D %2F %3F %23 %40"
-)
 
 HOW = {
     "TELEGRAM_BOT_TOKEN": "Open @BotFather in Telegram, send /newbot, and paste the token it gives you",
@@ -128,9 +125,7 @@ class Settings(BaseSettings):
     @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "webhook_url")
     @classmethod
     def _url(cls, value: str) -> str:
-        if value and not (re.match(r"^https?://[^\s/]+", value) and _parts(value) and _is_taken(value)):
-            raise ValueError("must be an address that begins with https:// or http://")
-        return value.rstrip("/")
+        return web_address(value) if value else value
 
     @field_validator("webhook_url")
     @classmethod
@@ -221,40 +216,6 @@ class Settings(BaseSettings):
 
 
 FIELDS = {str(field.alias): field for field in Settings.model_fields.values()}
-
-
-def connection_string(value: str) -> str:
-    """A connection string whose parts can be told apart. Raises `ValueError`, which does not tell it."""
-    parts = _parts(value) if re.match(r"^postgres(ql)?://", value) else None
-    if parts is not None:
-        behind = (parts.netloc.partition("@")[2], parts.path, parts.query.partition("=")[0], parts.fragment)
-        if not any("@" in part for part in behind):  # else a piece of the password was taken for one of these
-            return value
-    raise ValueError(CONNECTION)
-
-
-def _parts(url: str) -> SplitResult | None:
-    """The parts of an address; None when they cannot be told apart, a port is no number, or a host no name."""
-    try:
-        parts = urlsplit(url)
-        for host in parts.netloc.rpartition("@")[2].split(","):
-            _ = urlsplit(f"//{host}").port
-            if "%" not in host:  # else a socket's folder
-                (urlsplit(f"//{host}").hostname or "").encode("idna")
-    except ValueError:  # its text holds what may be the password
-        return None
-    return parts
-
-
-def _is_taken(url: str) -> bool:
-    """Whether what connects to an address takes it: it looks at names and numbers of hosts more closely."""
-    from httpx2 import URL, InvalidURL
-
-    try:
-        URL(url)
-    except InvalidURL:
-        return False
-    return True
 
 
 def _sentence(name: str, message: str) -> str:
