@@ -1,0 +1,29 @@
+"""What each table must be known to, by the database's own catalogue: a new one is forgotten nowhere."""
+
+from __future__ import annotations
+
+import re
+
+import psycopg
+import pytest
+
+from tests.integration.conftest import TEMPLATE, Server
+
+MERGED = {"space_id": ("merge_spaces",), "thread_id": ("merge_threads", "merge_judging")}
+"""What takes the rows of a space, and of a thread, over into another one."""
+COUNTED = {"lexeme", "lexeme_change"}
+"""Follows the entries, by their trigger."""
+TABLES = """select c.table_name from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where table_schema = 'relay' and t.table_type = 'BASE TABLE' and c.column_name = %s"""
+BODIES = "select string_agg(prosrc, ' ') from pg_proc where proname = any (%s)"
+
+
+@pytest.mark.parametrize("column", MERGED)
+def test_a_group_that_gets_another_id_takes_the_rows_of_every_table_along(embedded: Server, column: str) -> None:
+    with psycopg.connect(embedded.url(TEMPLATE, superuser=True)) as connection:
+        tables = {str(name) for (name,) in connection.execute(TABLES.encode(), [column])}
+        [(body,)] = connection.execute(BODIES.encode(), [list(MERGED[column])])
+    taken = set(re.findall(r"\b(?:update|delete from) (\w+)", body))
+    assert {"turn", "memory"} < tables
+    assert tables - COUNTED <= taken
