@@ -25,7 +25,8 @@ begin
 end $$;
 
 -- Drops records of what happened more than p_days ago: what went into the prompts of turns that are done, what their
--- answers told, the texts that were sent, and what was spent (that stays for 100 days at least: /usage reaches back 90).
+-- answers told, the texts that were sent, the updates that were set aside, and what was spent (that stays for 100 days at
+-- least: /usage reaches back 90).
 -- Messages, memories and their changes, events, and which message in the chat is whose all stay; so do of a turn what
 -- later turns and erasing ask of it, what a button of a control needs, and questions that wait for a reply.
 -- Returns how many rows went; a run that drops p_limit of either may have left more.
@@ -37,6 +38,7 @@ declare
         where not dropped and done_at is not null and done_at < now() - make_interval(days => p_days)
         order by done_at limit p_limit);
     spent integer;
+    aside integer;
 begin
     update delivery set request = (request - 'entities') || '{"text": ""}', sending_text = null
     where turn_id = any (old) and request ->> 'text' <> '' and request #> '{reply_markup,force_reply}' is null;
@@ -49,5 +51,10 @@ begin
     delete from spend where id in (
         select id from spend where at < now() - make_interval(days => greatest(p_days, 100)) order by at limit p_limit);
     get diagnostics spent = row_count;
-    return to_jsonb(cardinality(old) + spent);
+    update inbox set payload = null where (bot_id, update_id) in (
+        select bot_id, update_id from inbox
+        where status = 'failed' and payload is not null and received_at < now() - make_interval(days => p_days)
+        order by received_at limit p_limit);
+    get diagnostics aside = row_count;
+    return to_jsonb(cardinality(old) + spent + aside);
 end $$;

@@ -60,6 +60,8 @@ HINDRANCES = {
     "{0}. Let its owner run `grant usage, create on schema {0} to` that user in this database, then try again.",
 }
 
+VACUUM_SECONDS = 600.0
+"""How long clearing all tables may take; what is left then, the server clears by itself."""
 NUMBERS = range(-(2**63), 2**63)
 """What a bigint holds. psycopg sends anything beyond as a numeric, for which there is no such function."""
 
@@ -134,11 +136,12 @@ class Postgres:
     async def vacuum(self) -> None:
         """See `ports.Vacuums`; of the tables that are its role's own."""
         try:
-            async with await psycopg.AsyncConnection.connect(
-                self._url, connect_timeout=5, autocommit=True
-            ) as connection:
+            async with (
+                asyncio.timeout(VACUUM_SECONDS),
+                await psycopg.AsyncConnection.connect(self._url, connect_timeout=5, autocommit=True) as connection,
+            ):
                 await connection.execute(b"vacuum")
-        except psycopg.Error as error:
+        except (psycopg.Error, TimeoutError) as error:
             raise _translate(error) from None
 
 

@@ -153,3 +153,18 @@ async def test_a_step_drops_no_more_than_it_is_told_to(house: House, store: Stor
     for text in ("one", "two", "three"):
         await sql(OLD, await answered(house, text))
     assert [await store.drop_records(180, 2) for _ in range(3)] == [2, 1, 0]
+
+
+async def test_what_was_set_aside_is_kept_as_long_as_other_records(house: House, store: Store, sql: Sql) -> None:
+    for number in (1, 2):
+        turn = await house.turn(ADA, f"hello {number}")
+        while not await store.fail(turn, "no", 0):
+            [turn] = await house.claim()
+    await sql(
+        "update inbox set received_at = now() - interval '200 days' where payload ->> 'message' like '%%hello 1%%'"
+    )
+    assert await drop(store) == 1
+    assert [text for (text,) in await sql("select payload #>> '{message,text}' from inbox order by received_at")] == [
+        None,
+        "hello 2",
+    ]
