@@ -35,7 +35,7 @@ class Leftovers:
         """Until when backups hold what is erased now, in a sentence."""
         made = [at for at in map(made_at, self.files()) if at]
         if not made:
-            return "No backup of mine holds it."
+            return "No backup in my folder of backups holds it."
         many = f"{len(made)} backup{'s' if len(made) > 1 else ''} of before may still hold it"
         if not self.days:
             return f"{many}; nightly backups are off, so they stay until somebody removes them."

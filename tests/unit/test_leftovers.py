@@ -18,7 +18,7 @@ def leftovers(folder: Path) -> Leftovers:
 
 
 def test_it_is_told_when_the_last_backup_goes(tmp_path: Path) -> None:
-    assert leftovers(tmp_path / "none").told() == "No backup of mine holds it."
+    assert leftovers(tmp_path / "none").told() == "No backup in my folder of backups holds it."
     now = datetime.now(UTC)
     (tmp_path / named(now)).touch()
     (tmp_path / named(now - timedelta(days=3))).touch()
@@ -30,4 +30,4 @@ def test_it_is_told_when_the_last_backup_goes(tmp_path: Path) -> None:
 def test_a_file_named_for_a_day_that_never_was_is_no_backup(tmp_path: Path) -> None:
     for name in ("relay-99999999-999999.relaybackup", "relay-20260230-000000.relaybackup"):
         (tmp_path / name).touch()
-    assert leftovers(tmp_path).told() == "No backup of mine holds it."
+    assert leftovers(tmp_path).told() == "No backup in my folder of backups holds it."
