@@ -11,10 +11,11 @@ $$;
 
 -- The model's tool: what a space has that bears on a question, each with the name of the place where it was said.
 -- p_asker: {bot_id, chat_id, topic_id, turn_id} of the thread and the turn that ask (what was said to it is not found).
--- p_query as in relay.find_entries. Null where memory may not be used.
+-- p_query as in relay.find_entries. What turns wrote a moment ago is entered first. Null where memory may not be used.
 create or replace function public.relay_look_up(p_space jsonb, p_asker jsonb, p_query jsonb, p_limit integer)
 returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.enter_due(50);
     select case when relay.may_look(own.id, p_asker) then (
         select coalesce(jsonb_agg(one.line || jsonb_build_object('place',
             relay.place_name((p_asker ->> 'bot_id')::bigint, t.chat_id, t.topic_id)) order by one.nr), '[]')

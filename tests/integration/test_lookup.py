@@ -57,6 +57,14 @@ async def test_a_message_is_found_with_its_id_and_opened_among_those_around_it(h
     assert {one["who"] for one in opened["messages"]} == {"Ada", "you"}
 
 
+async def test_what_was_said_a_moment_ago_is_found(house: House, sql: Sql) -> None:
+    """It is not in the index yet."""
+    done = await house.exchange(ADA, "The boiler is a Vaillant", "Noted.", close=False)
+    assert await sql("select count(*) from entry_due") == [(2,)]
+    (row, *_), _ = await search(house, replace(done.incoming, turn_id=0), "Vaillant boiler")
+    assert row["snippet"] == "The boiler is a Vaillant"
+
+
 async def test_the_message_that_asks_is_not_what_is_found(house: House) -> None:
     await house.exchange(ADA, "The boiler is a Vaillant", "Noted.")
     done = await house.exchange(ADA, "Which boiler is it, a Vaillant?", "Let me look.", close=False)
