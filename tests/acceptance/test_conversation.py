@@ -172,7 +172,7 @@ async def test_albums_pastes_and_forwards_with_a_comment_are_one_turn_each(town:
     await town.tg.wait_reply(dm, last)
     assert town.model.last.user_turn()[0] == "a" * 4096 + "b" * 4096
     # one batch: both are there before the bot polls again
-    town.model.delay = 0.3
+    town.model.delay = 0.8
     await town.tg.say(dm, ada, "what do you make of this?")
     last = await town.tg.say(dm, ada, "the forwarded words", forward_from=ben)
     await town.tg.wait_reply(dm, last)
@@ -186,8 +186,9 @@ async def test_albums_pastes_and_forwards_with_a_comment_are_one_turn_each(town:
     assert "and of that?" in together
     assert 'kind="forward" from="Ben"' in together
     await asyncio.sleep(0.5)
-    finished = [one for one in town.model.requests if one.number > asked and one.outcome == "ok"]
-    assert len(finished) == 4
+    finished = [one.last_text for one in town.model.requests if one.number > asked and one.outcome == "ok"]
+    words = ("my album", "b" * 4096, "the forwarded words", "other forwarded words")
+    assert [sum(each in text for text in finished) for each in words] == [1, 1, 1, 1]
     assert len([message for message in town.tg.messages(dm) if message.from_bot]) == 4
 
 
