@@ -14,8 +14,7 @@ from typing import Any
 
 import psycopg
 
-from relay.clients.cluster import Cluster
-from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.acceptance.harness import OWNER, RelayProcess, environment, superuser
 from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn, Recorded
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn
@@ -111,11 +110,7 @@ class House:
 
     def database(self) -> psycopg.Connection[Any]:
         """A superuser's connection of our own."""
-        if self.url:
-            return psycopg.connect(self.url, autocommit=True)
-        cluster = Cluster(self.data)
-        cluster.prepare()
-        return psycopg.connect(cluster.url("postgres"), autocommit=True)
+        return psycopg.connect(self.url, autocommit=True) if self.url else superuser(self.data)
 
     def sql(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Runs a statement; its rows."""
