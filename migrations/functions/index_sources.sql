@@ -143,7 +143,7 @@ end $$;
 
 -- Enters messages of turns that wait for it, up to p_limit. Returns how many. Whoever changes or erases one just now is
 -- not waited for: it waits on; whoever comes to it meanwhile waits, and finds its entry. In the order of ids, as all who
--- enter messages: so none waits for another in a circle.
+-- enter messages: so none waits for another in a circle. Nobody waits for the disk: what is lost is due again.
 create or replace function relay.enter_due(p_limit integer) returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -154,6 +154,7 @@ begin
     if due = '{}' then
         return 0;
     end if;
+    perform set_config('synchronous_commit', 'off', true);
     ids := array(
         select m.id from message m join session s on s.id = m.session_id where m.id = any (due)
         order by m.id for share skip locked);

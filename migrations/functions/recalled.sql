@@ -58,9 +58,10 @@ $$;
 
 -- What bears on a message that was said in a chat and topic: what clears the floor and does not stand in the prompt
 -- anyway, {found}. Of memories only those that hold. Nothing where the space (its own, or one that is lent) does not
--- remember now, or the thread does not recall.
+-- remember now, or the thread does not recall. What was written a moment ago and does not stand in the prompt is entered
+-- first.
 create or replace function public.relay_recall_for(p_space jsonb, p_query jsonb, p_limit integer) returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
+language plpgsql set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     own_space bigint := relay.find_space(p_space);
     own thread;
@@ -70,6 +71,13 @@ begin
     end if;
     select * into own from thread where chat_id = (p_query ->> 'chat_id')::bigint
         and topic_id = (p_query ->> 'topic_id')::bigint and space_id = own_space;
+    if exists (
+        select from entry_due d join message m on m.id = d.message_id
+        where m.space_id = own_space
+            and (m.thread_id is distinct from own.id or m.id < greatest(own.context_from, own.window_from)))
+    then
+        perform relay.enter_due(50);
+    end if;
     return jsonb_build_object('found', relay.found_json(own_space, p_query || jsonb_build_object(
         'not_thread', own.id, 'not_from', greatest(own.context_from, own.window_from),
         'valid', true, 'floor', 0.35, 'near', relay.near_enough(p_query ->> 'model')), p_limit));

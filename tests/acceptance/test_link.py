@@ -70,7 +70,6 @@ async def test_what_is_lent_is_in_the_lenders_own_turns_only(town: Town) -> None
     group = town.group(olga, ben)
     await town.ask(dm, olga, "I am allergic to walnuts", "Noted [LEARN: Is allergic to walnuts]")
     await town.ask(dm, olga, "the marmalade recipe of aunt Berta needs quinces")
-    await town.indexed()
     await town.ask(group, olga, f"{at(town)} before: aunt Berta's marmalade recipe?", "No idea.")
     before = town.prompt("before: aunt Berta").text
     assert "walnuts" not in before

@@ -65,6 +65,15 @@ async def test_what_was_said_a_moment_ago_is_found(house: House, sql: Sql) -> No
     assert row["snippet"] == "The boiler is a Vaillant"
 
 
+async def test_what_was_said_a_moment_ago_elsewhere_is_recalled(house: House, sql: Sql) -> None:
+    done = await house.exchange(ADA, "The boiler is a Vaillant", "Noted.", close=False)
+    turn = await house.turn(ADA, "Which boiler is it, a Vaillant?", topic_id=5)
+    asks = incoming_of(turn, "Which boiler is it, a Vaillant?", private(ADA))
+    assert [row["snippet"] for row in await house.store.recall(asks)][:1] == ["The boiler is a Vaillant"]
+    assert done.turn.turn_id != turn.turn_id
+    assert await sql("select count(*) from entry_due") == [(0,)]
+
+
 async def test_the_message_that_asks_is_not_what_is_found(house: House) -> None:
     await house.exchange(ADA, "The boiler is a Vaillant", "Noted.")
     done = await house.exchange(ADA, "Which boiler is it, a Vaillant?", "Let me look.", close=False)
