@@ -8,11 +8,7 @@ import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import psycopg
-
-from relay.clients.cluster import Cluster
 from tests.leaks import search_files
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
@@ -70,13 +66,6 @@ class RelayProcess:
 
     def output(self) -> str:
         return self.log.read_text("utf-8", "replace")
-
-
-def superuser(data: Path) -> psycopg.Connection[Any]:
-    """A superuser's connection to the embedded server of a data directory."""
-    cluster = Cluster(data)
-    cluster.prepare()
-    return psycopg.connect(cluster.url("postgres"), autocommit=True)
 
 
 def environment(tg: TelegramStandIn, model: AnthropicStandIn, data_dir: Path, **more: str) -> dict[str, str]:

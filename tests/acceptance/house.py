@@ -14,7 +14,8 @@ from typing import Any
 
 import psycopg
 
-from tests.acceptance.harness import OWNER, RelayProcess, environment, superuser
+from relay.clients.cluster import Cluster
+from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn, Recorded
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn
@@ -110,7 +111,11 @@ class House:
 
     def database(self) -> psycopg.Connection[Any]:
         """A superuser's connection of our own."""
-        return psycopg.connect(self.url, autocommit=True) if self.url else superuser(self.data)
+        if self.url:
+            return psycopg.connect(self.url, autocommit=True)
+        cluster = Cluster(self.data)
+        cluster.prepare()
+        return psycopg.connect(cluster.url("postgres"), autocommit=True)
 
     def sql(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Runs a statement; its rows."""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.acceptance.harness import OWNER, RelayProcess, environment, superuser
+from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn, Recorded
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
@@ -40,11 +40,6 @@ class Town:
     def asked(self) -> int:
         """How often the model that answers was asked; what comes by itself (summaries, titles) asks the small one."""
         return sum(number for model, number in self.model.asked.items() if "haiku" not in model)
-
-    async def indexed(self) -> None:
-        """Waits until what was said can be found, which takes a moment."""
-        with superuser(self.data) as connection:
-            await self.tg.wait_for(lambda: not connection.execute("select from relay.entry_due").fetchall())
 
     def person(self, name: str = "Ada", id: int = 0) -> tuple[User, Chat]:
         """Somebody whom the bot knows, new to it, and their private chat."""
