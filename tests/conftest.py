@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,7 +29,9 @@ FOLDERS: list[Path] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers inherit the directory of the one that started them."""
+    """Workers inherit the directory of the one that started them. A shell's job in the background is deaf to Ctrl-C, as
+    all that tests start would be."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput") and (folder := places.settle()):
         FOLDERS.append(folder)
 

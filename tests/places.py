@@ -28,6 +28,9 @@ def settle() -> Path | None:
     the end. None: they stay on the disk."""
     if not SHARED.is_dir() or shutil.disk_usage(SHARED).free < ROOM:
         return None
+    for left in SHARED.glob("t[0-9]*"):  # by a run that was killed
+        if not Path(f"/proc/{left.name[1:]}").exists():
+            shutil.rmtree(left, ignore_errors=True)
     folder = SHARED / f"t{os.getpid()}"  # short: some tests count the lines of what names it
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o711)  # the server may run as another user
