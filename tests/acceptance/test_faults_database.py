@@ -102,7 +102,6 @@ async def test_what_the_server_had_not_written_is_done_again(embedded: House) ->
     kill_server(embedded)
     chat = embedded.tg.chat(chat_id)
     await embedded.answered(chat, word)
-    await embedded.model.wait_requests(2, match=word)
     assert embedded.times(chat, word) == 1
 
     other, fact = embedded.guest(), embedded.word()
