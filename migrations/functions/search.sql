@@ -178,14 +178,14 @@ end $$;
 -- A page of what a person looks for in a space, best first. p_query: {words, phrases, by: {me: a user's id or
 -- null, you: whether the assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since,
 -- until, vector and model of what it means or null}. What has all words and phrases is found; when nothing has all
--- words, what has some is; when nothing has any, what comes near.
+-- words, what has some is; when nothing has any, what comes near. What turns wrote a moment ago is entered first.
 -- {total: at most 2,000 messages and what is known, more: whether there are more, every: whether they have all words,
 -- near: whether they have none of them, nowhere: whether no place has such a name, vague: whether no word of it can be
 -- looked for, found}.
 create or replace function public.relay_find(
     p_space jsonb, p_bot_id bigint, p_query jsonb, p_offset integer, p_limit integer)
 returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.find_space(p_space);
     any_word tsquery := relay.words_query(p_query ->> 'words');
@@ -197,6 +197,7 @@ declare
     partly boolean := false;
     near jsonb;
 begin
+    perform relay.enter_due(50);
     if wanted is null and (p_query ->> 'words' <> '' or p_query -> 'phrases' <> '[]') or threads = '{}' or own is null
     then
         return jsonb_build_object('total', 0, 'more', false, 'every', true, 'near', false, 'found', '[]'::jsonb,
