@@ -143,10 +143,17 @@ async def test_known_ids_are_those_of_the_same_counter(store: Store, sql: Sql) -
 async def test_closing_says_whether_there_is_more(house: House, store: Store) -> None:
     turn = await answered(house, store)
     await store.pass_judging(4)
+    await store.index_missing(10)
     await house.say(message(ADA, "more"))
     assert await store.sent(turn, [], True) == (True, False)
     (turn,) = await house.claim()
     assert await store.sent(turn, [], True) == (False, False)
+
+
+async def test_closing_says_that_something_is_to_be_entered_into_the_index(house: House, store: Store) -> None:
+    turn = await answered(house, store)
+    await store.pass_judging(4)
+    assert await store.sent(turn, [], True) == (False, True)
 
 
 async def test_closing_the_fifth_exchange_says_that_a_summary_is_due(house: House, store: Store) -> None:

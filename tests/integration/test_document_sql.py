@@ -193,7 +193,8 @@ async def test_as_much_as_one_input_keeps_is_kept_in_time(house: House, sql: Sql
     print("kept in", took)
     assert took < 8, "the limit of a statement over Supabase"
     assert (await read(house.store, "long", len(parts))).endswith(parts[-1])
-    assert await sql("select count(*) from entry where kind = 'part'") == [(0,)], "that many are entered afterwards"
+    ((entered,),) = await sql("select count(*) from entry where kind = 'part'")
+    assert entered < len(parts) / 2, "that many are entered afterwards"
     while await house.store.index_missing(1000):
         pass
     found = await house.look_up(private(ADA), "word299x7", 1)
