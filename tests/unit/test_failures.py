@@ -45,7 +45,7 @@ class Queue:
 async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: str) -> None:
     messenger, queue = FakeMessenger(), Queue()
     engine: Any = SimpleNamespace(store=queue)
-    house: Any = SimpleNamespace(people=People(frozenset([9])), messenger=messenger)
+    house: Any = SimpleNamespace(people=People(frozenset([9])), messenger=messenger, store=queue)
     worker = Worker(
         engine, messenger, Bot(77, "relay_bot"), Groups(messenger), 4, house, lambda: None, unread(messenger)
     )
