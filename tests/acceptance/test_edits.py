@@ -93,6 +93,7 @@ async def test_an_edit_while_the_answer_is_written_offers_another_one_after_it(t
     reply = await town.tg.wait_reply(dm, said)
     assert reply.text == "I know of no Ads."
     await town.tg.wait_for(lambda: AGAIN in reply.buttons)
+    await settled(town)
     await town.press(dm, ada, reply, AGAIN)
     await town.tg.wait_for(lambda: reply.text == "You said: who was Ada Lovelace")
 

@@ -109,9 +109,7 @@ async def bot() -> AsyncIterator[Town]:
 async def town(bot: Town, request: pytest.FixtureRequest) -> AsyncIterator[Town]:
     """The one bot, with the stand-ins as they were at first, and a look into its log afterwards."""
     before = len(bot.relay.output())
-    bot.model.rules.clear()
-    bot.model.scripts.clear()
-    bot.model.faults.clear()
+    bot.model.reset()
     bot.model.delay = bot.model.chunk_delay = 0.0
     bot.tg.clear_faults()
     yield bot
