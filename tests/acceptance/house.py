@@ -131,7 +131,7 @@ class House:
             connection.execute(f"lock table relay.{table} in {mode} mode".encode())
             yield
 
-    async def until(self, query: str, *values: Any, timeout: float = 10) -> None:
+    async def until(self, query: str, *values: Any, timeout: float = 30) -> None:
         """Waits until a query gives something true."""
         await self.tg.wait_for(lambda: self.sql(query, *values)[0][0], timeout)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from relay.bot.controls import WORKING
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House
 from tests.acceptance.town import Town
@@ -84,7 +85,7 @@ async def test_each_button_works_after_a_restart(house: House, town: Town) -> No
         last = max(chat.messages)
         try:
             toast = await town.press(chat, olga, message, row.label)
-            if row.toast != toast:
+            if toast not in (row.toast, WORKING):
                 wrong.append((row, "toast", toast))
             if row.said:
                 await town.tg.wait_for(
