@@ -62,6 +62,8 @@ HINDRANCES = {
 
 VACUUM_SECONDS = 600.0
 """How long clearing all tables may take; what is left then, the server clears by itself."""
+SCRIPT_SECONDS = 3600.0
+"""How long one migration may take; it is undone then, and can be tried again."""
 NUMBERS = range(-(2**63), 2**63)
 """What a bigint holds. psycopg sends anything beyond as a numeric, for which there is no such function."""
 
@@ -125,13 +127,18 @@ class Postgres:
             await connection.close()
 
     async def run(self, script: str) -> None:
-        """Executes a script in a transaction of its own (for migrations). Raises `DatabaseError` with
-        what has to be done in the database first."""
+        """Executes a script in a transaction of its own (for migrations), for an hour at most. Raises `DatabaseError`
+        with what has to be done in the database first."""
         try:
-            async with await psycopg.AsyncConnection.connect(self._url, connect_timeout=5) as connection:
+            async with (
+                asyncio.timeout(SCRIPT_SECONDS),
+                await psycopg.AsyncConnection.connect(self._url, connect_timeout=5) as connection,
+            ):
                 await connection.execute(script.encode())
         except psycopg.Error as error:
             raise _hindered(error) or _translate(error) from None
+        except TimeoutError as error:
+            raise _translate(error) from None
 
     async def vacuum(self) -> None:
         """See `ports.Vacuums`; of the tables that are its role's own."""

@@ -13,7 +13,7 @@ import pytest
 
 from relay import migrate
 from relay.clients.postgres import Postgres
-from relay.errors import DatabaseError, SchemaError
+from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Server
 from tests.integration.house import ADA, House, fact, private
@@ -343,3 +343,15 @@ async def test_a_server_that_cannot_take_the_tables_is_told_apart(server: Server
     async with client(server, "postgres") as opened:
         with pytest.raises(DatabaseError, match=says):
             await opened.run(script)
+
+
+async def test_a_migration_that_hangs_is_given_up_and_undone(
+    server: Server, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.clients.postgres.SCRIPT_SECONDS", 0.5)
+    async with client(server, empty) as database:
+        with pytest.raises(DatabaseUnavailable, match="did not answer in time"):
+            await database.run("create table public.half_done (id int); select pg_sleep(60)")
+    assert ask(server, empty, "select to_regclass('public.half_done')") == [(None,)]
+    left = "select count(*) from pg_stat_activity where query like '%pg_sleep(60)%' and state = 'active'"
+    assert ask(server, empty, left + " and pid <> pg_backend_pid()") == [(0,)]
