@@ -152,7 +152,8 @@ async def test_an_album_in_a_group_that_is_not_for_the_bot(world: World) -> None
     for _ in range(3):
         await world.tg.say(group, world.friend, "our trip", media_group_id="8", photo=picture())
     said = await world.tg.say(group, world.friend, f"@{world.tg.bot.username} hello")
-    await world.tg.wait_reply(group, said, timeout=WAIT)
+    reply = await world.tg.wait_reply(group, said, timeout=WAIT)
+    assert len(asked(world)) == 1, reply.text
     (request,) = asked(world)
     assert not images(request)
     assert "our trip" not in request.text
