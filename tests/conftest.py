@@ -28,12 +28,15 @@ LEFT_OUT: set[str] = set()
 FOLDERS: list[Path] = []
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Workers inherit the directory of the one that started them. A shell's job in the background is deaf to Ctrl-C, as
     all that tests start would be."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput") and (folder := places.settle()):
         FOLDERS.append(folder)
+        # A server's socket next to its data has to have a path of at most 103 bytes.
+        config.option.basetemp = config.option.basetemp or folder / "b"
 
 
 def pytest_unconfigure() -> None:

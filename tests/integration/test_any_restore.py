@@ -64,6 +64,14 @@ class Place:
         return ""
 
 
+def line(value: Any) -> bytes:
+    """A line of a backup; half a character, which Relay's own lines never hold, stands there as an escape."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
+
+
 @pytest.fixture
 async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
     name, path = embedded.create(TEMPLATE), tmp_path / "x.relaybackup"
@@ -84,7 +92,10 @@ async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
         tables = [
             (table, [json.loads(line) for _, line in held]) for table, held in groupby(rows(path), lambda x: x[0])
         ]
-        with mock.patch("relay.archive.restore.in_thread", at_once):
+        with (
+            mock.patch("relay.archive.restore.in_thread", at_once),
+            mock.patch("relay.archive.backup_file._line", line),
+        ):
             async with undone(embedded.url(name)) as database:
                 yield Place(database, path, read_header(path), tables)
     finally:
@@ -126,7 +137,7 @@ async def test_an_altered_backup_is_restored_or_refused(place: Place, data: st.D
     async with place.database.tried():
         said = await place.came_of(header, data.draw(changed(place.tables)))
         states = await place.database.sql("select state from move")
-        assert states in ([("done",)] if not said else [[("copying",)], []])
+        assert states in ([[("done",)]] if not said else [[("copying",)], []])
         assert said == "" or said.endswith((".", ")"))
 
 
