@@ -137,7 +137,7 @@ async def test_an_altered_backup_is_restored_or_refused(place: Place, data: st.D
     async with place.database.tried():
         said = await place.came_of(header, data.draw(changed(place.tables)))
         states = await place.database.sql("select state from move")
-        assert states in ([[("done",)]] if not said else [[("copying",)], []])
+        assert states in ([[("done",)]] if not said else [[("copying",)], []]), said
         assert said == "" or said.endswith((".", ")"))
 
 
@@ -145,3 +145,4 @@ async def test_an_unaltered_one_is_restored(place: Place) -> None:
     async with place.database.tried():
         assert await place.came_of(place.header, place.tables) == ""
         assert await place.database.sql("select state from move") == [("done",)]
+    assert await place.database.sql("select state from move") == [], "nothing of a try stays"

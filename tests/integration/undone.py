@@ -37,6 +37,7 @@ class Undone:
     @contextlib.asynccontextmanager
     async def tried(self) -> AsyncIterator[None]:
         """What is done within is undone at its end."""
+        await self._connection.execute(b"select")  # begins the transaction: else each call would, and commit it
         try:
             yield
         finally:
