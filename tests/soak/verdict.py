@@ -23,7 +23,7 @@ class Bound:
 
 
 BOUNDS = {
-    "bot_rss": Bound(0.05), "bot_pss": Bound(0.05), "children_pss": Bound(0.05),
+    "bot_rss": Bound(0.05), "bot_own": Bound(0.05), "children_own": Bound(0.05),
     "postgres_own": Bound(0.05, 4.0), "bot_fds": Bound(0.05, 3), "bot_threads": Bound(0.05, 2),
     "children": Bound(0.05, 1), "postgres_processes": Bound(0.05, 3), "tmp_files": Bound(0.05, 3),
     "data_files": Bound(0.05, 3), "relay_queue_updates": Bound(0.05, 2), "median_ms": Bound(0.25, 20),

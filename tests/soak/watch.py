@@ -43,6 +43,13 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def own(pid: int) -> float:
+    """What a process has for itself alone, in MB: no files, whose part of its PSS grows when another program that reads
+    the same libraries or weights ends."""
+    told = Path(f"/proc/{pid}/status").read_text()
+    return int(told.split("RssAnon:")[1].split()[0]) * 1024 / 1e6
+
+
 def shared(pid: int) -> tuple[float, float]:
     """What a process has of its own and its part of what it shares with others (a server's buffers), in MB of PSS."""
     lines = (line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
@@ -95,14 +102,14 @@ class Watch:
         server = postmaster(self.folder / "data")
         backends = [server, *descendants(server)]
         children = [pid for pid in descendants(self.bot.pid) if pid not in backends]
-        pss, rss = memory(self.bot.pid)
-        own, buffers = total(backends, shared)
+        servers, buffers = total(backends, shared)
         return {
-            "bot_rss": round(rss, 2), "bot_pss": round(pss, 2), "bot_cpu": cpu(self.bot.pid),
+            "bot_rss": round(memory(self.bot.pid)[1], 2), "bot_own": round(own(self.bot.pid), 2),
+            "bot_cpu": cpu(self.bot.pid),
             "bot_fds": len(list(Path(f"/proc/{self.bot.pid}/fd").iterdir())),
             "bot_threads": len(list(Path(f"/proc/{self.bot.pid}/task").iterdir())),
-            "children": len(children), "children_pss": total(children, memory)[0],
-            "postgres_processes": len(backends), "postgres_own": own, "postgres_buffers": buffers,
+            "children": len(children), "children_own": total(children, lambda pid: (own(pid), 0.0))[0],
+            "postgres_processes": len(backends), "postgres_own": servers, "postgres_buffers": buffers,
             "postgres_cpu": round(cpu(server, children=True), 2),
         }  # fmt: skip
 

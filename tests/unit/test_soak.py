@@ -43,7 +43,7 @@ def test_a_flat_soak_holds() -> None:
     assert "GROWS" not in told
 
 
-@pytest.mark.parametrize("name", ["bot_rss", "bot_fds", "children_pss", "tmp_files", "relay_queue_updates"])
+@pytest.mark.parametrize("name", ["bot_rss", "bot_fds", "children_own", "tmp_files", "relay_queue_updates"])
 def test_what_grows_by_a_fifth_an_hour_is_found(name: str) -> None:
     told, holds = verdict(soaked(**{name: lambda passed: 140 * (1 + 0.4 * passed)}))
     assert not holds
