@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import struct
 import zipfile
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from relay.archive.export import SCHEMA
 from relay.archive.imported import usable
@@ -287,13 +286,13 @@ def _rows(path: Path) -> Iterator[Json]:
         raise ImportRefused(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _opened(path: Path) -> BinaryIO | io.BufferedReader:
+def _opened(path: Path) -> IO[bytes]:
     """The file's lines; of an archive, those of the file in it."""
     if path.suffix.lower() == ".zip":
         archive = zipfile.ZipFile(path)
         if archive.getinfo(LINES).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise zipfile.BadZipFile
-        return archive.open(LINES)  # type: ignore[return-value]
+        return archive.open(LINES)
     return path.open("rb")
 
 
