@@ -160,7 +160,7 @@ class AnthropicStandIn:
         return fault
 
     async def wait_requests(
-        self, n: int, timeout: float = 5.0, match: Match = None, *, model: str = "", finished: bool = False
+        self, n: int, timeout: float = 30.0, match: Match = None, *, model: str = "", finished: bool = False
     ) -> list[Recorded]:
         """Wait until n requests that match have come in (or finished) and return them; TimeoutError otherwise."""
 
