@@ -26,12 +26,13 @@ LEFT = {
     "lanes that are held": "select count(*) from relay.lane where open_turn_id is not null",
     "lanes that are due": "select count(*) from relay.lane where due_at is not null",
     "parts that were not sent": "select count(*) from relay.delivery where status <> 'sent'",
-    # One that was refused, or owed by a clock that was ahead, waits for its time: a clock set back puts it further away.
+    # One that was refused, or owed by a clock that was ahead, waits for its time, which a clock set back puts off.
     "summaries that are owed": """select count(*) from relay.summary_due
         where status = 'failed' or status = 'due' and not_before <= now()""",
     "titles that are owed": """select count(*) from relay.title_due
         where status = 'failed' or status = 'due' and not_before <= now()""",
-    "announcements that are owed": "select count(*) from relay.announcement where status = 'due' and not_before <= now()",
+    "announcements that are owed": """select count(*) from relay.announcement
+        where status = 'due' and not_before <= now()""",
     "leases of the stopped": "select count(*) from relay.duty where lease_owner is not null",
     "leases of turns": "select count(*) from relay.turn where lease_owner is not null",
 }
