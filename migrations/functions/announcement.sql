@@ -11,7 +11,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where turn_id in (
             select a.turn_id from announcement a join turn t on t.id = a.turn_id and t.status = 'done'
             where a.status = 'due' and a.bot_id = p_bot_id
-                and (a.not_before <= now() or a.not_before > now() + interval '2 hours')
+                and (a.failures = 0 or a.not_before <= now() or a.not_before > now() + interval '2 hours')
                 and (a.lease_owner is null or a.lease_until < now() or a.lease_until > now() + interval '15 minutes')
             order by a.turn_id limit p_limit for update of a skip locked)
         returning *)

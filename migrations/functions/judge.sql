@@ -51,7 +51,7 @@ create or replace trigger message_judged after insert on relay.message
 -- Whether a thread may be taken up now: its lease and its pause are over, and its space remembers.
 create or replace function relay.may_judge(p_own relay.judging) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select (p_own.not_before <= now() or p_own.not_before > now() + interval '2 hours')
+    select (p_own.failures = 0 or p_own.not_before <= now() or p_own.not_before > now() + interval '2 hours')
         and (p_own.lease_owner is null or p_own.lease_until < now()
             or p_own.lease_until > now() + interval '15 minutes')
         and relay.remembers((select space_id from thread where id = p_own.thread_id))

@@ -153,6 +153,15 @@ async def test_a_bot_names_what_was_said_to_it(house: House, store: Store) -> No
     assert await title_due(titler(store)) == 1
 
 
+async def test_what_was_owed_by_a_clock_that_was_ahead_is_made_at_once(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 5)
+    for table in ("title_due", "summary_due", "judging"):
+        await sql(f"update {table} set not_before = now() + interval '1 hour'")
+    assert (await store.claim(BOT.id, 0, []))[1].owed
+    assert len(await store.claim_titles(BOT.id, 9, 60)) == 1
+    assert len(await store.claim_summaries(9, 60)) == 1
+
+
 async def test_failures_are_put_off_and_given_up(house: House, store: Store, sql: Sql) -> None:
     await talk(house)
     for _ in range(6):
