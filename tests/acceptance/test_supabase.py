@@ -17,7 +17,7 @@ from tests.standins.telegram import Chat
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BACKGROUND = (
-    "claim", "renew", "release", "tidy",
+    "claim", "renew", "release", "tidy", "watch",
     "claim_summaries", "store_summary", "skip_summary",
     "claim_titles", "store_title", "skip_title", "fail_title", "spend_writing",
     "pass_judging", "claim_announcements", "index_missing", "open_night", "files_gone", "erase_step", "sweep_private",
