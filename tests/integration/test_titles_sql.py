@@ -155,8 +155,9 @@ async def test_a_bot_names_what_was_said_to_it(house: House, store: Store) -> No
 
 async def test_what_was_owed_by_a_clock_that_was_ahead_is_made_at_once(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
-    for table in ("title_due", "summary_due", "judging"):
-        await sql(f"update {table} set not_before = now() + interval '1 hour'")
+    await sql("update title_due set not_before = now() + interval '1 hour'")
+    await sql("update summary_due set not_before = now() + interval '1 hour'")
+    await sql("update judging set not_before = now() + interval '1 hour'")
     assert (await store.claim(BOT.id, 0, []))[1].owed
     assert len(await store.claim_titles(BOT.id, 9, 60)) == 1
     assert len(await store.claim_summaries(9, 60)) == 1
