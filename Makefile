@@ -18,7 +18,7 @@ chat: ## talk in the terminal (ARGS=--offline: without a key)
 	@exec $(BIN)/relay chat $(ARGS)
 
 # Files go out in their order: the slow ones, of tests/acceptance, first, so that no process ends with one alone.
-TEST = $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=15 -rRs --cov --cov-report=term --cov-fail-under=80
+TEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 -rRs --cov --cov-report=term --cov-fail-under=80
 
 test: lint ## check and test everything but what needs the speech engines
 	$(BIN)/coverage erase
