@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -32,7 +33,8 @@ async def test_start_help_status_and_unknown_commands(town: Town) -> None:
     assert "I do not know /no_such_thing" in (await town.ask(dm, ada, "/no_such_thing now")).text
     assert town.asked == asked
     assert (await town.ask(dm, ada, "/ is no command")).text == "You said: / is no command"
-    menu = next(iter(town.tg.commands.values()))
+    everybody = json.dumps({"type": "all_private_chats"}), ""
+    menu = await town.tg.wait_for(lambda: town.tg.commands.get(everybody))
     assert {"start", "help", "new", "stop", "retry", "memory", "remember", "forget", "status"} <= {
         one["command"] for one in menu
     }
