@@ -75,6 +75,8 @@ async def soak(opened: Lab, options: argparse.Namespace, path: Path, ended: asyn
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(ended.wait(), min(options.every, max(1.0, deadline - time.monotonic())))
         sample = await watch.look()
+        if not path.exists():
+            watch.count_functions()
         with path.open("a") as file:
             file.write(json.dumps(sample) + "\n")
 

@@ -12,6 +12,8 @@ WARM = 0.25
 """The warm-up is the first quarter of the time: caches fill, pools open, each kind of thing happens once."""
 LEVEL = 0.375
 """From the warm-up's end until here is the level that the second half is compared with."""
+MOST_FUNCTIONS = 12
+"""Of so many functions the report tells what they took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,30 @@ def _owner(name: str, relations: Json) -> str:
     return name
 
 
+def spent(samples: Sequence[Json]) -> list[str]:
+    """What the database's functions took, in ms a turn, at the level and later, and their calls a turn, those that take
+    most first."""
+    end = samples[-1]["at"]
+    level = [one for one in samples if WARM * end <= one["at"] < LEVEL * end]
+    later = [one for one in samples if one["at"] >= end / 2]
+    if len(level) < 2 or len(later) < 2:
+        return []
+    told = []
+    for name in later[-1]["functions"]:
+        before, after = _a_turn(name, level), _a_turn(name, later)
+        told.append((after[1], f"  {name}: {before[1]:.2f}, {after[1]:.2f} ms ({before[0]:.2f}, {after[0]:.2f} calls)"))
+    return [line for _, line in sorted(told, reverse=True)[:MOST_FUNCTIONS]]
+
+
+def _a_turn(name: str, samples: Sequence[Json]) -> tuple[float, float]:
+    """A function's calls and milliseconds for each turn between the first and the last of these samples."""
+    first, last = samples[0], samples[-1]
+    turns = max(last["turns"] - first["turns"], 1)
+    calls, seconds = first["functions"].get(name, (0, 0.0))
+    calls_then, seconds_then = last["functions"].get(name, (0, 0.0))
+    return (calls_then - calls) / turns, (seconds_then - seconds) / turns * 1000
+
+
 def unused(samples: Sequence[Json]) -> list[str]:
     """Indexes that nothing has looked into, with their KB."""
     found = [(one["size"], name) for name, one in samples[-1]["relations"].items()
@@ -159,6 +185,8 @@ def verdict(samples: Sequence[Json]) -> tuple[str, bool]:
         f"done: {last['done']}; unanswered: {last['done'].get('unanswered', 0)}; log: "
         f"{last['log_bytes'] / 1000 / max(last['turns'] / 1000, 0.001):,.0f} KB for 1,000 turns",
         *growth(samples),
+        "the database's functions for each turn, at the level and later:",
+        *spent(samples),
         "indexes that nothing looked into:",
         *unused(samples),
     ]

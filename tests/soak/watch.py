@@ -28,6 +28,7 @@ where c.relkind in ('r', 'i', 't') and (n.nspname = 'relay'
     or parent.relnamespace = 'relay'::regnamespace
     or parent.oid in (select reltoastrelid from pg_class where relnamespace = 'relay'::regnamespace))"""
 ROWS = "select relname, n_live_tup, n_dead_tup from pg_stat_user_tables where schemaname = 'relay'"
+FUNCTIONS = "select funcname, calls, total_time from pg_stat_user_functions where funcname like 'relay\\_%'"
 WHOLE = "select pg_database_size(current_database()), pg_current_wal_lsn() - '0/0'::pg_lsn"
 GAUGE = re.compile(r"^(relay_queue_updates|relay_queue_turns|relay_turns_running) (\S+)$", re.M)
 TURNS = re.compile(r"^relay_turns_total\{.*\} (\S+)$", re.M)
@@ -97,6 +98,12 @@ class Watch:
         sample |= self.database()
         return sample | await self.people.post("/_soak/window")
 
+    def count_functions(self) -> None:
+        """Has the database count its functions' calls and time from now on."""
+        with psycopg.connect(Cluster(self.folder / "data").url("postgres"), autocommit=True) as connection:
+            connection.execute("alter system set track_functions = 'all'")
+            connection.execute("select pg_reload_conf()")
+
     def processes(self) -> Json:
         """The bot, its children, and the database's processes."""
         server = postmaster(self.folder / "data")
@@ -135,14 +142,16 @@ class Watch:
         }
 
     def database(self) -> Json:
-        """The size of everything in it, and how often each index was used."""
+        """The size of everything in it, how often each index was used, and each function's calls and seconds."""
         with psycopg.connect(Cluster(self.folder / "data").url("postgres"), autocommit=True) as connection:
             whole = connection.execute(WHOLE).fetchone()
             relations = connection.execute(RELATIONS).fetchall()
             rows = connection.execute(ROWS).fetchall()
+            functions = connection.execute(FUNCTIONS).fetchall()
         assert whole is not None
         sizes: dict[str, Json] = {}
         for name, parent, size, kind, scans in relations:
             sizes[name] = {"of": parent, "kind": kind, "size": size, "scans": scans}
         live = {name: [alive, dead] for name, alive, dead in rows}
-        return {"database": int(whole[0]), "wal": int(whole[1]), "relations": sizes, "rows": live}
+        spent = {name: [calls, milliseconds / 1000] for name, calls, milliseconds in functions}
+        return {"database": int(whole[0]), "wal": int(whole[1]), "relations": sizes, "rows": live, "functions": spent}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.soak.verdict import BOUNDS, growth, judged, series, trend, unused, verdict
+from tests.soak.verdict import BOUNDS, growth, judged, series, spent, trend, unused, verdict
 
 HOURS, EVERY = 2, 45
 TIMES = [number * EVERY for number in range(1, HOURS * 3600 // EVERY + 1)]
@@ -32,8 +32,8 @@ def soaked(**changed: Any) -> list[dict[str, Any]]:
             "pg_toast_1_index": {"of": "pg_toast_1", "kind": "i", "size": 8192, "scans": 0},
         }
         sizes = {"database": int(turns * 1110), "wal": int(turns * 5000), "wal_files_bytes": 32_000_000}
-        rows = {"message": [2 * turns, 0]}
-        samples.append(one | sizes | {"at": at, "turns": turns, "relations": relations, "rows": rows, "log_bytes": 1})
+        counted = {"rows": {"message": [2 * turns, 0]}, "functions": {"relay_begin": [turns, turns * 0.004]}}
+        samples.append(one | sizes | counted | {"at": at, "turns": turns, "relations": relations, "log_bytes": 1})
     return samples
 
 
@@ -77,3 +77,15 @@ def test_growth_is_told_for_a_thousand_turns_by_table_and_part() -> None:
     assert "5.0 MB" in whole
     assert message.strip() == "message: 1,110 KB (rows 1,000, toast 10, index 100; 2,000 rows)"
     assert unused(soaked()) == ["  message_never: 8 KB"]
+
+
+def test_what_a_function_takes_is_told_for_a_turn_early_and_late() -> None:
+    """One that takes four times as long in the second half, and is called twice as often."""
+    samples = soaked()
+    for one in samples:
+        late = max(0, one["turns"] - 1800)
+        one["functions"]["relay_slow"] = [one["turns"] + late, (one["turns"] + 3 * late) * 0.002]
+    assert spent(samples) == [
+        "  relay_slow: 2.00, 8.00 ms (1.00, 2.00 calls)",
+        "  relay_begin: 4.00, 4.00 ms (1.00, 1.00 calls)",
+    ]
