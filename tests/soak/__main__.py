@@ -70,13 +70,12 @@ async def soak(opened: Lab, options: argparse.Namespace, path: Path, ended: asyn
     people = await opened.start("-m", "tests.soak.people", speaks=True)
     watch = await started(opened, people, mind, options.hours)
     await people.post("/_soak/begin", seconds=options.pace)
+    watch.count_functions()
     deadline = time.monotonic() + options.hours * 3600
     while not ended.is_set() and time.monotonic() < deadline:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(ended.wait(), min(options.every, max(1.0, deadline - time.monotonic())))
         sample = await watch.look()
-        if not path.exists():
-            watch.count_functions()
         with path.open("a") as file:
             file.write(json.dumps(sample) + "\n")
 
