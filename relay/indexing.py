@@ -131,7 +131,8 @@ class Indexer:
 
     async def _embed(self, batch: Sequence[Json]) -> int:
         """Makes and stores the vectors of a batch. One by one where that fails: a text that the embedder dies of keeps
-        no others from theirs, and comes again less and less often."""
+        no others from theirs, and comes again less and less often; one that was in when it was killed has its vector
+        at once."""
         blank = [row for row in batch if not row["text"].strip()]
         rest = [row for row in batch if row["text"].strip()]
         if blank:
@@ -143,7 +144,7 @@ class Indexer:
         except BaseException:
             await asyncio.shield(self._give_back(rest))
             raise
-        return sum([await self._alone(row) for row in rest]) if len(rest) > 1 else 0
+        return sum([await self._alone(row) for row in rest])
 
     async def _check(self, rows: Sequence[Json]) -> None:
         """Whether it was a text: an embedder that makes no vector of a simple word is broken. Then all that was taken

@@ -146,6 +146,24 @@ async def test_a_text_that_the_embedder_dies_of_keeps_no_others_from_theirs(
     assert await store.take_embed_due(10, 60) == []
 
 
+async def test_a_text_that_was_in_when_the_embedder_was_killed_does_not_wait(
+    house: House, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is it taken for one that the embedder dies of: those come again after a minute at the soonest."""
+    await house.exchange(ADA, "the one", "an answer")
+    await sql("delete from embed_due where entry_id not in (select id from entry e where entry_text(e) = 'the one')")
+    embedder = Embedding()
+    embed = embedder.embed
+
+    async def killed(texts: Sequence[str], query: bool = False) -> list[list[float]]:
+        monkeypatch.setattr(embedder, "embed", embed)
+        raise EmbedderUnavailable
+
+    monkeypatch.setattr(embedder, "embed", killed)
+    assert await Indexer(store, asked(embedder)).run() == 1
+    assert await texts_of(sql, "mine") == {"the one"}
+
+
 async def test_an_embedder_that_is_away_takes_nothing_along(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, "question", "answer")
     embedder = Embedding()
