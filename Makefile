@@ -58,7 +58,7 @@ chaos: ## kill and break everything for ten minutes, and check every promise (AR
 	@sh scripts/setup dev
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
-soak: ## run for two hours as people use it, and see what grows (ARGS="--hours 8 --data DIR")
+soak: ## run for two hours as people use it, and see what grows (ARGS="--hours 8 --history 6000 --data DIR")
 	@sh scripts/setup dev
 	@$(BIN)/python -m tests.soak $(ARGS)
 

@@ -25,6 +25,8 @@ from tests.soak.watch import Watch
 
 NIGHT = 1 / 8
 """After what share of the time the nightly work begins: in the warm-up, so that its peak is not taken for a leak."""
+HURRY = 0.05
+"""The pace, in seconds, of what people do beforehand."""
 
 
 def arguments() -> argparse.Namespace:
@@ -33,6 +35,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--every", type=float, default=45, help="seconds between two samples")
     parser.add_argument("--pace", type=float, default=2.0, help="seconds between two things that people do")
+    parser.add_argument("--history", type=int, default=0, help="turns beforehand, as fast as they are answered")
     parser.add_argument("--data", type=Path, help="keep everything in this folder, which has to be empty")
     parser.add_argument("--samples", type=Path, help="where the samples go, a JSON line each (in the folder)")
     parser.add_argument("--judge", type=Path, help="only say what the samples in this file come to")
@@ -64,17 +67,27 @@ async def started(opened: Lab, people: Child, mind: Child, hours: float) -> Watc
     return Watch(bot, people, folder, f"http://127.0.0.1:{port}")
 
 
+async def wait(ended: asyncio.Event, seconds: float) -> None:
+    """Until the event is set, and no longer than so many seconds."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(ended.wait(), seconds)
+
+
 async def soak(opened: Lab, options: argparse.Namespace, path: Path, ended: asyncio.Event) -> None:
     """Runs until the time is over or the event is set; one sample now and then, each written at once."""
     mind = await opened.start("-m", "tests.soak.mind", speaks=True)
     people = await opened.start("-m", "tests.soak.people", speaks=True)
     watch = await started(opened, people, mind, options.hours)
-    await people.post("/_soak/begin", seconds=options.pace)
-    watch.count_functions()
+    await people.post("/_soak/begin", seconds=HURRY if options.history else options.pace)
+    turns = 0.0
+    while not ended.is_set() and turns < options.history:
+        await wait(ended, 5)
+        turns = (await watch.queue())["turns"]
+    await people.post("/_soak/pace", seconds=options.pace)
+    watch.begin()
     deadline = time.monotonic() + options.hours * 3600
     while not ended.is_set() and time.monotonic() < deadline:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), min(options.every, max(1.0, deadline - time.monotonic())))
+        await wait(ended, min(options.every, max(1.0, deadline - time.monotonic())))
         sample = await watch.look()
         with path.open("a") as file:
             file.write(json.dumps(sample) + "\n")
@@ -89,7 +102,7 @@ async def run(options: argparse.Namespace) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     os.chmod(folder, 0o755)  # noqa: S103 — the server runs as another user
     path = options.samples or folder / "samples.jsonl"
-    print(f"samples: {path}; ends at {datetime.now() + timedelta(hours=options.hours):%H:%M} or at SIGTERM", flush=True)
+    print(f"samples: {path}; ends {options.hours:g} hours after the history, or at SIGTERM", flush=True)
     try:
         async with lab(folder) as opened:
             await soak(opened, options, path, ended)

@@ -61,6 +61,7 @@ class Residents(TelegramStandIn):
         self.pressed: dict[str, int] = {}
         self.latencies: list[tuple[str, float]] = []
         self.counts: dict[str, int] = {}
+        self.pace = 0.0
 
     def settle(self) -> None:
         """Lets everybody come, and opens the groups and topics."""
@@ -82,10 +83,10 @@ class Residents(TelegramStandIn):
     def _open(self, place: Place) -> None:
         self.places[place.chat.id, place.topic or 0] = place
 
-    async def live(self, seconds: float) -> None:
-        """Somebody does something every so many seconds on average, until it is cancelled."""
+    async def live(self) -> None:
+        """Somebody does something every `pace` seconds on average, until it is cancelled."""
         while True:
-            await asyncio.sleep(self.random.expovariate(1 / seconds))
+            await asyncio.sleep(self.random.expovariate(1 / self.pace))
             self._forget()
             free = [place for place in self.places.values() if place.waits is None]
             if free:
@@ -200,10 +201,16 @@ class Residents(TelegramStandIn):
         return web.json_response(result)
 
     async def do_begin(self, seconds: float) -> bool:
-        """Waits until the bot polls; from then on people live."""
+        """Waits until the bot polls; from then on people live, at a pace of so many seconds."""
         await self.wait_polling(120)
         self.settle()
-        self._keep(self.live(seconds))
+        self.pace = seconds
+        self._keep(self.live())
+        return True
+
+    async def do_pace(self, seconds: float) -> bool:
+        """From now on people live at this pace."""
+        self.pace = seconds
         return True
 
     async def do_window(self) -> dict[str, Any]:

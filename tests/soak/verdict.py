@@ -171,19 +171,19 @@ def verdict(samples: Sequence[Json]) -> tuple[str, bool]:
         return f"{len(samples)} samples are too few to judge.", False
     derived = with_windows(samples)
     lines = [line for name, bound in BOUNDS.items() if (line := judged(name, series(derived, name), bound))]
-    last = samples[-1]
-    hours = last["at"] / 3600
+    first, last = samples[0], samples[-1]
+    hours, turns = last["at"] / 3600, last["turns"] - first["turns"]
     head = [
-        f"{hours:.2f} hours, {last['turns']:.0f} turns, {len(samples)} samples. The level: the median from {WARM:.0%} "
-        f"of the time (the warm-up's end) to {LEVEL:.1%}; later: the median of the second half; the trend: an hour, "
-        "from the warm-up's end. MB, pieces or ms.",
+        f"{hours:.2f} hours, {turns:.0f} turns after {first['turns']:.0f}, {len(samples)} samples. The level: the "
+        f"median from {WARM:.0%} of the time (the warm-up's end) to {LEVEL:.1%}; later: the median of the second half; "
+        "the trend: an hour, from the warm-up's end. MB, pieces or ms.",
         "",
         "| what | level | later | change | trend an hour | |",
         "|---|---|---|---|---|---|",
         *map(str, lines),
         "",
         f"done: {last['done']}; unanswered: {last['done'].get('unanswered', 0)}; log: "
-        f"{last['log_bytes'] / 1000 / max(last['turns'] / 1000, 0.001):,.0f} KB for 1,000 turns",
+        f"{(last['log_bytes'] - first['log_bytes']) / max(turns, 1):,.0f} KB for 1,000 turns",
         *growth(samples),
         "the database's functions for each turn, at the level and later:",
         *spent(samples),

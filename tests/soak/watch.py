@@ -98,8 +98,9 @@ class Watch:
         sample |= self.database()
         return sample | await self.people.post("/_soak/window")
 
-    def count_functions(self) -> None:
-        """Has the database count its functions' calls and time from now on."""
+    def begin(self) -> None:
+        """Counts the time from now on; has the database count its functions' calls and time."""
+        self.began = time.monotonic()
         with psycopg.connect(Cluster(self.folder / "data").url("postgres"), autocommit=True) as connection:
             connection.execute("alter system set track_functions = 'all'")
             connection.execute("select pg_reload_conf()")
