@@ -209,7 +209,9 @@ begin
             own.after_id := ids[cardinality(ids)];
             own.after_part := parts[cardinality(parts)];
             looked := looked + cardinality(ids);
-            select array_agg(u.id), array_agg(u.part) into ids, parts from unnest(ids, parts) as u (id, part)
+            -- In order, however it is joined: else two who enter messages wait for each other.
+            select array_agg(u.id order by u.id, u.part), array_agg(u.part order by u.id, u.part) into ids, parts
+            from unnest(ids, parts) as u (id, part)
             where not exists (
                 select from entry e where e.kind = own.kind and e.source_id = u.id and e.part = u.part);
             perform relay.enter(own.kind, ids, parts);

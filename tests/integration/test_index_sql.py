@@ -329,6 +329,16 @@ def test_what_a_turn_wrote_is_entered_a_moment_later(index: psycopg.Connection[A
     assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
 
 
+def test_all_enter_messages_in_the_order_of_their_ids(index: psycopg.Connection[Any]) -> None:
+    """What is missing too, in a database of which nothing is known yet: else two wait for each other in a circle."""
+    for _ in range(30):
+        index.execute(SAID)
+    index.execute("truncate entry, embedding, embed_due, entry_due, index_progress")
+    index.execute("select relay_index_missing(100)")
+    rows = index.execute("select source_id from entry order by id").fetchall()
+    assert rows == [(number,) for number in range(1, 61)]
+
+
 @pytest.mark.parametrize("gone", ["delete from message where id = 1", "update session set private = true where id = 1"])
 def test_what_is_taken_back_before_it_is_entered_never_is(index: psycopg.Connection[Any], gone: str) -> None:
     with index.transaction():
