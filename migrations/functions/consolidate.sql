@@ -149,6 +149,7 @@ declare
     counts jsonb := '{"merged": 0, "superseded": 0, "archived": 0}';
     word text;
 begin
+    perform relay.hold_memory(p_space_id);
     for step in select jsonb_array_elements(p_plan) loop
         select * into older from memory where id = (step #>> '{older,id}')::bigint and space_id = p_space_id
             and status = 'active' and content = step #>> '{older,content}' for update;

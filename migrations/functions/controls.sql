@@ -161,6 +161,7 @@ begin
         end loop;
         return to_jsonb(done);
     end if;
+    perform relay.hold_memory(own);
     with gone as (
         update memory m set status = 'forgotten', updated_at = now() from memory was, space s
         where m.id = any (array(select jsonb_array_elements_text(asked.prompt -> 'forget')::bigint))
@@ -185,9 +186,11 @@ create or replace function public.relay_reset_memory(p_space jsonb, p_user_id bi
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
-    going constant bigint[] := array(
-        select id from memory where space_id = own and status in ('active', 'pending') order by id limit 2000 for update);
+    going bigint[];
 begin
+    perform relay.hold_memory(own);
+    going := array(
+        select id from memory where space_id = own and status in ('active', 'pending') order by id limit 2000 for update);
     insert into memory_change (space_id, memory_id, user_id, action, before)
     select own, id, p_user_id, 'forget', to_jsonb(m) from memory m where id = any (going);
     update memory_change set status = 'discarded', decided_at = now() where status = 'pending' and memory_id = any (going);

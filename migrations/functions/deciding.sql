@@ -125,6 +125,7 @@ declare
     change memory_change;
     about bigint;
 begin
+    perform relay.hold_memory((select space_id from memory_change where id = p_change_id));
     -- The memories first: whatever else changes them waits here, or is seen below.
     perform from memory where id in (select unnest(array[c.memory_id, relay.replaced_in(c)])
         from memory_change own, relay.changes_with(own) c where own.id = p_change_id) order by id for update;

@@ -156,8 +156,7 @@ begin
     if own.thread_id is null then
         return to_jsonb(false);
     end if;
-    -- One thread of a space after the other: what two of them found must not be kept twice.
-    perform from space where id = (select space_id from thread where id = p_thread_id) for no key update;
+    perform relay.hold_memory((select space_id from thread where id = p_thread_id));
     if redo is not null then
         perform relay.retire_keywords(p_thread_id, redo, through);
         update judge_again set from_message_id = through + 1

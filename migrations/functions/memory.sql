@@ -1,6 +1,14 @@
 -- What is done to memories: forgotten, reworded, pinned, put away, brought back. How they are kept is in keeping.sql, how
 -- people decide about changes in deciding.sql.
 
+-- Holds a space's memory to the end of a transaction. Whoever changes it does that first, after whatever it holds of turns
+-- and judging, and before any memory: what it finds then still stands when it writes, and nothing is kept twice.
+create or replace function relay.hold_memory(p_space_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform from space where id = p_space_id for no key update;
+end $$;
+
 -- The active memories that the words may mean and that a person may have forgotten, best first: all that contain the
 -- words, else the most similar; eleven at most. In a group everybody may have their own facts forgotten, and what is
 -- about nobody; an admin's command (never a tag of the model, whoever it answers) may retire any.
@@ -165,6 +173,7 @@ declare
     waits boolean;
     results jsonb := '[]';
 begin
+    perform relay.hold_memory(p_turn.space_id);
     for action in select jsonb_array_elements(relay.linked_actions(p_turn, coalesce(p_actions, '[]'))) loop
         waits := p_pending or coalesce((action ->> 'ask')::boolean, false);
         results := results || case action ->> 'action'
