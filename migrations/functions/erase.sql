@@ -35,18 +35,22 @@ language sql set search_path = relay, extensions, pg_temp as $$
     delete from result where space_id = p_space_id and inputs && p_inputs
 $$;
 
--- What is being made of some messages just now is not kept, whoever makes it: it loses its lease.
+-- What is being made of some messages just now is not kept, whoever makes it: it loses its lease. Nothing is made of
+-- what was said off the record.
 create or replace function relay.erase_under_way(p_messages bigint[]) returns void
-language sql set search_path = relay, extensions, pg_temp as $$
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    sessions constant bigint[] := array(select distinct m.session_id from message m join session s on s.id = m.session_id
+        where m.id = any (p_messages) and not s.private);
+    threads constant bigint[] := array(select distinct thread_id from session where id = any (sessions));
+begin
     update summary_due set lease_owner = null, lease_until = null
-    where status = 'due' and lease_owner is not null
-        and thread_id in (select thread_id from message where id = any (p_messages));
+    where status = 'due' and lease_owner is not null and thread_id = any (threads);
     update title_due set lease_owner = null, lease_until = null
-    where status = 'due' and lease_owner is not null
-        and session_id in (select session_id from message where id = any (p_messages));
+    where status = 'due' and lease_owner is not null and session_id = any (sessions);
     update judging set lease_owner = null, lease_until = null
-    where lease_owner is not null and thread_id in (select thread_id from message where id = any (p_messages))
-$$;
+    where lease_owner is not null and thread_id = any (threads);
+end $$;
 
 -- Takes messages away, with what their turns keep of them, what was derived from them, their older wordings and their
 -- documents. Of their files, kept copies are to be removed. Returns how many.
@@ -58,7 +62,8 @@ declare
         union select id from turn where user_message_id = any (p_messages));
     gone integer;
 begin
-    perform relay.erase_turns(turns), relay.erase_under_way(p_messages);
+    perform relay.erase_under_way(p_messages);
+    perform relay.erase_turns(turns);
     perform relay.erase_results(p_space_id, relay.input_names('message', p_messages));
     insert into file_gone (unique_id)
     select distinct one #>> '{}' from message m, jsonb_path_query(m.blocks, 'lax $.**.file.unique_id') as one
@@ -68,6 +73,7 @@ begin
     update turn set user_message_id = case when user_message_id = any (p_messages) then null else user_message_id end,
         assistant_message_id = case when assistant_message_id = any (p_messages) then null else assistant_message_id end
     where id = any (turns);
+    perform relay.hold_memory(p_space_id);
     update memory set source_message_id = null where source_message_id = any (p_messages);
     update memory set evidence = array(select unnest(evidence) except select unnest(p_messages))
     where space_id = p_space_id and evidence && p_messages;
@@ -122,6 +128,7 @@ begin
         from jsonb_array_elements(plan) with ordinality as s (step, place)
         where not exists (select from jsonb_path_query(step, '$.*.id') as one where one::bigint = any (p_memories)))
     where space_id = p_space_id;
+    perform relay.hold_memory(p_space_id);
     delete from memory_change where space_id = p_space_id and memory_id = any (p_memories);
     update memory set replaced_by = null where replaced_by = any (p_memories);
     delete from memory where id = any (p_memories) and space_id = p_space_id;

@@ -165,10 +165,21 @@ begin
         'valid_from', coalesce(p_memory ->> 'valid_from', said.created_at::text))), false) -> 0 ? 'failed';
 end $$;
 
+-- Whether all messages that something rests on are there; they stay until the end of the transaction.
+create or replace function relay.stands(p_space_id bigint, p_evidence jsonb) returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    proofs constant bigint[] := array(select distinct jsonb_array_elements_text(p_evidence)::bigint);
+begin
+    perform from message where space_id = p_space_id and id = any (proofs) order by id for key share;
+    return cardinality(proofs) = cardinality(relay.evidence_in(p_space_id, p_evidence));
+end $$;
+
 -- Keeps what was derived again: p_memory is what is known from now on (null: nothing), p_was the memory {id, content}
 -- that it was until now (null: none), which is left in the history. What rests on others' words, or of which its person
 -- wants to be asked (pending), waits for a tap. With {action, memory_id} it is settled with p_was. Returns whether it
--- was; not when that memory has changed meanwhile, the same is known, or a person has turned it away.
+-- was; not when that memory has changed meanwhile, the same is known, a person has turned it away, or what it rests on
+-- was erased.
 create or replace function public.relay_apply_derived(p_space_id bigint, p_was jsonb, p_memory jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -177,6 +188,10 @@ declare
     source message;
     made memory;
 begin
+    perform relay.hold_memory(p_space_id);
+    if p_memory is not null and not relay.stands(p_space_id, p_memory -> 'evidence') then
+        return 'false';
+    end if;
     if p_was is not null then
         select * into old from memory where id = (p_was ->> 'id')::bigint and space_id = p_space_id
             and status in ('active', 'pending') and content = p_was ->> 'content' for update;

@@ -142,6 +142,9 @@ begin
     -- What was said off the record stays so, be that over by now.
     own.session_id := coalesce(
         (select id from session where id = private_in and private and thread_id = own.id), own.session_id);
+    if private_in = own.session_id then  -- erased already, as this message came in: so it is again when the turn ends
+        update session set erased_at = null where id = private_in and erased_at is not null;
+    end if;
     if (p_input ->> 'retry')::boolean then
         said := coalesce(held.user_message_id, relay.reopen_message(own,
             (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));

@@ -62,6 +62,24 @@ async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, s
     assert after.context.recent == []
 
 
+async def test_what_came_in_as_it_ended_goes_with_the_end_of_its_turn(house: House, store: Store, sql: Sql) -> None:
+    """Its update was being stored while the session was erased, which did not see it."""
+    await house.exchange(ADA, "Before it.", "Yes.")
+    await store.private(private(ADA), ADA, 0, True, ADA)
+    turn = await house.turn(ADA, "Zanzibarix is hidden")
+    ((session,),) = await sql("select session_id from inbox where turn_id = %s", turn.turn_id)
+    await sql("update inbox set session_id = null where turn_id = %s", turn.turn_id)
+    await store.private(private(ADA), ADA, 0, False, ADA)
+    assert await sql("select erased_at is not null from session where id = %s", session) == [(True,)]
+    await sql("update inbox set session_id = %s where turn_id = %s", session, turn.turn_id)
+    incoming = incoming_of(turn, "Zanzibarix is hidden", private(ADA))
+    await store.begin(incoming, "model-1")
+    await store.finish(incoming, reply("I keep it: quetzalcoatlus."))
+    await house.close(turn)
+    assert await holding(sql, *WORDS) == {}
+    assert await sql("select erased_at is not null from session where id = %s", session) == [(True,)]
+
+
 async def test_new_ends_it_too(house: House, store: Store, sql: Sql) -> None:
     await secret(house, sql, 2)
     assert (await store.new_session(private(ADA), ADA, 0, "Next"))["private"]

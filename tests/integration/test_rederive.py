@@ -211,6 +211,26 @@ async def test_what_a_person_turned_away_does_not_come_back(house: House, store:
     assert await store.apply_derived(space_id, None, kept) is False, "nor when it was forgotten meanwhile"
 
 
+@pytest.mark.parametrize("action", [None, "refine"])
+async def test_what_was_erased_while_the_difference_was_looked_at_does_not_come_back(
+    house: House, store: Store, sql: Sql, action: str | None
+) -> None:
+    (before,) = await house.teach(ADA, "Ada likes drinks")
+    for text in ("tea is fine", "tea with milk"):
+        done = await house.exchange(ADA, text, "Ok.")
+    (change,) = await derive(store, Finds("1", "tea with", "Ada said {}"))
+    ((space_id,),) = await sql("select id from space")
+    await sql("select relay.erase_messages(%s, array[%s]::bigint[])", space_id, done.context.message_id)
+    assert not await change.apply()
+    earlier = "select id from message where text = 'tea is fine'"
+    evidence = [*(id for (id,) in await sql(earlier)), done.context.message_id]
+    kept = {"kind": "fact", "content": "Ada drinks tea", "evidence": evidence, "subject_id": ADA, "tainted": False}
+    was = {"id": before["memory_id"], "content": "Ada likes drinks"}
+    settled = {"action": action, "memory_id": was["id"]} if action else {}
+    assert await store.apply_derived(space_id, was, kept | settled) is False
+    assert await house.known(private(ADA)) == ["Ada likes drinks"]
+
+
 @pytest.mark.parametrize("asks", ["the settings", "the person"])
 async def test_who_wants_to_be_asked_is(house: House, store: Store, sql: Sql, asks: str) -> None:
     await house.exchange(ADA, "tea is fine", "Ok.")
