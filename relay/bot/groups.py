@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
-from relay.errors import MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable, TokenRefused
+from relay.bot.insist import insist
+from relay.errors import MessengerError, MessengerRefused, TokenRefused
 from relay.models import Space
 from relay.ports import Messenger
 
-LOOKS = 4
+ALONE = 2
+"""How many members a group of one person and the bot has."""
 OTHERS_SECONDS = 60.0
 """How long it is believed without a look that other people are in a group."""
 MOVED_SECONDS = 120.0
@@ -51,7 +52,7 @@ class Groups:
         """Whether the chat is a private group of just one person and the bot. In doubt it is not."""
         if not self.may_be_open(chat):
             return False
-        alone = await self._count(chat["id"]) == 2
+        alone = await self._count(chat["id"]) == ALONE
         if not alone:
             if len(self._others) > MOST_KNOWN:
                 self._others.clear()
@@ -59,20 +60,12 @@ class Groups:
         return alone
 
     async def _count(self, chat_id: int) -> int:
-        """How many members a chat has; 0 when Telegram does not tell. A passing trouble is waited out a little, then
-        raised: a message is not to be dropped, nor a private word to be shown, for not knowing."""
-        for attempt in range(LOOKS):
-            try:
-                return int(await self._messenger.call("getChatMemberCount", chat_id=chat_id))
-            except (MessengerRefused, TokenRefused):
-                return 0
-            except MessengerThrottled as error:
-                await asyncio.sleep(min(error.retry_after, 30))
-            except MessengerError:
-                if attempt == LOOKS - 1:
-                    raise
-                await asyncio.sleep(0.5 * 2**attempt)
-        raise MessengerUnavailable()
+        """How many members a chat has; 0 when Telegram does not tell. Trouble that passes is waited out: a message is
+        not to be dropped, nor a private word to be shown, for not knowing."""
+        try:
+            return int(await insist(self._messenger, "getChatMemberCount", chat_id=chat_id))
+        except (MessengerRefused, TokenRefused):
+            return 0
 
     async def space_of(self, chat: dict[str, Any], user_id: int) -> tuple[Space, bool]:
         """The space in which a user speaks in a chat, and whether every message there is for the bot."""

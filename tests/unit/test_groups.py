@@ -1,8 +1,14 @@
-"""What is kept in mind of groups has a bound."""
+"""What is kept in mind of groups has a bound; and what is asked about them is asked until Telegram answers."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from relay.bot import insist
 from relay.bot.groups import MOST_KNOWN, Groups
+from relay.errors import ChatGone, MessengerError, MessengerThrottled, MessengerUnavailable
 from relay.testing import FakeMessenger
 
 
@@ -12,3 +18,27 @@ def test_of_groups_that_got_another_id_only_so_many_are_kept() -> None:
         groups.moved(-number)
     assert groups.just_moved(-number)
     assert len(groups._moved) <= MOST_KNOWN + 1
+
+
+class Failing(FakeMessenger):
+    """Fails in these ways, one after the other, before it tells of two members."""
+
+    def __init__(self, *troubles: MessengerError) -> None:
+        super().__init__()
+        self.troubles = list(troubles)
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        await super().call(method, **parameters)
+        if self.troubles:
+            raise self.troubles.pop(0)
+        return 2
+
+
+async def test_a_group_is_asked_about_for_as_long_as_telegram_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its message would be set aside after three failures."""
+    monkeypatch.setattr(insist, "LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr(insist.random, "uniform", lambda low, high: -high)
+    group = {"id": -5, "type": "group"}
+    away = [MessengerUnavailable("Telegram is away."), MessengerThrottled(0)] * 10
+    assert await Groups(Failing(*away)).only_human(group)
+    assert not await Groups(Failing(ChatGone("Forbidden: the bot was kicked"))).only_human(group)
