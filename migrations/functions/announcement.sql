@@ -17,7 +17,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         returning *)
     select coalesce(jsonb_agg(jsonb_build_object('turn_id', c.turn_id, 'failures', c.failures, 'tells', c.changes,
         'changes', relay.changes_of(c.turn_id), 'told', t.told, 'answered', t.assistant_message_id is not null, 'chat_id', h.chat_id, 'topic_id', h.topic_id,
-        'private', s.kind = 'private' or h.chat_id > 0, 'shown', d.shown, 'before', coalesce(c.before, d.shown -> 'request'))),
+        'private', s.kind = 'private' or h.chat_id > 0, 'owner_id', s.owner_id, 'shown', d.shown, 'before', coalesce(c.before, d.shown -> 'request'))),
         '[]')
     from claimed c join turn t on t.id = c.turn_id join thread h on h.id = t.thread_id join space s on s.id = t.space_id
     left join lateral (
@@ -44,12 +44,12 @@ begin
     return to_jsonb(true);
 end $$;
 
--- It is about to be told in a message of its own: at most once, whatever becomes of that.
+-- It is about to be told in a message of its own: at most once, unless it is put off since that certainly was not sent.
 create or replace function public.relay_announce_anew(p_turn_id bigint, p_worker uuid) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with marked as (
-        update announcement set status = 'anew', lease_owner = null, lease_until = null
-        where turn_id = p_turn_id and status = 'due' and lease_owner = p_worker returning 1)
+        update announcement set status = 'anew'
+        where turn_id = p_turn_id and status in ('due', 'anew') and lease_owner = p_worker returning 1)
     select to_jsonb(exists (select from marked))
 $$;
 
@@ -60,6 +60,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     insert into posted (bot_id, chat_id, telegram_message_id, turn_id, from_bot)
     select bot_id, p_chat_id, p_telegram_message_id, turn_id, true from announcement where turn_id = p_turn_id
     on conflict do nothing;
+    update announcement set lease_owner = null, lease_until = null where turn_id = p_turn_id and status = 'anew';
     select 'true'::jsonb
 $$;
 
@@ -69,7 +70,7 @@ create or replace function public.relay_put_off_announcement(
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with waits as (
-        update announcement set failures = failures + 1, lease_owner = null, lease_until = null,
+        update announcement set status = 'due', failures = failures + 1, lease_owner = null, lease_until = null,
             not_before = now() + make_interval(secs => p_retry_seconds)
         where turn_id = p_turn_id and lease_owner = p_worker returning 1)
     select to_jsonb(count(*)) from waits

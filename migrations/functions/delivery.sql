@@ -156,6 +156,15 @@ begin
     on conflict do nothing;
     perform relay.mark_sending(held.id, last);
     update message set status = 'stopped' where id = held.assistant_message_id and status = 'complete';
+    -- What the answer changed in memory was to stand under its last text: it is told under this line instead.
+    if exists (select from delivery where turn_id = held.id and error = 'stopped' and request ? 'text'
+        and not request ? 'say' and echo_of is null)
+    then
+        insert into announcement (turn_id, bot_id, changes)
+        select held.id, held.bot_id, array_agg(id order by id) from memory_change where turn_id = held.id
+        having count(*) > 0
+        on conflict do nothing;
+    end if;
     return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = last);
 end $$;
 

@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 
 from relay.bot.format import format_reply
+from relay.bot.groups import ALONE
 from relay.bot.place import Place
 from relay.bot.render import footer_of, message_parts
 from relay.bot.split import LIMIT
@@ -25,7 +26,6 @@ log = structlog.get_logger()
 
 Json = dict[str, Any]
 AT_ONCE = 4
-TRIES = 3
 LONGEST_PAUSE = 600.0
 EDITED = ("chat_id", "text", "entities", "link_preview_options", "reply_markup")
 
@@ -50,10 +50,14 @@ async def tell_due(teller: Teller) -> int:
 
 async def tell(teller: Teller, due: Json) -> None:
     """Gives the answer's last message the line and its button; a message that takes it not gets a small silent one
-    behind it. An edit may be repeated; that message is sent once."""
+    behind it. An edit may be repeated; that message is sent once. What belongs to one person is told to them alone when
+    others have come into their group since."""
     turn_id, shown = due["turn_id"], due["shown"]
     request = with_line(due) if shown else None
     try:
+        if await overheard(teller.messenger, due):
+            await tell_anew(teller, {**due, "chat_id": due["owner_id"], "topic_id": 0, "private": True})
+            return
         if request is None:
             await tell_anew(teller, due)
             return
@@ -69,10 +73,26 @@ async def tell(teller: Teller, due: Json) -> None:
             await tell_anew(teller, due)
             return
     except MessengerError as error:
-        pause = error.retry_after if isinstance(error, MessengerThrottled) else 2.0 * 2 ** min(due["failures"], 10)
-        await teller.store.put_off_announcement(turn_id, min(LONGEST_PAUSE, pause))
+        await put_off(teller, due, error)
         return
     await teller.store.announced(turn_id, shown["seq"], request)
+
+
+async def overheard(messenger: Messenger, due: Json) -> bool:
+    """Whether others may be in a group that was its owner's alone when the answer was given there. Raises what leaves
+    that open."""
+    if due["owner_id"] is None or due["chat_id"] > 0:
+        return False
+    try:
+        return int(await messenger.call("getChatMemberCount", chat_id=due["chat_id"])) != ALONE
+    except MessengerRefused:
+        return True
+
+
+async def put_off(teller: Teller, due: Json, error: MessengerError) -> None:
+    """Leaves it for later."""
+    pause = error.retry_after if isinstance(error, MessengerThrottled) else 2.0 * 2 ** min(due["failures"], 10)
+    await teller.store.put_off_announcement(due["turn_id"], min(LONGEST_PAUSE, pause))
 
 
 async def tell_anew(teller: Teller, due: Json) -> None:
@@ -85,20 +105,14 @@ async def tell_anew(teller: Teller, due: Json) -> None:
         return
     place = Place(due["chat_id"], due["topic_id"], due["private"])
     (part,) = message_parts("", place, closed_row(told, due["turn_id"]), memory_line(told, []), silent=True)
-    trouble = ""
-    for _ in range(TRIES):
-        try:
-            sent = await teller.messenger.call("sendMessage", **part["request"])
-        except (MessengerThrottled, MessengerUnavailable) as error:  # certainly not carried out
-            trouble = str(error)
-            await asyncio.sleep(min(30.0, getattr(error, "retry_after", 1.0)))
-        except MessengerError as error:
-            trouble = str(error)
-            break
-        else:
-            await teller.store.announced_anew(due["turn_id"], due["chat_id"], int(sent["message_id"]))
-            return
-    log.warning("what was learned could not be told", turn_id=due["turn_id"], error=trouble)
+    try:
+        sent = await teller.messenger.call("sendMessage", **part["request"])
+    except (MessengerThrottled, MessengerUnavailable) as error:  # certainly not carried out
+        await put_off(teller, due, error)
+    except MessengerError as error:
+        log.warning("what was learned could not be told", turn_id=due["turn_id"], error=str(error))
+    else:
+        await teller.store.announced_anew(due["turn_id"], due["chat_id"], int(sent["message_id"]))
 
 
 def with_line(due: Json) -> Json | None:
