@@ -46,6 +46,8 @@ class Search:
         candidates, certain = await self._candidates(row)
         for message_id in candidates:
             try:
+                if await self._became_known(row, message_id):
+                    continue
                 if await self._is_part(row, message_id):
                     log.info("lost part found", delivery=row["id"], message_id=message_id)
                     return message_id
@@ -70,6 +72,11 @@ class Search:
         last = max(highest, floor) + BEYOND
         above = [number for number in range(floor + 1, min(floor + SPAN, last) + 1) if number not in known]
         return above[:RANGE] + near, last <= floor + SPAN and len(above) <= RANGE
+
+    async def _became_known(self, row: Json, message_id: int) -> bool:
+        """Whether it is another message, sent since the search began: a look would take its buttons away."""
+        known, _, _ = await self._store.known_ids(self._bot_id, row["request"]["chat_id"], message_id - 1, 1)
+        return message_id in known
 
     async def _is_part(self, row: Json, message_id: int) -> bool:
         """Whether a message is the part. Raises when the answer does not tell."""

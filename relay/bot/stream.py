@@ -15,7 +15,7 @@ from relay.bot.format import format_preview
 from relay.bot.insist import Stopped, rest
 from relay.bot.place import Place
 from relay.claims import Claimed
-from relay.errors import MessengerRefused, MessengerThrottled, RelayError, TokenRefused
+from relay.errors import MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError, TokenRefused
 from relay.memory.store import Store
 from relay.ports import Messenger
 
@@ -157,12 +157,22 @@ class Preview:
             request |= self._place.reply()
             if not self._turn.choices.sound:
                 request["disable_notification"] = True
-            self._row = await self._store.preview(self._turn, self._bot_id, self._place.chat_id, request)
-            posted = await self._messenger.call("sendMessage", **request)
-            self._row["telegram_message_id"] = posted["message_id"]
-            result = {"seq": 1, "status": "preview", "telegram_message_id": posted["message_id"]}
-            await self._store.sent(self._turn, [result], False)
+            await self._begin(request)
         elif self._row["telegram_message_id"] is not None:
             request.pop("message_thread_id", None)
             await self._messenger.call("editMessageText", **request, message_id=self._row["telegram_message_id"])
         self._shown, self._free_at = shown.text, time.monotonic() + EDIT_EVERY
+
+    async def _begin(self, request: dict[str, Any]) -> None:
+        """Sends the message that is edited from then on. If it certainly was not sent, the next look tries again."""
+        row = await self._store.preview(self._turn, self._bot_id, self._place.chat_id, request)
+        self._row = row
+        try:
+            posted = await self._messenger.call("sendMessage", **request)
+        except (MessengerThrottled, MessengerUnavailable, MessengerRefused):
+            await self._store.sent(self._turn, [{"seq": 1, "status": "waiting"}], False)
+            self._row = None
+            raise
+        row["telegram_message_id"] = posted["message_id"]
+        result = {"seq": 1, "status": "preview", "telegram_message_id": posted["message_id"]}
+        await self._store.sent(self._turn, [result], False)

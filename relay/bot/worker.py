@@ -224,7 +224,7 @@ class Worker:
                 told = await self._answered(run, understood.incoming, understood.place)
                 if told is not None:
                     parts = self._parts(told, understood.place, turn.turn_id)
-                    return await self._deliver(run.turn, parts, None if told.note == STOPPED else run.stop)
+                    return await self._deliver(run.turn, parts, None if told.note.endswith(STOPPED) else run.stop)
             except TurnUndone as error:
                 log.warning("turn begins again", error=str(error))
             run.join.clear()

@@ -57,6 +57,20 @@ async def test_a_pdf_of_the_most_pages_is_seen_and_of_a_longer_one_the_text_is_h
     assert "It says 3" in house.model.last.last_text
 
 
+async def test_an_answer_that_is_stopped_keeps_what_was_said_also_when_a_file_had_its_line(house: House) -> None:
+    chat, word = house.guest(), house.word()
+    house.model.rule(word, Reply("alpha beta " * 400, spread=20))
+    pdf = papers.pdf([f"It says {number}" for number in range(3)])
+    await house.tg.say(chat, None, word, document=Upload(pdf, "3.pdf", "application/pdf"))
+    await house.tg.wait_for(lambda: house.tg.drafts(chat), 30)
+    await house.tg.say(chat, None, "/stop")
+    await house.until_said(chat, "Stopped.")
+    (text,) = house.said(chat)
+    assert text.startswith("alpha beta")
+    assert "It has 3 pages, and I can look at 2 at most" in text
+    assert text.endswith("Stopped.")
+
+
 async def test_a_flood_in_one_chat_keeps_nobody_else_waiting(house: House) -> None:
     """With room for one answer at a time: whoever comes meanwhile is the next but one at the latest."""
     house.quiet()

@@ -108,6 +108,17 @@ async def test_a_preview_that_fails_leaves_one_whole_answer(house: House) -> Non
         assert house.said(room) == [f"begun {'and on ' * 12} {word}"]
 
 
+async def test_a_first_preview_that_was_not_taken_is_not_looked_for_and_the_next_is_shown(house: House) -> None:
+    room, word = house.room(), house.word()
+    house.tg.fault("sendMessage", "429", chat_id=room.id, retry_after=1)
+    house.model.rule(word, Reply(f"begun {'and on ' * 12} {word}", spread=6))
+    await house.tg.say(room, None, word)
+    await house.answered(room, word, timeout=30)
+    assert len(house.replies(room)) == 1
+    assert house.tg.calls("editMessageReplyMarkup", room.id) == []
+    assert house.tg.calls("editMessageText", room.id), "it grew"
+
+
 async def test_drafts_end_for_a_chat_that_does_not_take_them(house: House) -> None:
     chat = house.guest()
     house.tg.fault("sendMessageDraft", "error", chat_id=chat.id, description="Bad Request: no drafts here")

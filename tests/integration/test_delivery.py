@@ -12,6 +12,7 @@ import pytest
 from relay.bot import delivery, insist
 from relay.bot.delivery import Delivered, Delivery, plainer
 from relay.bot.lost import probe
+from relay.bot.telling import Teller, tell_due
 from relay.claims import Claimed
 from relay.errors import (
     ChatGone,
@@ -25,7 +26,7 @@ from relay.errors import (
 from relay.memory.store import Store
 from relay.models import Space
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
+from tests.integration.house import ADA, BOT, GROUP, POSTED, House, fact, incoming_of, message, private, reply
 
 Json = dict[str, Any]
 SMALL = -4242
@@ -201,6 +202,26 @@ async def test_a_look_that_was_broken_off_is_no_find_by_itself(house: House, sto
     assert tg.texts() == ["another of ours", "one"]
 
 
+async def test_a_message_that_is_sent_while_a_part_is_looked_for_keeps_its_buttons(
+    house: House, store: Store, sql: Sql
+) -> None:
+    turn = await answered(house)
+    (row,) = await store.deliver(turn, BOT.id, parts("one"))
+    number, menu = row["floor_message_id"] + 2, {"inline_keyboard": [[{"text": "Open", "callback_data": "ml:0"}]]}
+
+    class Meanwhile(Server):
+        async def call(self, method: str, **given: Any) -> Any:
+            if (ADA, number) not in self.messages:
+                self.messages[ADA, number] = {"chat_id": ADA, "message_id": number, "text": "m", "reply_markup": menu}
+                await sql(POSTED, BOT.id, ADA, number)
+            return await super().call(method, **given)
+
+    tg = Meanwhile()
+    await deliver(store, tg, await retaken(house, store), parts("one"))
+    assert tg.texts() == ["m", "one"]
+    assert tg.messages[ADA, number]["reply_markup"] == menu
+
+
 async def test_a_look_finds_its_part_although_another_look_touches_the_same_message(
     house: House, store: Store, tg: Server
 ) -> None:
@@ -336,6 +357,22 @@ async def test_stop_ends_a_long_answer_between_its_parts(house: House, store: St
     assert await states(sql) == [("sent", None), ("sent", None), failed, failed, ("sent", None)]
     assert await sql("select status from message where role = 'assistant'") == [("stopped",)]
     assert await sql("select status from turn") == [("done",)]
+
+
+async def test_what_an_answer_taught_that_was_stopped_on_its_way_is_told_under_that_line(
+    house: House, store: Store, sql: Sql, tg: Server
+) -> None:
+    for text, told in (("likes tea", True), ("likes figs", False)):
+        done = await house.exchange(ADA, "hello", "Hi!", actions=[fact(ADA, text)], close=False)
+        stop = asyncio.Event()
+        if told:
+            tg.stops["one"] = stop
+        await deliver(store, tg, done.turn, parts("one", "two"), stop)
+        tg.stops.clear()
+        await tell_due(Teller(store, tg, BOT.id))  # type: ignore[arg-type]
+    assert tg.texts() == ["one", "Stopped.\n\n🧠 Learned: likes tea", "one", "two"]
+    (row,) = [sent["reply_markup"] for sent in tg.messages.values() if "Learned" in sent["text"]]
+    assert "Undo" in row["inline_keyboard"][0][0]["text"]
 
 
 async def test_stop_ends_the_wait_that_telegram_asked_for(house: House, store: Store, tg: Server) -> None:
