@@ -80,10 +80,16 @@ class Few:
         self._model = model
         self._free = asyncio.Semaphore(most)
 
+    @contextlib.asynccontextmanager
+    async def place(self) -> AsyncIterator[Model]:
+        """The model, as soon as it may be asked."""
+        async with self._free:
+            yield self._model
+
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         """See `ports.Model.reply`."""
-        async with self._free:
-            return await self._model.reply(request, on_text)
+        async with self.place() as model:
+            return await model.reply(request, on_text)
 
 
 @contextlib.asynccontextmanager
@@ -128,12 +134,13 @@ async def used_up(store: Store, budget: Budget, user_id: int | None = None) -> s
 
 
 async def asked(model: Model, request: ModelRequest, seconds: float, keep: Callable[[Json], Awaitable[None]]) -> Step:
-    """One call of a job's model, `seconds` long at most. `keep` gets what it used, whatever becomes of it. Raises the
-    `ModelError` tree."""
+    """One call of a job's model, `seconds` long at most once it has its place among those who ask. `keep` gets what it
+    used, whatever becomes of it. Raises the `ModelError` tree."""
     tally, done = Tally(request.model), False
+    place = model.place() if isinstance(model, Few) else contextlib.nullcontext(model)
     try:
-        async with asyncio.timeout(seconds):
-            step = await model.reply(request, lambda _: None)
+        async with place as free, asyncio.timeout(seconds):
+            step = await free.reply(request, lambda _: None)
         request.used.update(step.usage)
         done = True
         return step

@@ -126,6 +126,8 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         running.append(asyncio.create_task(showing(relay, bot, silence, worker, shows), name="web"))
     else:
         shows.set()
+    for task in beside:
+        task.add_done_callback(_told)
     try:
         await _first_of(running, stopping)
     finally:
@@ -150,6 +152,12 @@ async def _first_of(running: list[asyncio.Task[None]], stopping: asyncio.Event) 
     for task in running:
         if task.done():
             task.result()
+
+
+def _told(task: asyncio.Task[None]) -> None:
+    """Whatever ended beside answering by an error stands in the log: nobody waits for it."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("something beside answering ended", task=task.get_name(), exc_info=error)
 
 
 async def _ended(*tasks: asyncio.Task[None]) -> None:

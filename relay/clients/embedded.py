@@ -22,7 +22,7 @@ from pathlib import Path
 
 from relay.clients.account import make_data_dir, open_private
 from relay.clients.cluster import Cluster
-from relay.errors import DatabaseError, DatabaseUnavailable
+from relay.errors import DatabaseError, DatabaseUnavailable, SettingsError
 
 if sys.platform == "win32":
     import msvcrt
@@ -76,12 +76,14 @@ class EmbeddedPostgres:
                     self._users = joined or self._join()
                     self._ensure_served()
                     return self._cluster.url()
-            except (DatabaseError, OSError) as error:
+            except (DatabaseError, SettingsError, OSError) as error:
                 if not joined and self._users:
                     self._users.close()
                     self._users = None
                 if isinstance(error, OSError):
                     raise self._explain(error) from error
+                if joined and isinstance(error, SettingsError):  # it could be written in before
+                    raise DatabaseUnavailable(str(error)) from error
                 raise
 
     def _stop(self) -> None:

@@ -134,9 +134,14 @@ class ChildEmbedder:
     async def _start(self) -> Vectors:
         engine, model = self._what
         memory, seconds = MEMORY.get(engine, MOST_MEMORY), LOADING_SECONDS.get(engine, DOWNLOADING_SECONDS)
-        vectors = await Vectors.start(
-            engine=engine, model=model, threads=THREADS, memory=memory, cache=str(self._cache)
-        )
+        try:
+            vectors = await Vectors.start(
+                engine=engine, model=model, threads=THREADS, memory=memory, cache=str(self._cache)
+            )
+        except OSError as error:  # no process can be started now
+            log.warning("embedder not started", model=self.model, error=str(error))
+            self._pause()
+            raise EmbedderUnavailable(NOT_THERE) from None
         try:
             async with asyncio.timeout(seconds):
                 await vectors.loaded()

@@ -19,6 +19,8 @@ from telegram.request import BaseRequest, RequestData
 
 KEEP_ALIVE = 20.0
 """Seconds that an unused connection stays open."""
+SLOWEST = 32 * 1024
+"""Bytes a second that a file is sent with at least: sending has no silence by which it could count as hung."""
 UNREADABLE = "Invalid server response"
 """The message of the bare `TelegramError` for a response that is no JSON object (a proxy's page)."""
 
@@ -86,8 +88,11 @@ class AiohttpRequest(BaseRequest):
     ) -> tuple[int, bytes]:
         """See `BaseRequest.do_request`. The timeouts are the pool's own."""
         body, headers = _encoded(request_data)
+        timeout = self._within(request_data)
         with _failures():
-            async with self._open().request(method, url, data=body, headers=headers, allow_redirects=False) as response:
+            async with self._open().request(
+                method, url, data=body, headers=headers, timeout=timeout, allow_redirects=False
+            ) as response:
                 return response.status, await response.read()
 
     async def download(self, url: str, most: int) -> tuple[int, bytes]:
@@ -111,6 +116,19 @@ class AiohttpRequest(BaseRequest):
         except ValueError:
             return None
         return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+    def _within(self, data: RequestData | None) -> aiohttp.ClientTimeout:
+        """The pool's timeouts; files have to be sent in the time that they take on the slowest of lines."""
+        if data is None or not data.contains_files:
+            return self._timeout
+        size = sum(len(content) for _, content, _ in data.multipart_data.values() if isinstance(content, bytes))
+        known = self._timeout
+        return aiohttp.ClientTimeout(
+            total=(known.connect or 0) + (known.sock_read or 0) + size / SLOWEST,
+            connect=known.connect,
+            sock_connect=known.sock_connect,
+            sock_read=known.sock_read,
+        )
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:

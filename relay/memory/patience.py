@@ -24,6 +24,7 @@ class Patient:
     def __init__(self, database: Database, repair: Callable[[], Awaitable[object]] | None = None) -> None:
         self._database = database
         self._repair = repair
+        self._repairing: asyncio.Future[object] | None = None
 
     async def call(self, function: str, **arguments: Any) -> Any:
         """See `ports.Database.call`; never raises `DatabaseUnavailable`.
@@ -42,12 +43,15 @@ class Patient:
             await self.repair()
 
     async def repair(self) -> None:
-        """Tries to bring the database back; a failure is logged."""
-        if self._repair is not None:
-            try:
-                await self._repair()
-            except DatabaseError as error:
-                log.warning("the database could not be started", error=str(error))
+        """Tries to bring the database back, once for all who wait for it; a failure is logged."""
+        if self._repair is None:
+            return
+        if self._repairing is None or self._repairing.done():
+            self._repairing = asyncio.ensure_future(self._repair())
+        try:
+            await asyncio.shield(self._repairing)
+        except DatabaseError as error:
+            log.warning("the database could not be started", error=str(error))
 
 
 async def until_reached(

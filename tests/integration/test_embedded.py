@@ -277,6 +277,25 @@ async def test_starting_again_brings_a_killed_server_back_with_all_that_was_comm
     await server.stop()
 
 
+async def test_a_place_that_cannot_be_written_for_a_while_is_no_wrong_setting(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an error of the disk: who uses the server waits, and goes on."""
+
+    def unwritable(_: Path) -> None:
+        raise SettingsError("RELAY_DATA_DIR: Relay cannot write there.")
+
+    server = EmbeddedPostgres(data_dir)
+    url = await server.start()
+    os.kill(_postmaster(data_dir), signal.SIGKILL)
+    with monkeypatch.context() as broken:
+        broken.setattr(embedded, "make_data_dir", unwritable)
+        with pytest.raises(DatabaseUnavailable, match="cannot write there"):
+            await server.start()
+    assert await server.start() == url
+    await server.stop()
+
+
 async def test_a_process_id_that_is_in_use_again_does_not_block_the_start(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     await server.start()

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -103,6 +104,18 @@ async def test_one_that_dies_again_and_again_is_not_started_all_the_time(embedde
     with pytest.raises(EmbedderUnavailable, match="started again"):
         await embedder.embed(["word"])
     assert embedder.pid is None
+
+
+async def test_where_no_process_can_be_started_it_is_away_and_tried_again(
+    embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(vectors, "PROGRAM", ("/nowhere/python",))
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed(["word"], query=True)
+        await embedder.preload()
+    await until(lambda: time.monotonic() > embedder._not_before)
+    assert await embedder.embed(["word"])
 
 
 async def test_what_hangs_is_ended(embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,17 @@ def test_only_the_owner_may_read_it_whatever_it_was_before(tmp_path: Path) -> No
     assert path.read_text() == "A=3\n"
 
 
+def test_a_group_that_alone_was_let_in_still_is(tmp_path: Path) -> None:
+    """Under systemd the file is root's, and the bot reads it as a member of its group."""
+    path = tmp_path / ".env"
+    for before, after in ((0o640, 0o640), (0o660, 0o640), (0o400, 0o400), (0o644, 0o600)):
+        path.write_text("A=1\n")
+        path.chmod(before)
+        write(path, "A=2\n")
+        assert path.stat().st_mode & 0o777 == after
+        path.chmod(0o600)
+
+
 def test_nothing_else_is_given_away_when_somebody_swaps_the_new_file_for_a_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,19 @@ async def test_a_model_that_takes_too_long_is_said_in_words() -> None:
         await asked(Slow(), ModelRequest("small", [], [], 10), 0.01, keep)
 
 
+async def test_the_time_spent_waiting_for_a_place_is_not_the_models() -> None:
+    class Steady:
+        async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+            await asyncio.sleep(0.2)
+            return step(request.model, "end_turn")
+
+    async def keep(spend: dict[str, Any]) -> None: ...
+
+    few = Few(Steady(), 1)
+    requests = (ModelRequest(str(number), [], [], 10) for number in range(5))
+    assert len(await asyncio.gather(*(asked(few, request, 0.6, keep) for request in requests))) == 5
+
+
 async def test_a_few_are_asked_at_once_and_one_that_fails_makes_room() -> None:
     running: list[str] = []
     most = 0

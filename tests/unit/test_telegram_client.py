@@ -6,8 +6,10 @@ import asyncio
 import json
 from typing import Any
 
+import aiohttp
 import pytest
 
+from relay.clients import transport
 from relay.clients.telegram import Telegram
 from relay.clients.transport import AiohttpRequest
 from relay.errors import (
@@ -20,6 +22,7 @@ from relay.errors import (
     PollConflict,
     TokenRefused,
 )
+from relay.models import File
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.values import TEST_TOKEN
 
@@ -102,3 +105,26 @@ async def test_polls_have_a_connection_of_their_own_which_a_poll_that_is_cut_off
             send.cancel()
         await asyncio.gather(*sends, return_exceptions=True)
         await client.close_pools()
+
+
+async def test_a_file_that_nobody_takes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a line that has gone dead in the middle of it."""
+    monkeypatch.setattr(transport, "SLOWEST", 2**30)
+    taken = asyncio.Event()
+
+    async def nobody(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await taken.wait()
+        writer.close()
+
+    server = await asyncio.start_server(nobody, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    client = Telegram(TEST_TOKEN, f"http://127.0.0.1:{port}")
+    client._calls._timeout = aiohttp.ClientTimeout(connect=0.2, sock_connect=0.2, sock_read=0.2)
+    await client.open()
+    with pytest.raises(DeliveryUncertain):
+        async with asyncio.timeout(10):
+            await client.call("sendDocument", chat_id=1, document=File("a.bin", bytes(2**25)))
+    taken.set()
+    await client.close_pools()
+    server.close()

@@ -1,0 +1,32 @@
+"""A database that is away: it is waited for, and brought back once for all who wait."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from relay.errors import DatabaseUnavailable
+from relay.memory.patience import Patient
+
+
+async def test_the_database_is_brought_back_once_for_all_who_wait() -> None:
+    """Each try takes a thread, and there are few: those who look up names would wait as well."""
+    repairs, up = 0, False
+
+    class Down:
+        async def call(self, function: str, **arguments: Any) -> str:
+            if not up:
+                raise DatabaseUnavailable("It is away.")
+            return function
+
+    async def repair() -> None:
+        nonlocal repairs, up
+        repairs += 1
+        await asyncio.sleep(0.3)
+        if repairs == 1:
+            raise DatabaseUnavailable("It does not start.")
+        up = True
+
+    patient = Patient(Down(), repair)  # type: ignore[arg-type]
+    assert await asyncio.gather(*(patient.call("ping") for _ in range(20))) == ["ping"] * 20
+    assert repairs == 2

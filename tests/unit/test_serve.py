@@ -1,0 +1,27 @@
+"""What runs beside answering."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+import structlog
+
+from relay import serve
+
+
+async def test_what_ends_beside_answering_by_an_error_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken() -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(serve, "log", structlog.get_logger())
+    with structlog.testing.capture_logs() as logs:
+        for work in (broken(), asyncio.sleep(0), asyncio.sleep(60)):
+            task: asyncio.Task[None] = asyncio.create_task(work, name="index")
+            task.add_done_callback(serve._told)
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.sleep(0.01)
+    assert [(one["log_level"], one["task"], str(one["exc_info"])) for one in logs] == [
+        ("error", "index", "no more processes")
+    ]
