@@ -79,7 +79,8 @@ def quoted(value: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Replaces a file as a whole or not at all; only its owner may read it. Raises `SettingsError`."""
+    """Replaces a file as a whole or not at all; only its owner may read it, and a group that alone was let in before.
+    Raises `SettingsError`."""
     path = path.resolve()
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".env.")
@@ -98,11 +99,13 @@ def write(path: Path, text: str) -> None:
 
 
 def _give(descriptor: int, path: Path) -> None:
-    """Whose the file was, theirs it stays, also when root writes it."""
+    """Whose the file was, theirs it stays, also when root writes it; and their group's, if it was open to no others."""
     if hasattr(os, "fchown"):
         with contextlib.suppress(OSError):
-            owner = path.stat()
-            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+            before = path.stat()
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+            if not before.st_mode & 0o007:
+                os.fchmod(descriptor, before.st_mode & 0o640)
 
 
 def _bindings(text: str) -> list[Binding]:
