@@ -66,7 +66,7 @@ def set_up(
     key: Annotated[str, _flag("The key for Claude: ANTHROPIC_API_KEY.")] = "",
     anthropic_url: Annotated[str, _flag("Another server that speaks its API: ANTHROPIC_BASE_URL.")] = "",
     model: Annotated[str, _flag("The model that answers: RELAY_MODEL.")] = "",
-    small_model: Annotated[str, _flag("The one that summarizes: RELAY_SMALL_MODEL.")] = "",
+    small_model: Annotated[str, _flag("The one that judges, summarises and titles: RELAY_SMALL_MODEL.")] = "",
     timezone: Annotated[str, _flag("Such as Europe/Berlin: RELAY_TIMEZONE.")] = "",
     storage: Annotated[str, _flag("embedded, postgres or supabase; without it, as it is.")] = "",
     database_url: Annotated[str, _flag("The PostgreSQL's address: DATABASE_URL.")] = "",
@@ -255,7 +255,7 @@ def import_(
     user: Annotated[int | None, typer.Option(help="Whose memory it becomes (otherwise whose it was).")] = None,
     chat: Annotated[int | None, typer.Option(help="Or the group whose memory it is: its chat id.")] = None,
 ) -> None:
-    """Add an export that you made to the database of the settings, each row once."""
+    """Add an export that you made to the database of the settings, each row once, while no bot runs."""
     settings = _ready(quiet=True)
     from relay import export as exporting
 

@@ -1,4 +1,4 @@
--- Sessions: the stretches of a thread between two /new.
+-- Sessions: the stretches of a thread between two /new, or two long silences.
 
 -- The thread of a chat and topic in a space; null when nothing was said there yet.
 create or replace function relay.find_thread(p_space jsonb, p_chat_id bigint, p_topic_id bigint) returns relay.thread

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 MODULES = {"faster-whisper": ("faster_whisper", "av"), "openai-whisper": ("whisper", "av")}
 """The engines, the lighter first, and the packages that each needs."""
-HOW = "`relay setup` where Relay runs, then a restart, does it"
+HOW = "`relay setup` where Relay runs, then a restart, does it (a service or Docker: see deploy/README.md)"
 """What gets an engine, as a sentence without its end."""
 DEAF = f"Voice notes are not switched on here: {HOW}."
 """What those are told who speak to a Relay that has no engine."""

@@ -35,8 +35,8 @@ class Choice(NamedTuple):
 
 CHOICES = (
     Choice("off", "No"),
-    Choice("faster-whisper", "With faster-whisper, the lighter: 450 MB, and 350 MB of memory"),
-    Choice("openai-whisper", "With openai-whisper, the original: 1,300 MB, 750 MB of memory"),
+    Choice("faster-whisper", "With faster-whisper, the lighter: 360 MB, and 350 MB of memory"),
+    Choice("openai-whisper", "With openai-whisper, the original: 1,200 MB, 750 MB of memory"),
 )
 INTRODUCTION = (
     "Relay can listen to voice notes, on this machine. Besides what is installed, a model of 145 MB is downloaded with "

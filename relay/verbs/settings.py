@@ -52,7 +52,7 @@ ASK_ZONE = (
 )
 
 
-@verb("settings", usage="[zone <city>]", help="your own choices: learning, sound, voice, previews, time zone")
+@verb("settings", usage="[zone <city>]", help="your own choices: learning, sound, voice, what answers show, time zone")
 async def settings(call: Call) -> Told:
     """Shows a person's choices with buttons to change them; sets the time zone at once when it is named."""
     word, _, rest = call.text.strip().partition(" ")

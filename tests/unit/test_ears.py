@@ -159,8 +159,8 @@ async def test_memory_is_given_back_when_nobody_speaks(ears: WhisperEars, monkey
     ("setting", "model", "said"),
     [
         ("off", "base", "switched off here (RELAY_STT=off)"),
-        ("auto", "base", "`relay setup` where Relay runs, then a restart, does it"),
-        ("openai-whisper", "base", "`relay setup` where Relay runs, then a restart, does it"),
+        ("auto", "base", installed.HOW),
+        ("openai-whisper", "base", installed.HOW),
     ],
 )
 async def test_without_an_engine_one_line_says_how_to_have_one(

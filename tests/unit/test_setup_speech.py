@@ -76,7 +76,7 @@ def test_what_is_missing_is_installed_if_wanted(
 ) -> None:
     assert answered("what?", "2", "")[SPEECH] == "faster-whisper"
     told = capsys.readouterr().out
-    assert "450 MB" in told
+    assert "360 MB" in told
     assert "145 MB" in told, "before anything is downloaded"
     assert [list(one) for one in here.told] == [["faster-whisper>=1.2,<2", "av>=14"]]
     assert "Installed." in told
