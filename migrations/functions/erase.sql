@@ -77,6 +77,8 @@ begin
     update memory set source_message_id = null where source_message_id = any (p_messages);
     update memory set evidence = array(select unnest(evidence) except select unnest(p_messages))
     where space_id = p_space_id and evidence && p_messages;
+    -- Held, so that what is added to one just now is there to be deleted, and nothing is added any more.
+    perform from message where id = any (p_messages) and space_id = p_space_id order by id for update;
     delete from message_version where message_id = any (p_messages);
     delete from signal where message_id = any (p_messages);
     delete from document where message_id = any (p_messages);

@@ -90,3 +90,21 @@ async def test_what_is_erased_meanwhile_is_not_refreshed(
     async with asyncio.timeout(10):
         assert (await mine)["failed"] == []
     assert await house.known(private(ADA)) == [BERLIN]
+
+
+async def test_a_message_goes_with_the_reaction_that_comes_as_it_is_erased(
+    house: House, sql: Sql, other: psycopg.AsyncConnection[Any]
+) -> None:
+    done = await house.exchange(ADA, "hello", "Hi!")
+    ((space_id,),) = await sql("select id from space")
+    said = done.context.message_id
+    await other.execute("select from message where id = %s for no key update", (said,))
+    await other.execute(
+        "insert into signal (space_id, message_id, user_id, emoji) values (%s, %s, %s, '👍')", (space_id, said, ADA)
+    )
+    erasing = asyncio.create_task(sql("select relay.erase_messages(%s, array[%s]::bigint[])", space_id, said))
+    await asyncio.sleep(0.3)
+    await other.commit()
+    async with asyncio.timeout(10):
+        assert await erasing == [(1,)]
+    assert await sql("select count(*) from signal") == [(0,)]
