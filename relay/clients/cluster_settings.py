@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-EXTENSIONS = ("vector", "pg_trgm", "btree_gin", "unaccent")
+EXTENSIONS = ("vector", "pg_trgm", "btree_gin")
 """`vector` is not trusted: only a superuser can create it. So all of them are made at set-up."""
 
 SETTINGS = """\
