@@ -111,7 +111,8 @@ begin
             and (c.action <> 'refresh' or c.before ->> 'content' <> m.content) order by c.id);
     if held.bot_id is not null and cardinality(fresh) > 0 then
         insert into announcement as a (turn_id, bot_id, changes) values (held.id, held.bot_id, fresh)
-        on conflict (turn_id) do update set status = 'due', failures = 0, not_before = now(),
+        -- Whoever tells of the turn just now does not tell of this: it loses its lease, and it is told again.
+        on conflict (turn_id) do update set status = 'due', failures = 0, not_before = now(), lease_owner = null,
             changes = case a.status when 'anew' then '{}' else a.changes end || excluded.changes;
     end if;
 end $$;

@@ -254,6 +254,21 @@ async def test_what_the_answers_own_tag_contradicts_ends(house: House, sql: Sql)
     assert done.told["changes"][0]["action"] == "learn"
 
 
+async def test_what_is_found_while_another_finding_is_told_is_told_as_well(house: House, sql: Sql) -> None:
+    done = await house.exchange(ADA, MOVED)
+    finding = {"action": "learn", "kind": "fact", "subject_id": ADA, "subject": "Ada", "pending": False,
+               "tainted": False, "evidence": [done.context.message_id]}  # fmt: skip
+    keep = "select relay.keep_finding((select id from thread), %s::jsonb)"
+    await sql(keep, json.dumps(finding | {"content": "Ada has moved to Lisbon."}))
+    (told,) = await house.store.claim_announcements(BOT.id, 5, 24)
+    await sql(keep, json.dumps(finding | {"content": "Ada has a cat that hates boxes."}))
+    await house.store.announced(told["turn_id"], None, None)
+    (again,) = await house.store.claim_announcements(BOT.id, 5, 24)
+    assert len(again["tells"]) == 2
+    await house.store.announced(told["turn_id"], None, None)
+    assert await house.store.claim_announcements(BOT.id, 5, 24) == []
+
+
 async def test_what_somebody_took_back_meanwhile_ends_nothing(house: House, sql: Sql) -> None:
     await house.teach(ADA, "Ada lives in Berlin.")
     await judge_due(judge(house.store, Small()))
