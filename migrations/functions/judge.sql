@@ -83,8 +83,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What is to be judged in a thread now: the messages behind its cursor (again: those from there on that only keywords
--- have judged), a few before them, and what their own turns have taught already. Where nothing is left the cursor moves
--- to the end: null.
+-- have judged), a few before them, and what their own turns have taught already. {end}: where nothing is left behind the
+-- cursor, how far it moves (it is the after of what is judged again, if that is there).
 create or replace function relay.judging_work(p_own relay.judging) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -94,10 +94,10 @@ declare
     batch message[] := array(
         select m from relay.judged_next(p_own.thread_id, p_own.through_message_id, last_said) m order by m.id);
     redo judge_again;
+    reached bigint;
 begin
     if cardinality(batch) = 0 then
-        update judging set through_message_id = greatest(through_message_id, last_said), due_at = null
-        where thread_id = p_own.thread_id;
+        reached := greatest(p_own.through_message_id, last_said);
         select * into redo from judge_again where thread_id = p_own.thread_id and at <= now()
         order by from_message_id limit 1;
         batch := array(select m from relay.judged_next(
@@ -105,12 +105,11 @@ begin
     end if;
     if cardinality(batch) = 0 then
         delete from judge_again where thread_id = p_own.thread_id and from_message_id = redo.from_message_id;
-        update judging set lease_owner = null, lease_until = null where thread_id = p_own.thread_id;
-        return null;
+        return jsonb_build_object('end', reached);
     end if;
     return (
-        select jsonb_build_object('thread_id', p_own.thread_id, 'space_id', s.id, 'kind', s.kind,
-            'after', (select through_message_id from judging where thread_id = p_own.thread_id),
+        select jsonb_build_object('end', reached, 'thread_id', p_own.thread_id, 'space_id', s.id, 'kind', s.kind,
+            'after', coalesce(reached, p_own.through_message_id),
             'again', redo.from_message_id, 'through', (batch[cardinality(batch)]).id, 'failures', p_own.failures,
             'messages', (select jsonb_agg(relay.judged_json(m) order by m.id) from unnest(batch) m),
             'before', coalesce((
@@ -140,6 +139,7 @@ declare
     taken bigint[] := array(
         select thread_id from judging j where due_at is not null and relay.may_judge(j)
         order by bulk, due_at limit p_limit for update skip locked);
+    next jsonb;
     work jsonb := '[]';
 begin
     taken := taken || array(
@@ -147,11 +147,15 @@ begin
         where j.thread_id in (select thread_id from judge_again where at <= now() order by at limit 100)
             and j.thread_id <> all (taken) and relay.may_judge(j)
         limit greatest(0, p_limit - cardinality(taken)) for update skip locked);
-    for own in
-        update judging set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds)
-        where thread_id = any (taken) returning *
-    loop
-        work := work || coalesce(relay.judging_work(own), '[]');
+    for own in select * from judging where thread_id = any (taken) loop
+        next := relay.judging_work(own);
+        -- Once: a row that is changed twice looks after its thread, which whoever speaks there now holds.
+        update judging set through_message_id = coalesce((next ->> 'end')::bigint, through_message_id),
+            due_at = case when next ->> 'end' is null then due_at end,
+            lease_owner = case when next ? 'messages' then p_worker end,
+            lease_until = case when next ? 'messages' then now() + make_interval(secs => p_lease_seconds) end
+        where thread_id = own.thread_id;
+        work := work || case when next ? 'messages' then next - 'end' else '[]' end;
     end loop;
     -- passed: threads were taken in which nothing was left to judge, and others may wait.
     return jsonb_build_object('work', work, 'passed', cardinality(taken) > jsonb_array_length(work));

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import psycopg
 import pytest
 
 from relay.budget import Budget
@@ -18,7 +19,7 @@ from relay.errors import ModelAccountError, ModelThrottled, ModelUnavailable
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
 from relay.ports import Database
-from tests.integration.conftest import Sql
+from tests.integration.conftest import Opened, Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, private
 
 Json = dict[str, Any]
@@ -252,6 +253,20 @@ async def test_what_the_answers_own_tag_contradicts_ends(house: House, sql: Sql)
     await house.store.decide_change(ended, ADA, False, "undo")
     assert [status for _, status, _ in await sql(states)] == ["active", "active"], "what the answer kept stays"
     assert done.told["changes"][0]["action"] == "learn"
+
+
+async def test_who_looks_for_what_is_to_be_judged_waits_for_nobody_who_speaks(
+    house: House, sql: Sql, opened: Opened
+) -> None:
+    """They waited for each other in a circle: each tenth message right behind an answer took a second more."""
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, Small()))
+    await sql("update judging set due_at = now()")
+    async with await psycopg.AsyncConnection.connect(opened.server.url(opened.name, superuser=True)) as speaking:
+        await speaking.execute("select from relay.thread for update")
+        async with asyncio.timeout(5):
+            assert await house.store.claim_judging(1, 24) == ([], True)
+    assert await sql("select due_at, lease_owner from judging") == [(None, None)]
 
 
 async def test_what_is_found_while_another_finding_is_told_is_told_as_well(house: House, sql: Sql) -> None:
