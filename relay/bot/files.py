@@ -65,13 +65,15 @@ def sent_as(request: Json, sound: Sound | None = None) -> tuple[str, Json]:
 
 
 def shows(message: Json, request: Json, text: str) -> bool:
-    """Whether a message in the chat is what a part was sent as; `text`: its text, or its file's name."""
+    """Whether a message in the chat is what a part was sent as; `text`: its text, or its file's name. In another topic
+    the same may be said at the same time."""
+    topic_id = message.get("message_thread_id") if message.get("is_topic_message") else None
+    if topic_id != request.get("message_thread_id"):
+        return False
     if "text" in request:
         return str(message.get("text")).strip() == text.strip()
     if "say" in request:
-        # Nothing tells one voice note from another but its topic, where nothing else is said at the time.
-        topic_id = message.get("message_thread_id") if message.get("is_topic_message") else None
-        return "voice" in message and topic_id == request.get("message_thread_id")
+        return "voice" in message  # nothing else tells one voice note from another
     if request["method"] == "sendPhoto":
         return "photo" in message
     return (message.get("document") or {}).get("file_name") == text

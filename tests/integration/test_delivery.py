@@ -74,7 +74,8 @@ class Server:
             raise MessengerRefused("Bad Request: something is wrong with it")
         if method == "sendMessage":
             self._next_id += 1
-            self.messages[given["chat_id"], self._next_id] = {"message_id": self._next_id, **given}
+            topic = {"is_topic_message": True} if given.get("message_thread_id") else {}
+            self.messages[given["chat_id"], self._next_id] = {"message_id": self._next_id, **given, **topic}
             return self.messages[given["chat_id"], self._next_id]
         found = self.messages.get((given["chat_id"], given["message_id"]))
         if found is None:
@@ -220,6 +221,20 @@ async def test_a_message_that_is_sent_while_a_part_is_looked_for_keeps_its_butto
     await deliver(store, tg, await retaken(house, store), parts("one"))
     assert tg.texts() == ["m", "one"]
     assert tg.messages[ADA, number]["reply_markup"] == menu
+
+
+async def test_what_is_said_in_another_topic_at_the_same_time_is_not_taken_for_it(
+    house: House, store: Store, tg: Server
+) -> None:
+    turn = await answered(house)
+    (row,) = await store.deliver(turn, BOT.id, parts("one", message_thread_id=7))
+    tg._next_id = row["floor_message_id"]
+    for topic in (8, 7):
+        await tg.call("sendMessage", **row["request"] | {"message_thread_id": topic})
+    await deliver(store, tg, await retaken(house, store), parts("one", message_thread_id=7))
+    assert tg.texts() == ["one", "one"], "it was there, and was not sent again"
+    asked = [given["message_id"] for given in tg.made("editMessageText")]
+    assert asked == [row["floor_message_id"] + 2]
 
 
 async def test_a_look_finds_its_part_although_another_look_touches_the_same_message(
