@@ -81,7 +81,7 @@ async def tell(teller: Teller, due: Json) -> None:
 async def overheard(messenger: Messenger, due: Json) -> bool:
     """Whether others may be in a group that was its owner's alone when the answer was given there. Raises what leaves
     that open."""
-    if due["owner_id"] is None or due["chat_id"] > 0:
+    if due["owner_id"] is None or due["chat_id"] >= 0:
         return False
     try:
         return int(await messenger.call("getChatMemberCount", chat_id=due["chat_id"])) != ALONE
