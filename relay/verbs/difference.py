@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
+from itertools import accumulate
 
 from relay.verbs.registry import literal
 
@@ -16,8 +17,8 @@ MARKS = {REMOVED: "~~", ADDED: "**"}
 WORDS = re.compile(r"(\s*)(\S+|$)")
 LINES = re.compile(r"(\n*)([^\n]+|$)")
 """What texts are compared by, each with the gap before it. The end counts as one."""
-MOST_PAIRS = 80_000
-"""Pairs of equal units up to which texts are compared by these: the time grows with them, here to 3 s at the worst."""
+MOST_LOOKS = 2_000_000
+"""Pairs of equal units looked at for one difference, a pair again at each look; some 0.3 s."""
 MOST_MARKS = 80
 """A Telegram message shows 100 stretches of formatting."""
 AROUND = 80
@@ -47,17 +48,31 @@ def difference(before: str, after: str) -> str:
     return told.strip("\n")
 
 
+class Matcher(SequenceMatcher[str]):
+    """Finds what is equal while there are looks left, and nothing more after that."""
+
+    def __init__(self, old: list[str], new: list[str]) -> None:
+        super().__init__(None, old, new, autojunk=False)
+        self.looks_left = MOST_LOOKS
+        counts = Counter(new)
+        self._looks = list(accumulate((1 + counts[unit] for unit in old), initial=0))
+
+    def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
+        """As it is inherited; of no length where it would take more looks than are left."""
+        self.looks_left -= self._looks[-1 if ahi is None else ahi] - self._looks[alo]
+        return super().find_longest_match(alo, ahi, blo, bhi) if self.looks_left >= 0 else Match(alo, blo, 0)
+
+
 def pieces(before: str, after: str) -> list[Piece]:
     """Both texts in one list: kept and removed pieces make up the first, kept and added ones the second."""
     for units in (WORDS, LINES):
         old, new = units.findall(before), units.findall(after)
-        if pairs(old, new) <= MOST_PAIRS:
+        matcher = Matcher([unit for _, unit in old], [unit for _, unit in new])
+        changes = matcher.get_opcodes()
+        if matcher.looks_left >= 0:
             break
-    else:
-        old, new = [("", before)], [("", after)]
     found: list[Piece] = []
-    matcher = SequenceMatcher(None, [unit for _, unit in old], [unit for _, unit in new], autojunk=False)
-    for kind, i, j, k, m in matcher.get_opcodes():
+    for kind, i, j, k, m in changes:
         if kind == "equal":
             for (gap, unit), (other, _) in zip(old[i:j], new[k:m], strict=True):
                 found += [(KEPT, gap)] if gap == other else [(REMOVED, gap), (ADDED, other)]
@@ -66,12 +81,6 @@ def pieces(before: str, after: str) -> list[Piece]:
             found += [(REMOVED, "".join(gap + unit for gap, unit in old[i:j]))]
             found += [(ADDED, "".join(gap + unit for gap, unit in new[k:m]))]
     return merged(found)
-
-
-def pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> int:
-    """How many pairs of equal units there are."""
-    counts = Counter(unit for _, unit in new)
-    return sum(counts[unit] for _, unit in old)
 
 
 def merged(found: list[Piece]) -> list[Piece]:

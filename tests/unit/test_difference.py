@@ -152,3 +152,14 @@ def test_the_hardest_texts_take_no_long_time() -> None:
             began = time.process_time()
             difference(before, after)
             assert time.process_time() - began < 8
+
+
+def test_a_long_text_of_common_words_is_compared_word_by_word() -> None:
+    text = " ".join(f"the a of to word{n}" for n in range(200))
+    assert marks(difference(text, text.replace("word100 ", "new "))) == [("strikethrough", "word100"), ("bold", "new")]
+
+
+def test_where_words_repeat_too_often_lines_are_compared() -> None:
+    lines = ["a b " * 40 + f"end{n}" for n in range(60)]
+    found = pieces("\n".join(lines), "\n".join(lines).replace("end30", "new"))
+    assert [text.strip() for sign, text in found if sign != KEPT] == [lines[30], lines[30].replace("end30", "new")]
