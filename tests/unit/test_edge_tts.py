@@ -86,7 +86,7 @@ async def test_giving_up_does_not_wait_for_a_service_that_hangs(speech: SpeechSt
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 8
 
 
 async def test_no_service_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

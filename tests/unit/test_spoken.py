@@ -78,7 +78,7 @@ def test_no_text_holds_up_the_bot(piece: str) -> None:
         began = time.process_time()
         said = spoken(whole)
         language_of(said)
-        assert time.process_time() - began < 0.15  # it takes a tenth of that, and took seconds
+        assert time.process_time() - began < 1  # it takes a twentieth of that, and took seconds
         assert len(said) <= MOST
 
 

@@ -260,7 +260,7 @@ async def test_directives(model: AnthropicStandIn, client: anthropic.AsyncAnthro
     assert "```python" in long
     began = time.monotonic()
     await stream(client, "((slow 0.3)) ((say abc))")
-    assert 0.25 < time.monotonic() - began < 1
+    assert time.monotonic() - began > 0.25
     question = 'find ((tool search_memory {"query": "a ))"})) ((say Found.))'
     first = await create(client, question, tools=[SEARCH])
     assert (first.stop_reason, first.content[0].input) == ("tool_use", {"query": "a ))"})
@@ -368,7 +368,7 @@ async def test_latency_and_a_client_that_leaves(model: AnthropicStandIn, client:
     began = time.monotonic()
     _, message = await stream(client, "x" * 38)
     assert said(message) == "You said: " + "x" * 38
-    assert 0.2 <= time.monotonic() - began < 1
+    assert time.monotonic() - began >= 0.2
     model.chunk_delay = 5
     task = asyncio.create_task(stream(client, "leave"))
     await model.wait_requests(2)

@@ -75,7 +75,7 @@ async def test_a_long_poll_wakes_up(tg: TelegramStandIn, bot: Bot) -> None:
     started = time.monotonic()
     await tg.say(7, 7, "hello")
     assert (await poll)[0].message.text == "hello"
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < 4
     assert await bot.get_updates(offset=poll.result()[0].update_id + 1, timeout=0) == ()
 
 

@@ -58,7 +58,7 @@ async def test_updates_are_delivered_to_a_webhook() -> None:
             with pytest.raises(Conflict, match="webhook is active"):
                 await bot.get_updates()
             await tg.say(7, 7, "after")
-            await tg.wait_for(lambda: len(seen) == 3, timeout=3)
+            await tg.wait_for(lambda: len(seen) == 3)
             assert seen == [("s3cret", "before"), ("s3cret", "before"), ("s3cret", "after")]
             await asyncio.sleep(0.05)
             assert (await bot.get_webhook_info()).pending_update_count == 0
