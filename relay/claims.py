@@ -33,6 +33,8 @@ class Claimed:
     """What the database says that its user is: admin, user, asking, refused or blocked."""
     off_record: bool = False
     """Whether it was said in a session off the record."""
+    owner_id: int | None = None
+    """Whose own memory its answer was made of; None: no answer yet, or a group's."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Claimed:
@@ -52,6 +54,7 @@ class Claimed:
             waited=row.get("waited") or 0.0,
             role=row.get("role"),
             off_record=bool(row.get("off_record")),
+            owner_id=row.get("owner_id"),
         )
 
 

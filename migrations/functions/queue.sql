@@ -19,6 +19,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
         'turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
         'failures', p_turn.failures, 'user_id', p_turn.user_id, 'space_id', p_turn.space_id,
+        'owner_id', (select s.owner_id from space s where s.id = p_turn.space_id and s.kind = 'private'),
         'role', (select role from person where user_id = p_turn.user_id),
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
         'linked_to', (select k.owner_id from lane l join link k on k.chat_id = l.chat_id where l.id = p_turn.lane_id),

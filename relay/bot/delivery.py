@@ -34,6 +34,7 @@ Json = dict[str, Any]
 SETTLE_SECONDS = 1.0
 """How long a request whose response was lost may still be carried out."""
 STOPPED = "Stopped."
+OVERHEARD = "Others have joined this group since, so I do not show my answer here. Ask me again in our private chat."
 VOID = "(This belonged to an earlier answer.)"
 TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
 FORBIDDEN = "You let nobody send you voice messages (Telegram: Settings → Privacy and Security → Voice Messages)."
@@ -64,8 +65,10 @@ class Delivery:
         self._search = Search(store, messenger, bot_id)
 
     @metrics.timed("deliver")
-    async def deliver(self, turn: Claimed, parts: list[Json], stop: asyncio.Event | None = None) -> Delivered:
-        """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and that is said.
+    async def deliver(
+        self, turn: Claimed, parts: list[Json], stop: asyncio.Event | None = None, why: str = STOPPED
+    ) -> Delivered:
+        """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and `why` is said.
 
         A part that a predecessor left as being sent is looked for before it is sent again. After a text that is
         refused for good no further part is sent to that chat; a file that is refused costs only itself.
@@ -87,7 +90,7 @@ class Delivery:
                 results.append(await self._put(turn, row, stop))
                 metrics.DELIVERIES.add("sent")
             except Stopped:
-                results = [await self._say_stopped(turn, row, results)]
+                results = [await self._say_stopped(turn, row, results, why)]
                 break
             except MessengerError as error:
                 log.warning("part not delivered", delivery=row["id"], error=str(error))
@@ -115,11 +118,11 @@ class Delivery:
             result = failed(row, str(error))
         await self._store.sent(turn, [result], False)
 
-    async def _say_stopped(self, turn: Claimed, row: Json, results: list[Json]) -> Json:
-        """Gives up what was not sent, and says so as the last part."""
+    async def _say_stopped(self, turn: Claimed, row: Json, results: list[Json], why: str) -> Json:
+        """Gives up what was not sent, and says why as the last part."""
         log.info("delivery stopped", delivery=row["id"])
         address = {key: row["request"][key] for key in ("chat_id", "message_thread_id") if key in row["request"]}
-        request = {**address, **silent_line(STOPPED)}
+        request = {**address, **silent_line(why)}
         last = await self._store.stop_delivery(turn, results, request)
         try:
             return await self._put(turn, {**last, "uncertain": False}, None)

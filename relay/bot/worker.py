@@ -13,7 +13,7 @@ import structlog
 
 from relay import metrics
 from relay.bot.controls import Controls
-from relay.bot.delivery import STOPPED, Delivery
+from relay.bot.delivery import OVERHEARD, STOPPED, Delivery
 from relay.bot.echo import Echoes
 from relay.bot.groups import Groups
 from relay.bot.lease import PollLease
@@ -211,7 +211,11 @@ class Worker:
             return await self._deliver(turn, parts, run.stop)
         self.runs.add(run)
         if turn.status == "answered":
-            return await self._deliver(turn, self._stored_parts(turn, place), run.stop)
+            alone = turn.owner_id is None or place.private or await self.groups.only_human(chat)
+            if not alone:
+                run.stop.set()
+            why = STOPPED if alone else OVERHEARD
+            return await self._deliver(turn, self._stored_parts(turn, place), run.stop, why)
         while True:
             understood = await understand(turn, self.bot, self.groups, self.messenger, self.store)
             if understood.wanted:
@@ -276,8 +280,10 @@ class Worker:
         """An answer as parts to send; nothing is said aloud where nothing can be."""
         return answer_parts(told if self._house.speaks else replace(told, aloud=False), place, turn_id)
 
-    async def _deliver(self, turn: Claimed, parts: list[dict[str, Any]], stop: asyncio.Event | None = None) -> bool:
-        done = await self._delivery.deliver(turn, parts, stop)
+    async def _deliver(
+        self, turn: Claimed, parts: list[dict[str, Any]], stop: asyncio.Event | None = None, why: str = STOPPED
+    ) -> bool:
+        done = await self._delivery.deliver(turn, parts, stop, why)
         if done.summary:
             self._on_summary()
         if done.refused:

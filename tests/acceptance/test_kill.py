@@ -73,6 +73,28 @@ async def test_between_finish_and_send(house: House) -> None:
     assert house.exchanges(chat) == 1
 
 
+@pytest.mark.parametrize("joined", [True, False])
+async def test_in_a_group_that_others_have_come_into_since_no_private_answer_is_shown(
+    house: House, joined: bool
+) -> None:
+    room = house.room()
+    guest = -room.id - 1000000000000
+    with house.locked("delivery", "share"):
+        word = await house.asked(room)
+        await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", guest)
+        await house.relay.kill()
+    if joined:
+        house.tg.add_member(room, house.tg.user(8, "Somebody"))
+    await house.again()
+    if not joined:
+        await once(house, room, word)
+        return
+    await house.until_said(room, "Others have joined this group")
+    await house.until("select status = 'done' from relay.turn where user_id = %s", guest)
+    assert word not in "\n".join(house.said(room))
+    assert len(house.said(room)) == 1
+
+
 def long_or_echo(request: Recorded) -> Reply:
     """A long answer where one is asked for, else the echo."""
     if "long" in request.last_text:
