@@ -12,7 +12,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from relay.clients.sqlstates import is_refused, is_transient, without_values
+from relay.clients.sqlstates import IN_THE_WAY, is_refused, is_transient, without_values
 from relay.errors import (
     AccessRefused,
     DatabaseError,
@@ -108,6 +108,11 @@ class Postgres:
         """See `ports.Database.call`."""
         try:
             async with asyncio.timeout(self._timeout * 2), self._pool.connection() as connection:
+                try:
+                    return await _called(connection, function, arguments)
+                except psycopg.Error as error:
+                    if error.sqlstate not in IN_THE_WAY:
+                        raise
                 return await _called(connection, function, arguments)
         except (psycopg.Error, PoolTimeout, TimeoutError) as error:
             raise _translate(error) from None

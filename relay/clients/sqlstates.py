@@ -1,4 +1,4 @@
-"""Which of Postgres's error codes (SQLSTATE) mean that the same call may be made again."""
+"""Which of Postgres's error codes (SQLSTATE) mean that the same call may be made again, and when."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 TRANSIENT = ("08", "53", "57P", "57014", "58", "40", "25006")
 """Classes or codes: connection, resources (disk full, too many connections), shutdown, statement timeout, system,
 serialization, read-only (a failover in progress)."""
-
-
+IN_THE_WAY = ("40P01", "40001")
+"""Deadlock, serialization failure: another call was in the way, and goes on now that nothing of this one remains."""
 REFUSED = ("22", "54")
 """Classes: data exception, program limit exceeded."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from relay.clients.sqlstates import is_refused, is_transient, without_values
+from relay.clients.sqlstates import IN_THE_WAY, is_refused, is_transient, without_values
 from relay.clients.supabase_keys import KEY_HELP, check_key
 from relay.errors import (
     AccessRefused,
@@ -30,7 +30,8 @@ PAUSED = (
     "Wake it at supabase.com/dashboard; messages are kept until then."
 )
 BLIP_SECONDS = 0.25
-"""A connection that was closed, or an error of what stands before the database, is tried once more after this."""
+"""A connection that was closed, an error of what stands before the database, or another call that was in the way: it is
+tried once more after this."""
 
 
 class Supabase:
@@ -124,6 +125,8 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
         return AccessRefused(f"Supabase does not accept the key (HTTP {status}): it may have been rotated. {KEY_HELP}")
     if status >= 500 and (not code or code.startswith("PGRST0")):
         return _Blip(f"Supabase has a problem right now (HTTP {status}).")
+    if code in IN_THE_WAY:
+        return _Blip("Supabase cannot be used right now (another call was in the way).")
     if code.startswith(("PGRST0", "PGRST3")) or is_transient(code):
         return DatabaseUnavailable(f"Supabase cannot be used right now ({message or code}).")
     if is_refused(code) or code == "PGRST102":

@@ -108,3 +108,23 @@ async def test_a_message_goes_with_the_reaction_that_comes_as_it_is_erased(
     async with asyncio.timeout(10):
         assert await erasing == [(1,)]
     assert await sql("select count(*) from signal") == [(0,)]
+
+
+async def test_of_two_that_wait_for_each_other_none_fails(
+    house: House, store: Store, sql: Sql, other: psycopg.AsyncConnection[Any]
+) -> None:
+    await sql(
+        "create function relay.slowly() returns trigger language plpgsql as "
+        "$$ begin perform pg_advisory_xact_lock(1); perform pg_advisory_xact_lock(2); return new; end $$"
+    )
+    await sql("create trigger slowly before insert on memory for each row execute function relay.slowly()")
+    await other.execute("set deadlock_timeout = '1min'")
+    await other.execute("select pg_advisory_xact_lock(2)")
+    mine = asyncio.create_task(store.change_directly(private(ADA), ADA, [fact(ADA, BERLIN)]))
+    while not await sql("select 1 from pg_locks where locktype = 'advisory' and not granted"):  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+    await other.execute("select pg_advisory_xact_lock(1)")
+    await other.commit()
+    async with asyncio.timeout(10):
+        assert (await mine)["failed"] == []
+    assert await house.known(private(ADA)) == [BERLIN]
