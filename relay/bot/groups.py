@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from relay.bot.insist import insist
-from relay.errors import MessengerError, MessengerRefused, TokenRefused
+from relay.errors import ChatMigrated, MessengerError, MessengerRefused, TokenRefused
 from relay.models import Space
 from relay.ports import Messenger
 
@@ -64,6 +64,8 @@ class Groups:
         not to be dropped, nor a private word to be shown, for not knowing."""
         try:
             return int(await insist(self._messenger, "getChatMemberCount", chat_id=chat_id))
+        except ChatMigrated as error:
+            return await self._count(error.new_chat_id)
         except (MessengerRefused, TokenRefused):
             return 0
 

@@ -8,7 +8,7 @@ import pytest
 
 from relay.bot import insist
 from relay.bot.groups import MOST_KNOWN, Groups
-from relay.errors import ChatGone, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerThrottled, MessengerUnavailable
 from relay.testing import FakeMessenger
 
 
@@ -41,4 +41,5 @@ async def test_a_group_is_asked_about_for_as_long_as_telegram_is_away(monkeypatc
     group = {"id": -5, "type": "group"}
     away = [MessengerUnavailable("Telegram is away."), MessengerThrottled(0)] * 10
     assert await Groups(Failing(*away)).only_human(group)
+    assert await Groups(Failing(ChatMigrated(-1000000000005))).only_human(group), "the same people are in it"
     assert not await Groups(Failing(ChatGone("Forbidden: the bot was kicked"))).only_human(group)
