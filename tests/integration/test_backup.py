@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import uuid
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -68,6 +69,7 @@ insert into message (space_id, thread_id, session_id, role, text, blocks)
 select space_id, thread_id, id, 'user', repeat('words ', 50), '[]' from e
 """
 """All or nothing: one of each, each of which refers to the one before."""
+REFUSED = (BackupDamaged, RestoreRefused)
 
 
 class Rest:
@@ -248,6 +250,14 @@ async def test_it_comes_back_over_rest_too(supabase: SupabaseServer, make: Any, 
         await client.close()
 
 
+def unpacked(content: bytes) -> bytes | None:
+    """What a file holds: the last byte of what is packed has bits that mean nothing."""
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        return None
+
+
 async def test_a_file_that_is_cut_off_or_altered_is_refused_before_anything_changes(make: Any, tmp_path: Path) -> None:
     source = await make()
     for number in range(50):
@@ -258,9 +268,10 @@ async def test_a_file_that_is_cut_off_or_altered_is_refused_before_anything_chan
     text = gzip.decompress(whole)
     bad = tmp_path / "bad.relaybackup"
     lines = text.splitlines(keepends=True)
+    flipped = {at: whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :] for at in range(10, len(whole), 211)}
     damaged = {
         **{f"cut at {at}": whole[:at] for at in range(10, len(whole), len(whole) // 40)},
-        **{f"bit at {at}": whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :] for at in range(10, len(whole), 211)},
+        **{f"bit at {at}": content for at, content in flipped.items() if unpacked(content) != text},
         "a row less": gzip.compress(b"".join(line for at, line in enumerate(lines) if at != 30)),
         "another word": gzip.compress(text.replace(b"words words", b"words swords", 1)),
         "another sum": gzip.compress(text.replace(b'"message": [50', b'"message": [49', 1)),
@@ -272,9 +283,10 @@ async def test_a_file_that_is_cut_off_or_altered_is_refused_before_anything_chan
     }
     for what, content in damaged.items():
         bad.write_bytes(content)
-        with pytest.raises(BackupDamaged, match=r"cut off or was altered|is not a backup"):
+        # A bit may make a higher number of the version or the schema.
+        with pytest.raises(REFUSED, match=r"cut off or was altered|is not a backup|newer Relay"):
             print(what, await check(bad, SCHEMA, Looking()))
-        with pytest.raises(BackupDamaged):
+        with pytest.raises(REFUSED):
             await commands.restore(settings_of(source, tmp_path), bad, replace=True)
     assert source.dump() == before
     header = json.loads(lines[0])
