@@ -77,6 +77,36 @@ begin
     return true;
 end $$;
 
+-- A thread with the session in which something is said there that came in off the record: that session itself, or, where
+-- it is another thread's, since the chat's memory is another's now (somebody joined or left), a new one off the record
+-- that goes on in its stead, and is over at once when that other is.
+create or replace function relay.still_off_record(p_thread relay.thread, p_space jsonb, p_session_id bigint)
+returns relay.thread
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread := p_thread;
+    old session;
+    begun bigint;
+begin
+    select * into old from session where id = p_session_id and private;
+    if old.thread_id = own.id then
+        own.session_id := old.id;
+    elsif old.id is not null then
+        perform public.relay_new_session(p_space, own.chat_id, own.topic_id, '');
+        select * into own from thread where id = own.id;
+        begun := relay.next_session(own, true);
+        select * into own from thread where id = own.id;
+        update session set begun_by = old.begun_by where id = begun;
+        update inbox set session_id = begun where session_id = old.id and status in ('pending', 'claimed');
+        if old.ended_at is null then
+            perform relay.end_private(t) from thread t where t.session_id = old.id;
+        else
+            perform relay.next_session(own, false);
+        end if;
+    end if;
+    return own;
+end $$;
+
 -- Begins a session off the record in a thread (p_on), or ends it: p_may: whether this person may, whoever began it.
 -- Returns {private, was}: how it is, and how it was; refused: they may not.
 create or replace function public.relay_private(
@@ -85,6 +115,7 @@ returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread;
+    running bigint;
     was boolean;
     begun bigint;
 begin
@@ -92,7 +123,9 @@ begin
         return jsonb_build_object('private', relay.off_record(p_chat_id, p_topic_id) is not null);
     end if;
     own := relay.ensure_thread(relay.ensure_space(p_space), p_chat_id, p_topic_id, 1000000);
-    select private, begun_by into was, begun from session where id = own.session_id;
+    running := relay.off_record(p_chat_id, p_topic_id);
+    was := running is not null;
+    select begun_by into begun from session where id = running;
     if not p_may and p_on <> was and (p_on or begun is distinct from p_user_id) then
         return jsonb_build_object('private', was, 'was', was, 'refused', true);
     elsif p_on and not was then
@@ -101,7 +134,7 @@ begin
         own.session_id := relay.next_session(own, true);
         update session set begun_by = p_user_id where id = own.session_id;
     elsif not p_on then
-        perform relay.end_private(own);
+        perform relay.end_private(t) from thread t where t.session_id = running;
     end if;
     return jsonb_build_object('private', p_on, 'was', was);
 end $$;

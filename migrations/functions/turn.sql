@@ -140,8 +140,9 @@ begin
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     budget := case when own.recalls then (p_input ->> 'memory_budget')::integer else 0 end;
     -- What was said off the record stays so, be that over by now.
-    own.session_id := coalesce(
-        (select id from session where id = private_in and private and thread_id = own.id), own.session_id);
+    if private_in is not null then
+        own := relay.still_off_record(own, p_input -> 'space', private_in);
+    end if;
     if private_in = own.session_id then  -- erased already, as this message came in: so it is again when the turn ends
         update session set erased_at = null where id = private_in and erased_at is not null;
     end if;

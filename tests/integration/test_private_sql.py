@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from relay.archive.export import pages
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -192,6 +194,51 @@ async def test_what_waits_in_it_is_in_no_copy(house: House, store: Store, sql: S
         copied += str(page["rows"])
     assert not [word for word in WORDS if word in copied.lower()]
     assert "pending" not in copied
+
+
+@pytest.mark.parametrize("joined", [True, False])
+async def test_it_goes_on_when_the_chats_memory_becomes_anothers(
+    house: House, store: Store, sql: Sql, joined: bool
+) -> None:
+    """Somebody came into a group that one person had to themselves, or all others left."""
+    before, after = (private(ADA), group()) if joined else (group(), private(ADA))
+    await house.exchange(ADA, "Before it.", chat_id=GROUP, space=after)
+    await store.private(before, GROUP, 0, True, ADA, True)
+    await house.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=before)
+    for text in ("Quetzalcoatlus too", "Quetzalcoatlus again"):
+        said = await house.exchange(ADA, text, chat_id=GROUP, space=after, actions=[fact(ADA, "hides quetzalcoatlus")])
+        assert "Zanzibarix" not in str(said.context.recent), "that was said in another memory's conversation"
+        assert said.told["signs"] == ["private"]
+    assert "Quetzalcoatlus too" in str(said.context.recent)
+    assert "zanzibarix" not in await holding(sql, "zanzibarix")
+    assert (await store.private(after, GROUP, 0, None, ADA, True))["private"]
+    assert await store.private(after, GROUP, 0, False, ADA) == {"private": False, "was": True}
+    assert not (await store.private(after, GROUP, 0, None, ADA, True))["private"]
+    assert await holding(sql, *WORDS) == {}
+    assert await sql("select count(*) from message") == [(2,)]
+    later = await house.exchange(ADA, "After it.", chat_id=GROUP, space=after)
+    assert later.context.recent == []
+
+
+async def test_what_came_in_as_it_ended_and_the_memory_became_anothers_goes_too(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await store.private(private(ADA), GROUP, 0, True, ADA, True)
+    turn = await house.turn(ADA, "Zanzibarix is hidden", GROUP)
+    await store.private(private(ADA), GROUP, 0, False, ADA)
+    incoming = incoming_of(turn, "Zanzibarix is hidden", group())
+    await store.begin(incoming, "model-1")
+    await store.finish(incoming, reply("I keep it: quetzalcoatlus."))
+    await house.close(turn)
+    assert await holding(sql, *WORDS) == {}
+    assert not (await store.private(group(), GROUP, 0, None, ADA, True))["private"]
+
+
+async def test_it_is_ended_where_the_chats_memory_has_become_anothers(house: House, store: Store, sql: Sql) -> None:
+    await store.private(private(ADA), GROUP, 0, True, ADA, True)
+    await house.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=private(ADA))
+    assert await store.private(group(), GROUP, 0, False, ADA) == {"private": False, "was": True}
+    assert await holding(sql, *WORDS) == {}
 
 
 async def test_in_a_group_who_began_it_ends_it_or_who_may_switch(house: House, store: Store, sql: Sql) -> None:
