@@ -36,11 +36,13 @@ async def decide(call: Call, change_id: str, decision: str) -> Pressed:
     refusal = await refused(call, where)
     if where is None or refusal is not None:
         return refusal or NOT_YOURS
+    before = await call.store.changes(where["turn_id"], call.user_id, call.admin) if decision == "n" else None
     changes, toast = await decided(call, change, "x" if decision == "n" else decision)
     if changes is not None and decision in ("k", "n") and toast != SETTLED:
         changes = await settled(call, change, changes)
     if changes is not None and decision == "n":
-        toast = "I forget none of them."
+        waited = any(one["action"] == "forget" and one["status"] == "pending" for one in before or ())
+        toast = "I forget none of them." if waited else SETTLED
     return Pressed(toast, rows=None if changes is None else keyboard(call, changes, where, opened=True))
 
 
@@ -80,7 +82,7 @@ async def decided(call: Call, change: int, decision: str) -> tuple[list[Json] | 
     if changes is None:
         return None, NOT_YOURS.toast
     status = next((one["status"] for one in changes if one["id"] == change), "")
-    if decision == "keep" and status != "applied":
+    if status != {"keep": "applied", "discard": "discarded"}.get(decision, status):
         return changes, SETTLED
     return changes, CHANGED_SINCE if decision == "undo" and status == "applied" else done
 

@@ -46,7 +46,7 @@ async def promoted(call: Call, space: Space, message: Json, words: str = "") -> 
         **({"source": message["id"]} if message["id"] else {}),
     }
     done = await call.store.change_memory(call.turn, space, [action])
-    if words:
+    if words or done["failed"]:
         return Told("", done["changes"], done["failed"])
     return draft(done["changes"])
 

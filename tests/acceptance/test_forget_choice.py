@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.acceptance.town import SESSION, Town
 from tests.standins.telegram import Chat, StoredMessage, User
 
@@ -51,6 +53,19 @@ async def test_none_of_these_forgets_nothing(town: Town) -> None:
     listed = (await town.ask(dm, ada, "/memory")).text
     assert "(2)" in listed
     assert "wait" not in listed
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+async def test_after_one_was_chosen_none_of_these_is_too_late(town: Town, number: str) -> None:
+    ada, dm = town.person()
+    await town.ask(dm, ada, "boats", "Ok [LEARN: Boat Nora is red] [LEARN: Boat Lena leaks]")
+    reply = await town.ask(dm, ada, "forget it", "Ok [FORGET: boat]")
+    none = reply.buttons["✖ None of these"]
+    assert await press(town, dm, ada, reply, f"🗑 {number}") == "Done."
+    query = town.tg.press(dm, ada, reply, none)
+    answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
+    assert answer["text"] == "That is settled already."
+    assert "(1)" in (await town.ask(dm, ada, "/memory")).text
 
 
 async def test_another_member_of_a_group_does_not_choose(town: Town) -> None:

@@ -84,6 +84,29 @@ async def test_without_words_some_are_proposed_and_can_be_kept_reworded_or_skipp
     assert len(spent) == 3
 
 
+async def test_what_was_kept_is_not_discarded_by_a_late_tap(town: Town) -> None:
+    ada, dm = town.person()
+    town.model.rule(is_distilling, "Moss is watered daily.", model="haiku")
+    reply = await town.ask(dm, ada, "how often does moss want water?", "Every day.")
+    proposal = await town.ask(dm, ada, "/remember", reply_to=reply)
+    skip = proposal.buttons["✖ Skip"]
+    assert await town.press(dm, ada, proposal, "Keep") == "Done."
+    query = town.tg.press(dm, ada, proposal, skip)
+    answer = await town.tg.wait_for(lambda: town.tg.answers.get(query))
+    assert answer["text"] == "That is settled already."
+    assert [row[2] for row in memories(town, ada)] == ["active"]
+
+
+async def test_while_memory_rests_nothing_is_said_to_be_known(town: Town) -> None:
+    ada, dm = town.person()
+    town.model.rule(is_distilling, "Palms are watered weekly.", model="haiku")
+    reply = await town.ask(dm, ada, "how often do palms want water?", "Every week.")
+    await town.ask(dm, ada, "/memory off")
+    told = await town.ask(dm, ada, "/remember", reply_to=reply)
+    assert "already" not in told.text
+    assert "memory is off or rests" in told.text
+
+
 async def test_where_no_model_can_be_had_the_text_itself_is_proposed(town: Town) -> None:
     ada, dm = town.person()
     said = await town.tg.say(dm, ada, "the spare key is with Mrs Lind")
