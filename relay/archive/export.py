@@ -52,11 +52,15 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[J
         after, end = page["last"], page["end"]
     for thread in found["threads"]:
         yield [thread]
+        sessions: set[int] = set()
         for part in PARTS:
             after, end = None, False
             while not end:
                 page = await store.export_thread(part, space, thread["id"], after)
-                yield [_without_secrets(row) for row in page["rows"]]
+                sessions |= {row["id"] for row in page["rows"] if row["type"] == "session"}
+                # What is said while this is written may be in a session that the file does not have.
+                rows = [row for row in page["rows"] if "session" not in row or row["session"] in sessions]
+                yield [_without_secrets(row) for row in rows]
                 after, end = page["last"], page["end"]
 
 

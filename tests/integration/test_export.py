@@ -8,6 +8,7 @@ import stat
 import uuid
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,42 @@ async def test_many_of_one_moment_come_once_in_any_pages(
         await work.run()
         assert work.added["memories"] == added
         await look("update memory set content = 'edited ' || id where content like 'violin%%'")
+
+
+@pytest.mark.parametrize("part", ["messages", "documents", "summaries"])
+async def test_what_is_said_while_it_is_written_makes_no_broken_file(
+    house: House, sql: Sql, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    await lived(house, sql)
+    before = (await written(house.store, private(ADA), tmp_path)).read_bytes().splitlines()
+    read, at = house.store.export_thread, []
+
+    async def meanwhile(asked: str, space: Space, thread: int, after: Any) -> Any:
+        if asked == part and thread not in at:
+            at.append(thread)
+            ((topic,),) = await sql("select topic_id from thread where id = %s", thread)
+            await house.store.new_session(private(ADA), ADA, topic, "")
+            turn = await house.turn(ADA, "Here is more", topic_id=topic)
+            paper = {"unique_id": f"late{thread}", "name": "late.pdf", "mime": "", "kind": "PDF", "pages": 1,
+                     "parts": ["late"]}  # fmt: skip
+            incoming = replace(incoming_of(turn, "Here is more", private(ADA)), documents=[paper])
+            await house.store.begin(incoming, "model-1")
+            await house.store.finish(incoming, reply("Yes."))
+            await house.close(turn)
+            await sql(
+                "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count,"
+                " model, settings, tainted) select thread_id, session_id, 'late', min(id), max(id), 2, 'm', '{}', false"
+                " from message where thread_id = %s group by thread_id, session_id order by session_id desc limit 1",
+                thread,
+            )
+        return await read(asked, space, thread, after)
+
+    monkeypatch.setattr(house.store, "export_thread", meanwhile)
+    path = await written(house.store, private(ADA), tmp_path, "second")
+    assert at
+    check(path)
+    said = [[one for one in lines if b'"type":"message"' in one] for lines in (before, path.read_bytes().splitlines())]
+    assert said[0] == said[1]
 
 
 async def test_lives_of_memories_go_out_and_in_again(
