@@ -50,6 +50,8 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
             print("There is nothing like that.")
         elif begun and done is None:
             print("It is being erased by another process, and goes on by itself.")
+            if purge:
+                print(f"The backups were left alone. {leftovers.told()}")
         elif done is None:
             print("Nothing was erased. With --yes it is.")
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,9 @@ class Backup:
         meanwhile to refer to something later is left out when the backup is restored, with what refers to it.
         Raises `BackupRefused`, `FileRefused` and what the database raises.
         """
+        return await replace(self)._make(path)  # two that are made at once have a snapshot each
+
+    async def _make(self, path: Path) -> Made:
         async with AsyncExitStack() as stack:
             self._snapshot = isinstance(self.database, Snapshots)
             self._side = self.database

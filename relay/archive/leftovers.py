@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import structlog
 
-from relay.archive.backup import Backup, Made
-from relay.archive.nightly import backups, fresh, made_at
+from relay.archive.backup import Backup, BackupRefused, Made
+from relay.archive.nightly import backups, fresh, made_at, partials
 from relay.archive.private import FileRefused, in_thread
 from relay.errors import DatabaseError
 from relay.ports import Keeper, Vacuums
 
 log = structlog.get_logger()
+
+BEING_MADE_SECONDS = 600.0
+"""A part of a backup that was not written on for so long was left by a kill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +49,17 @@ class Leftovers:
     async def purge(self) -> tuple[Made, int]:
         """Makes a fresh backup and removes all that were there before: it, and how many went.
 
-        Raises `FileRefused` and what `Backup.make` raises; then nothing is removed.
+        Raises `FileRefused` and what `Backup.make` raises, and `BackupRefused` while another is made, which may hold
+        what was erased just now; then nothing is removed.
         """
-        before = self.files()
+        parts = partials(self.folder) if self.folder.is_dir() else []
+        if any(path.stat().st_mtime > time.time() - BEING_MADE_SECONDS for path in parts):
+            raise BackupRefused("A backup is being made. Try again when it is there, in some ten minutes at most.")
+        before = self.files() + parts
         made = await self.backup.make(fresh(self.folder))
         await in_thread(_remove, before)
-        log.info("backups purged", removed=len(before), file=str(made.path))
-        return made, len(before)
+        log.info("backups purged", removed=len(before) - len(parts), file=str(made.path))
+        return made, len(before) - len(parts)
 
     async def vacuum(self) -> bool:
         """Clears what deleted rows have left in the database's files. Whether that could be: not over REST."""

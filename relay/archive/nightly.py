@@ -46,6 +46,11 @@ def backups(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if made_at(path))
 
 
+def partials(folder: Path) -> list[Path]:
+    """The parts of backups that are being made, or that a kill broke off."""
+    return [path for path in folder.iterdir() if PARTIAL.fullmatch(path.name)]
+
+
 def fresh(folder: Path) -> Path:
     """Where a backup that is made now goes in a folder: two within a second get different names."""
     at = datetime.now(UTC)
@@ -71,7 +76,7 @@ def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
     before = named(now - timedelta(days=days))
     old = [path for path in backups(folder)[:-1] if path.name < before]
     yesterday = f".{named(now - timedelta(days=1))}"
-    old += [path for path in folder.iterdir() if PARTIAL.fullmatch(path.name) and path.name < yesterday]
+    old += [path for path in partials(folder) if path.name < yesterday]
     try:
         for path in old:
             path.unlink(missing_ok=True)

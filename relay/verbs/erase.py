@@ -27,7 +27,6 @@ ASKED = re.compile(r"(?:--|[—–])erase\b\s*", re.IGNORECASE)
 """How a forgetting is asked for that erases; phones make a dash of two hyphens."""
 LETTERS = 4
 NUMBER = re.compile(r"#([0-9]{1,18})")
-IN_A_CALL = 100
 TOO_LATE = "That was too long ago, or it is not yours. Ask again: /forget --erase"
 OVER_REST = (
     "The rows are gone; the database clears their room in its files by itself, within a day or so (autovacuum). Its "
@@ -150,7 +149,7 @@ async def delete_answers(call: Call, erasure_id: str) -> Pressed:
     if not posted:
         return Pressed("There is nothing to delete any more.", rows=others(call, "xd:"))
     gone = 0
-    for chat_id, message_id in posted[:IN_A_CALL]:
+    for chat_id, message_id in posted:
         with suppress(MessengerError):
             await call.house.messenger.call("deleteMessage", chat_id=chat_id, message_id=message_id)
             gone += 1

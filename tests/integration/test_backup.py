@@ -250,6 +250,23 @@ async def test_it_comes_back_over_rest_too(supabase: SupabaseServer, make: Any, 
         await client.close()
 
 
+async def test_two_that_are_made_at_once_show_a_moment_each(make: Any, tmp_path: Path) -> None:
+    source = await make()
+    source.sql(MORE, 1, 1)
+    later: list[asyncio.Task[Any]] = []
+
+    def then(step: str, table: str, rows: int) -> None:
+        if not later:
+            source.sql(MORE, 2, 2)
+            later.append(asyncio.create_task(backup.make(tmp_path / "second.relaybackup")))
+
+    backup = backup_of(source.port, Looking(then=then))
+    first = await backup.make(tmp_path / "first.relaybackup")
+    second = await later[0]
+    for table in ("space", "thread", "session", "message"):
+        assert second.rows[table] == first.rows[table] + 1
+
+
 def unpacked(content: bytes) -> bytes | None:
     """What a file holds: the last byte of what is packed has bits that mean nothing."""
     try:
