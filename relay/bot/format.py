@@ -16,7 +16,9 @@ from relay.bot.styled import Span, clip, entities, is_blank, tidy, utf16_offsets
 
 log = structlog.get_logger()
 
-_FOOTER_LIMIT = 500  # characters of the footer and of the tools line; both fit one message together
+FOOTER_LIMIT = 3000
+"""UTF-16 code units of the footer."""
+_TOOLS_LIMIT = 1000  # of the tools line; both fit one message together
 _COLLAPSED = 300  # characters of what was heard from which on it is shown collapsed
 _PREVIEW_END = 3000  # characters in which an unfinished link is looked for
 _REMOVED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")  # Telegram drops these, or refuses them
@@ -61,18 +63,21 @@ def format_preview(markdown: str) -> Formatted:
 
 def format_heard(text: str) -> Formatted:
     """What was heard in a recording, as one message: collapsed when it is long, and cut at what a message holds."""
-    shown = f"{HEARD} {_clean(text).strip()}"
-    offsets = utf16_offsets(shown)
-    if offsets[-1] > LIMIT:
-        shown = shown[: bisect_right(offsets, LIMIT - 2) - 1].rstrip() + " …"
+    shown = shortened(f"{HEARD} {_clean(text).strip()}", LIMIT)
     spans = [Span(0, len(shown), "expandable_blockquote")] if len(shown) > _COLLAPSED else []
     return Formatted(shown, entities(shown, spans))
 
 
+def shortened(text: str, most: int) -> str:
+    """A text with at most so many UTF-16 code units; an ellipsis tells that there was more."""
+    offsets = utf16_offsets(text)
+    return text if offsets[-1] <= most else text[: bisect_right(offsets, most - 2) - 1].rstrip() + " …"
+
+
 def _below(tools: str, footer: str) -> tuple[str, list[Span]]:
     """What stands under the answer."""
-    tools = "\n".join(line.strip() for line in _clean(tools).split("\n") if not is_blank(line))[:_FOOTER_LIMIT].strip()
-    footer = " ".join(_clean(footer).split())[:_FOOTER_LIMIT].strip()
+    tools = "\n".join(line.strip() for line in _clean(tools).split("\n") if not is_blank(line))
+    tools, footer = shortened(tools, _TOOLS_LIMIT), shortened(" ".join(_clean(footer).split()), FOOTER_LIMIT)
     spans = [Span(0, len(tools), "expandable_blockquote")] if tools else []
     return "\n".join(line for line in (tools, footer) if line), spans
 

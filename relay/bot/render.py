@@ -7,8 +7,9 @@ from typing import Any
 
 from relay.bot.attachments import without_long_code
 from relay.bot.files import file_request, too_big, voice_request
-from relay.bot.format import format_reply
+from relay.bot.format import FOOTER_LIMIT, format_reply, shortened
 from relay.bot.place import Place
+from relay.bot.styled import utf16_offsets
 from relay.bot.understand import Understood
 from relay.models import Answer, File
 from relay.verbs.changes import first_rows, memory_line
@@ -27,6 +28,8 @@ SIGNS = {
 }
 """What stands in the line under an answer."""
 
+_LEAST_NOTE = 200  # UTF-16 code units of the note that are told whatever stands behind it
+
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
@@ -43,12 +46,15 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
 
 
 def footer_of(answer: Answer) -> str:
-    """The one line under an answer: how it ended, who wrote it, and what memory did."""
+    """The one line under an answer: how it ended, who wrote it, and what memory did. Of a note that is too
+    long only the beginning stands there, so that the rest is told."""
     by = f"Written by {answer.model}" if answer.model else ""
     memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
     signs = [SIGNS[sign] for sign in answer.signs if sign in SIGNS]
-    return " · ".join(part for part in (answer.note, by, memory, off, *signs, answer.warning) if part)
+    rest = " · ".join(part for part in (by, memory, off, *signs, answer.warning) if part)
+    room = max(_LEAST_NOTE, FOOTER_LIMIT - utf16_offsets(f" · {rest}")[-1])
+    return " · ".join(part for part in (shortened(answer.note, room), rest) if part)
 
 
 def message_parts(

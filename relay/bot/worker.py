@@ -37,7 +37,7 @@ from relay.outcome import answer_from
 from relay.ports import Messenger, Voice
 from relay.stopping import unless
 from relay.turn import Engine, answer
-from relay.verbs.registry import House
+from relay.verbs.registry import House, literal
 
 log = structlog.get_logger()
 
@@ -262,7 +262,7 @@ class Worker:
         if read is None:
             return Answer("", note=STOPPED)
         if read.notices and not is_usable(read):
-            return Answer("", note="\n".join(read.notices), choices=Choices(sound=False))
+            return Answer("\n\n".join(map(literal, read.notices)), choices=Choices(sound=False))
         told = await answer(self.engine, read, preview, run.stop)
         run.turn = replace(run.turn, status="answered")
         return told

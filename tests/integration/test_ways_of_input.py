@@ -162,6 +162,17 @@ async def test_what_cannot_be_used_alone_gets_its_line_and_no_model(relay: Insid
     assert not asked
 
 
+async def test_each_of_many_files_that_cannot_be_used_gets_its_line_wholly(relay: Inside, asked: Requests) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    names = [f"broken-{n} {'*long* name_' * 6}.pdf" for n in range(6)]
+    for name in names:
+        await relay.tg.say(chat, None, document=Upload(b"x", name), media_group_id="album")
+    await relay.settled()
+    (reply,) = replies(relay, chat)
+    assert reply.text == "\n\n".join(f"⚠️ I could not use your file {name}. It is damaged." for name in names)
+    assert not asked
+
+
 async def test_a_question_beside_unusable_files_is_answered_and_each_is_told_once(
     relay: Inside, asked: Requests
 ) -> None:

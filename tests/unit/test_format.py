@@ -238,6 +238,14 @@ def test_footer_without_room_has_its_own_part() -> None:
     assert [part.text for part in parts] == ["x" * 4090, "🧠 Learned: likes tea"]
 
 
+def test_a_line_under_the_answer_that_is_cut_says_so() -> None:
+    part = one("Hi", footer="🧠 " * 4000, tools="🔧 " * 4000)
+    tools, footer = part.text.split("\n")[2:]
+    for line in (tools, footer):
+        assert line.endswith("🧠 …" if line is footer else "🔧 …")
+    assert marked(part, "expandable_blockquote") == [tools]
+
+
 def test_footer_of_an_empty_answer_is_shown() -> None:
     assert format_reply(" \n", footer="🧠 Learned") == [Formatted("🧠 Learned", [])]
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from relay.bot.place import Place
 from relay.bot.render import answer_buttons, answer_parts, message_parts
+from relay.bot.telling import ends_with_line
+from relay.media.files import OWN_SERVER
 from relay.models import Answer
 from relay.verbs.changes import changes_keyboard, choice_text, memory_line
 from relay.verbs.registry import short
@@ -64,6 +67,39 @@ def test_tools_are_told_once_each() -> None:
 def test_a_note_and_what_memory_did_share_one_line() -> None:
     (part,) = answer_parts(Answer("Text.", changes=[change()], note="Stopped."), DM, 9)
     assert part["request"]["text"].endswith("Stopped. · 🧠 Learned: likes tea")
+
+
+NOTICES = [
+    f"⚠️ I could not use your file {'a long name of a report ' * 3}{n}.pdf. It is too large: 34 MB; I can take 20 MB."
+    + OWN_SERVER
+    for n in range(4)
+]
+
+
+def test_all_that_a_note_says_of_four_files_is_told_with_what_memory_did_and_the_budget() -> None:
+    warning = "⚠️ Today's budget is nearly used up"
+    told = Answer("Text.", changes=[change()], note=" ".join(NOTICES), unlearned=True, warning=warning)
+    (part,) = answer_parts(told, DM, 9)
+    text = part["request"]["text"]
+    assert all(notice in text for notice in NOTICES)
+    assert text.endswith(f" · 🧠 Learned: likes tea · 🧠 Learning is off (/settings) · {warning}")
+
+
+@pytest.mark.parametrize("sign", ["x", "🐈"])
+def test_a_note_without_end_is_cut_and_what_stands_behind_it_is_not(sign: str) -> None:
+    several = [change("forget", "pending", f"cat {n}", id=n) for n in range(10)]
+    failed = [{"tag": "FORGET", "text": "the trumpet", "failed": "nothing matches"}]
+    told = Answer("Text.", changes=several, failed=failed, note=f"{sign * 9000}", warning="The budget.")
+    text = answer_parts(told, DM, 9)[-1]["request"]["text"]
+    assert f"{sign} … · 🧠 Which one should I forget? 1 cat 0 " in text
+    assert text.endswith("⚠️ Not forgotten (nothing matches): the trumpet · The budget.")
+
+
+def test_the_line_that_was_shown_is_known_again_when_its_note_was_cut() -> None:
+    told = Answer("Text.", note="x" * 9000, warning="The budget.")
+    text = answer_parts(told, DM, 9)[-1]["request"]["text"]
+    due = {"before": {"text": text}, "changes": [], "told": asdict(told)}
+    assert ends_with_line(due, [])
 
 
 def test_buttons_under_an_answer() -> None:
