@@ -52,6 +52,21 @@ begin
     where lease_owner is not null and thread_id = any (threads);
 end $$;
 
+-- The files that a message's blocks name.
+create or replace function relay.files_in(p_blocks jsonb) returns setof text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select one #>> '{}' from jsonb_path_query(p_blocks, 'lax $.**.file.unique_id') as one
+$$;
+
+-- Lets the kept copies of files be removed, unless messages still name them. One that is among those already is written
+-- again, so that who looks through them just now waits for us.
+create or replace function relay.let_files_go(p_files text[]) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into file_gone (unique_id)
+    select distinct one from unnest(p_files) as one where one is not null order by one
+    on conflict (unique_id) do update set unique_id = excluded.unique_id
+$$;
+
 -- Takes messages away, with what their turns keep of them, what was derived from them, their older wordings and their
 -- documents. Of their files, kept copies are to be removed. Returns how many.
 create or replace function relay.erase_messages(p_space_id bigint, p_messages bigint[]) returns integer
@@ -65,10 +80,6 @@ begin
     perform relay.erase_under_way(p_messages);
     perform relay.erase_turns(turns);
     perform relay.erase_results(p_space_id, relay.input_names('message', p_messages));
-    insert into file_gone (unique_id)
-    select distinct one #>> '{}' from message m, jsonb_path_query(m.blocks, 'lax $.**.file.unique_id') as one
-    where m.id = any (p_messages) and m.role = 'user'
-    on conflict do nothing;
     update posted set message_id = null where turn_id = any (turns) and message_id = any (p_messages);
     update turn set user_message_id = case when user_message_id = any (p_messages) then null else user_message_id end,
         assistant_message_id = case when assistant_message_id = any (p_messages) then null else assistant_message_id end
@@ -79,6 +90,9 @@ begin
     where space_id = p_space_id and evidence && p_messages;
     -- Held, so that what is added to one just now is there to be deleted, and nothing is added any more.
     perform from message where id = any (p_messages) and space_id = p_space_id order by id for update;
+    perform relay.let_files_go(array(
+        select relay.files_in(blocks) from message where id = any (p_messages) and role = 'user'
+        union select relay.files_in(blocks) from message_version where message_id = any (p_messages)));
     delete from message_version where message_id = any (p_messages);
     delete from signal where message_id = any (p_messages);
     delete from document where message_id = any (p_messages);
@@ -198,9 +212,23 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select (select posted from taken) where exists (select from emptied)
 $$;
 
--- The files of what was erased whose kept copies are to be removed, a hundred at most; p_removed: those that are.
+-- The files whose kept copies are to be removed, a hundred at most; p_removed: those that are. One that a message names
+-- is not among them.
 create or replace function public.relay_files_gone(p_removed jsonb) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    few text[];
+begin
     delete from file_gone where unique_id in (select jsonb_array_elements_text(p_removed));
-    select coalesce(jsonb_agg(unique_id), '[]') from (select unique_id from file_gone order by unique_id limit 100) few
-$$;
+    -- Held first, so that the next statement sees what those who let them go have erased.
+    few := array(select unique_id from file_gone order by unique_id for update);
+    if few = '{}' then
+        return '[]';  -- without looking through all messages
+    end if;
+    delete from file_gone where unique_id = any (few) and unique_id in (
+        select relay.files_in(blocks) from message where role = 'user' and blocks @> '[{"file": {}}]'
+        union all select relay.files_in(blocks) from message_version);
+    return (
+        select coalesce(jsonb_agg(unique_id), '[]')
+        from (select unique_id from file_gone where unique_id = any (few) order by unique_id limit 100) hundred);
+end $$;

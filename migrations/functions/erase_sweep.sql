@@ -41,6 +41,7 @@ declare
     looked bigint;
     whole bigint[];
     blocks_only bigint[];
+    wordings jsonb;
 begin
     with page as (
         select * from message where id > p_after order by id limit 1000),
@@ -58,14 +59,20 @@ begin
         perform relay.erase_messages(p_erasure.space_id, whole);
         update erasure set work = jsonb_set(work, '{gone}', (work -> 'gone') || to_jsonb(whole)) where id = p_erasure.id;
     end if;
+    perform relay.let_files_go(array(
+        select relay.files_in(blocks) from message where id = any (blocks_only) and role = 'user'));
     update message set blocks = case role when 'assistant' then jsonb_build_array(jsonb_build_object('role', 'assistant',
             'content', jsonb_build_array(jsonb_build_object('type', 'text', 'text', text))))
         else jsonb_build_array(jsonb_build_object('type', 'text', 'text', text)) end
     where id = any (blocks_only);
-    delete from message_version v using message m
-    where m.id = v.message_id and m.space_id = p_erasure.space_id and m.id > p_after and m.id <= looked
-        and relay.may_erase(m.space_id, m.user_id, p_erasure.user_id, admin)
-        and relay.says(v.blocks::text || v.text, needles);
+    with gone as (
+        delete from message_version v using message m
+        where m.id = v.message_id and m.space_id = p_erasure.space_id and m.id > p_after and m.id <= looked
+            and relay.may_erase(m.space_id, m.user_id, p_erasure.user_id, admin)
+            and relay.says(v.blocks::text || v.text, needles)
+        returning v.blocks)
+    select jsonb_agg(blocks) into wordings from gone;
+    perform relay.let_files_go(array(select relay.files_in(wordings)));
     return looked;
 end $$;
 

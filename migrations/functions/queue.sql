@@ -242,6 +242,11 @@ begin
     update turn set status = p_status, error = coalesce(p_error, error), done_at = now(), lease_owner = null,
         lease_until = null
     where id = p_turn_id;
+    -- No message came of it, so that no erasure would find the files that it had begun to read.
+    perform relay.let_files_go(array(
+        select one #>> '{}' from inbox i, jsonb_path_query(i.payload, 'lax $.**.file_unique_id') as one
+        where i.turn_id = p_turn_id))
+    from turn where id = p_turn_id and kind = 'message' and user_message_id is null;
     update inbox set status = p_status, error = p_error,
         payload = case when p_status = 'failed' then payload end
     where turn_id = p_turn_id;

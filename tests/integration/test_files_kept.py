@@ -1,0 +1,177 @@
+"""Kept copies of files: those that no message names go, and those that one names stay."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay.clients.kept_files import KeptFiles
+from relay.erasing import remove_files
+from relay.media.files import Files
+from relay.media.reading import Read, Reader, refused
+from relay.memory.store import Store
+from relay.models import Attachment, ModelRequest
+from tests.integration.conftest import Server, Sql
+from tests.integration.house import ADA, House, message, private
+from tests.integration.inside import Inside, inside
+from tests.integration.test_erase_sql import erase
+from tests.standins.telegram import Upload
+
+Json = dict[str, Any]
+
+
+class Opening:
+    """Fetches a file and waits until it may be looked at; what says so, nobody can use."""
+
+    def __init__(self, keeper: KeptFiles) -> None:
+        self.keeper = keeper
+        self.files: Files | None = None
+        self.open, self.holds = asyncio.Event(), asyncio.Event()
+
+    async def read(self, attachment: Attachment) -> Read:
+        """See `reading.Kind.read`."""
+        assert self.files is not None
+        async with self.files.held(attachment) as content:
+            self.holds.set()
+            await self.open.wait()
+            if content == b"broken":
+                return refused(attachment, "It is damaged.")
+            text = {"type": "text", "text": content.decode(), "file": asdict(attachment)}
+            return Read([text], content.decode())
+
+
+@pytest.fixture
+def opening(tmp_path: Path) -> Opening:
+    return Opening(KeptFiles(tmp_path / "media"))
+
+
+@pytest.fixture
+async def relay(embedded: Server, opening: Opening) -> AsyncIterator[Inside]:
+    def answers(request: ModelRequest) -> list[Json]:
+        return [{"type": "text", "text": "Noted."}]
+
+    reader = Reader(opening, opening, opening)
+    async with inside(embedded, answers, frozenset(), frozenset([ADA]), reader) as opened:
+        opening.files = Files(opened.wire, 1000, opening.keeper)
+        yield opened
+
+
+def kept(keeper: KeptFiles) -> int:
+    """How many files are kept."""
+    return sum(path.is_file() for path in keeper._folder.rglob("*"))
+
+
+async def test_of_a_message_that_holds_nothing_to_use_no_file_stays(relay: Inside, opening: Opening) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    opening.open.set()
+    await relay.tg.say(chat, None, document=Upload(b"broken", "a.pdf"))
+    await relay.settled()
+    assert kept(opening.keeper) == 1
+    await remove_files(relay.store, opening.keeper)
+    assert kept(opening.keeper) == 0
+    assert await relay.sql("select * from file_gone") == []
+
+
+async def test_of_what_is_stopped_while_it_is_read_no_file_stays(relay: Inside, opening: Opening) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    await relay.tg.say(chat, None, document=Upload(b"fine", "a.txt"))
+    await opening.holds.wait()
+    await relay.tg.say(chat, None, "/stop")
+    await relay.settled()
+    assert await relay.sql("select count(*) from message") == [(0,)]
+    assert kept(opening.keeper) == 1
+    await remove_files(relay.store, opening.keeper)
+    assert kept(opening.keeper) == 0
+
+
+async def test_a_file_that_a_message_names_stays_whatever_is_stopped(relay: Inside, opening: Opening) -> None:
+    chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    opening.open.set()
+    first = await relay.tg.say(chat, None, document=Upload(b"fine", "a.txt"))
+    await relay.settled()
+    opening.open.clear()
+    opening.holds.clear()
+    await relay.tg.say(chat, None, document=Upload(b"other", "b.txt"), reply_to=first)
+    await opening.holds.wait()
+    await relay.tg.say(chat, None, "/stop")
+    await relay.settled()
+    await remove_files(relay.store, opening.keeper)
+    ((unique_id,),) = await relay.sql("select blocks #>> '{0,file,unique_id}' from message where role = 'user'")
+    assert await opening.keeper.get(unique_id) == b"fine"
+    assert kept(opening.keeper) == 1
+    assert await relay.sql("select * from file_gone") == []
+
+
+async def test_of_a_turn_that_is_set_aside_before_it_began_no_file_stays(house: House, store: Store, sql: Sql) -> None:
+    update = message(ADA, "")
+    update["message"] |= {"document": {"file_id": "f", "file_unique_id": "AgADone"}}
+    (turn,) = await house.say(update)
+    assert await store.fail(turn, "trouble", 60) is False
+    assert await store.files_gone() == []
+    await sql("update turn set failures = 2, not_before = now()")
+    (turn,) = await house.claim()
+    assert await store.fail(turn, "trouble", 60) is True
+    assert await store.files_gone() == ["AgADone"]
+    assert await store.files_gone(["AgADone"]) == []
+
+
+async def with_file(house: House, sql: Sql, unique_id: str, text: str, say: str = "look") -> int:
+    """A message with a file, answered; its id."""
+    done = await house.exchange(ADA, say, "I see.")
+    blocks = [{"type": "text", "text": text, "untrusted": "document", "file": {"unique_id": unique_id}}]
+    await sql("update message set blocks = %s::jsonb where id = %s", json.dumps(blocks), done.context.message_id)
+    assert done.context.message_id is not None
+    return done.context.message_id
+
+
+async def reworded(sql: Sql, message_id: int, text: str = "now it is tea") -> None:
+    """Lets a message say something else, without its file; what it said is kept as an older wording."""
+    await sql(
+        "insert into message_version (message_id, text, blocks, untrusted)"
+        " select id, text, blocks, untrusted from message where id = %s",
+        message_id,
+    )
+    blocks = json.dumps([{"type": "text", "text": text}])
+    await sql("update message set text = %s, blocks = %s::jsonb where id = %s", text, blocks, message_id)
+
+
+async def test_a_file_whose_words_go_out_of_a_message_that_stays_goes_too(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "the zanzibarix", "A bird.")
+    await with_file(house, sql, "AgADone", "a zanzibarix on every page")
+    await with_file(house, sql, "AgADother", "tea on every page")
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await store.files_gone() == ["AgADone"]
+
+
+async def test_files_of_older_wordings_go_with_their_message(house: House, store: Store, sql: Sql) -> None:
+    said = await with_file(house, sql, "AgADone", "tea on every page")
+    await reworded(sql, said, "the zanzibarix")
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await store.files_gone() == ["AgADone"]
+
+
+async def test_the_file_of_an_older_wording_that_goes_alone_goes_too(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "the zanzibarix", "A bird.")
+    for unique_id, words in (("AgADone", "a zanzibarix on every page"), ("AgADother", "tea on every page")):
+        await reworded(sql, await with_file(house, sql, unique_id, words))
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await store.files_gone() == ["AgADone"]
+
+
+async def test_an_erased_file_stays_while_another_message_or_an_older_wording_names_it(
+    house: House, store: Store, sql: Sql
+) -> None:
+    for unique_id in ("AgADone", "AgADtwo", "AgADthree"):
+        await with_file(house, sql, unique_id, "a page", say="the zanzibarix")
+    await with_file(house, sql, "AgADone", "a page")
+    await reworded(sql, await with_file(house, sql, "AgADtwo", "a page"), "look again")
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await store.files_gone() == ["AgADthree"]
+    await erase(store, private(ADA), {"words": "look"})
+    assert await store.files_gone() == ["AgADone", "AgADthree", "AgADtwo"]
