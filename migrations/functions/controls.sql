@@ -138,40 +138,83 @@ begin
         from memory where id = any (meant[:10])));
 end $$;
 
--- A tap: forgets what a control has shown, or (p_undo) takes that back. Returns how many; null when this person may not,
--- or it was never shown. Running it again changes nothing more.
+-- Forgets memories together, each as a change that can be undone; those that only waited to be one are discarded. They
+-- leave the index together: one after the other takes five times as long.
+create or replace function relay.forget_together(p_memories bigint[], p_turn_id bigint, p_user_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+    select space_id, id, p_turn_id, p_user_id, 'forget', to_jsonb(m) from memory m
+    where id = any (p_memories) and status = 'active';
+    perform set_config('relay.index', 'later', true);
+    update memory set updated_at = now(), status = case status when 'active' then 'forgotten' else 'discarded' end
+    where id = any (p_memories) and status in ('active', 'pending');
+    perform set_config('relay.index', '', true);
+    delete from entry where kind = 'memory' and source_id = any (p_memories);
+end $$;
+
+-- Takes back that memories were forgotten, as relay.take_back does it of one; they come into the index together.
+create or replace function relay.remember_together(p_changes bigint[], p_user_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    back constant bigint[] := array(select memory_id from memory_change where id = any (p_changes));
+begin
+    perform set_config('relay.index', 'later', true);
+    update memory set status = 'active', updated_at = now() where id = any (back);
+    perform set_config('relay.index', '', true);
+    perform relay.enter('memory', back, '{}');
+    update memory_change set status = 'undone', decided_at = now() where id = any (p_changes);
+    insert into event (kind, space_id, turn_id, user_id, payload)
+    select 'memory', space_id, turn_id, p_user_id, jsonb_build_object('change', id, 'decision', 'undo')
+    from memory_change where id = any (p_changes);
+end $$;
+
+-- A tap: forgets what a control has shown, two thousand at a time, or (p_undo) takes that back, five hundred at a time.
+-- Returns {done: how many are forgotten or brought back, by this call and those before, left: whether it is to be called
+-- again}; null when this person may not, or it was never shown. Running it again changes nothing more.
 create or replace function public.relay_forget_shown(
     p_turn_id bigint, p_user_id bigint, p_admin boolean, p_undo boolean)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
+    most constant integer := case when p_undo then 500 else 2000 end;
     asked turn;
     own bigint;
-    one bigint;
-    done integer := 0;
+    change memory_change;
+    going bigint[] := '{}';
 begin
     select * into asked from turn where id = p_turn_id and prompt ? 'forget' for update;
-    own := (asked.prompt ->> 'space_id')::bigint;
     if asked.id is null or asked.user_id <> p_user_id then
         return null;
     elsif p_undo then
-        for one in select id from memory_change where turn_id = asked.id and action = 'forget' and status = 'applied' loop
-            perform public.relay_decide_change(one, p_user_id, p_admin, 'undo');
-            done := done + 1;
+        perform relay.hold_memory((select max(space_id) from memory_change where turn_id = asked.id));
+        -- One by one, so that no more are looked at than are taken.
+        for change in
+            select c.* from memory_change c join memory m on m.id = c.memory_id
+            where c.turn_id = asked.id and c.action = 'forget' and c.status = 'applied'
+                and relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin)
+            order by c.id
+        loop
+            continue when relay.changed_since(change);
+            going := going || change.id;
+            exit when cardinality(going) = most;
         end loop;
-        return to_jsonb(done);
+        perform relay.remember_together(going, p_user_id);
+    else
+        own := (asked.prompt ->> 'space_id')::bigint;
+        perform relay.hold_memory(own);
+        going := array(
+            select m.id from memory m join space s on s.id = m.space_id
+            where m.id = any (array(select jsonb_array_elements_text(asked.prompt -> 'forget')::bigint))
+                and m.space_id = own and m.status = 'active'
+                and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)
+            order by m.id limit most for update of m);
+        perform relay.forget_together(going, asked.id, p_user_id);
     end if;
-    perform relay.hold_memory(own);
-    with gone as (
-        update memory m set status = 'forgotten', updated_at = now() from memory was, space s
-        where m.id = any (array(select jsonb_array_elements_text(asked.prompt -> 'forget')::bigint))
-            and m.space_id = own and m.status = 'active' and was.id = m.id and s.id = m.space_id
-            and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)
-        returning m.id, to_jsonb(was) as before)
-    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
-    select own, id, asked.id, p_user_id, 'forget', before from gone;
-    get diagnostics done = row_count;
-    return to_jsonb(done);
+    return (
+        select jsonb_build_object('done', count(*) filter (where gone <> p_undo), 'left', cardinality(going) = most)
+        from (select bool_or(status = 'applied') as gone from memory_change
+            where turn_id = asked.id and action = 'forget' group by memory_id) one);
 end $$;
 
 -- Whether a control has shown this person what it would forget.
@@ -180,24 +223,56 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from turn where id = p_turn_id and user_id = p_user_id and prompt ? 'forget'))
 $$;
 
+-- Forgets the next two thousand memories of a space, by their numbers; what waits for a tap is discarded. Returns the
+-- number of the last one.
+create or replace function relay.forget_next(p_space_id bigint, p_user_id bigint, p_after bigint, p_through bigint)
+returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    going constant bigint[] := array(
+        select id from memory
+        where space_id = p_space_id and status in ('active', 'pending') and id > p_after and id <= p_through
+        order by id limit 2000 for update);
+begin
+    perform relay.forget_together(going, null, p_user_id);
+    update memory_change set status = 'discarded', decided_at = now() where status = 'pending' and memory_id = any (going);
+    return coalesce(going[cardinality(going)], p_through);
+end $$;
+
 -- Begins a memory anew: everything that is known in a space is forgotten, two thousand at a time, each as a change that
 -- can be undone. Returns how many are left.
 create or replace function public.relay_reset_memory(p_space jsonb, p_user_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
-    going bigint[];
 begin
     perform relay.hold_memory(own);
-    going := array(
-        select id from memory where space_id = own and status in ('active', 'pending') order by id limit 2000 for update);
-    insert into memory_change (space_id, memory_id, user_id, action, before)
-    select own, id, p_user_id, 'forget', to_jsonb(m) from memory m where id = any (going);
-    update memory_change set status = 'discarded', decided_at = now() where status = 'pending' and memory_id = any (going);
-    -- They leave the index together: one after the other takes five times as long.
-    perform set_config('relay.index', 'later', true);
-    update memory set status = 'forgotten', updated_at = now() where id = any (going);
-    perform set_config('relay.index', '', true);
-    delete from entry where kind = 'memory' and source_id = any (going);
+    perform relay.forget_next(own, p_user_id, 0, 9223372036854775807);
     return to_jsonb((select count(*) from memory where space_id = own and status in ('active', 'pending')));
+end $$;
+
+-- The same for a turn that confirms it with the number of memories. What there is then is forgotten: the turn keeps how
+-- far it has come, and goes on there when it is made again. Returns how many are left; null when the number is not right.
+create or replace function public.relay_confirm_reset(
+    p_turn_id bigint, p_fence bigint, p_space jsonb, p_user_id bigint, p_known integer)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+    own constant bigint := relay.find_space(p_space);
+    through bigint := (held.prompt ->> 'reset')::bigint;
+    after bigint := coalesce((held.prompt ->> 'after')::bigint, 0);
+begin
+    perform relay.hold_memory(own);
+    if through is null then
+        if p_known is distinct from (select count(*) from memory where space_id = own and status = 'active') then
+            return null;
+        end if;
+        through := coalesce((select max(id) from memory where space_id = own), 0);
+    end if;
+    after := relay.forget_next(own, p_user_id, after, through);
+    update turn set prompt = jsonb_build_object('reset', through, 'after', after) where id = held.id;
+    return to_jsonb((
+        select count(*) from memory
+        where space_id = own and status in ('active', 'pending') and id > after and id <= through));
 end $$;

@@ -51,12 +51,13 @@ $$;
 create or replace function relay.changed_since(p_change relay.memory_change) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with touched as (
-        select id, replaced_by from memory where id in (p_change.memory_id, relay.replaced_in(p_change)))
+        select id, replaced_by from memory where id in (p_change.memory_id, relay.replaced_in(p_change))),
+    -- by these the index finds the few changes that can be meant, however many there are
+    near as (select id from touched union select replaced_by from touched where replaced_by is not null)
     select exists (
-        select from memory_change c join memory m on m.id = c.memory_id
+        select from near join memory_change c on c.memory_id = near.id join memory m on m.id = c.memory_id
         where c.status = 'applied' and c.id not in (select id from relay.changes_with(p_change))
-            and (c.memory_id in (select id from touched)
-                or c.memory_id in (select replaced_by from touched) and relay.replaced_in(c) in (select id from touched))
+            and (c.memory_id in (select id from touched) or relay.replaced_in(c) in (select id from touched))
             and (p_change.action not in ('learn', 'supersede', 'merge') or c.action <> 'refresh'
                 or c.before ->> 'content' <> m.content)
             and (p_change.action in ('pin', 'unpin')) = (c.action in ('pin', 'unpin'))

@@ -116,11 +116,13 @@ async def confirm_reset(call: Call, known: int) -> Told:
         return Told("That was too long ago. Ask again: /memory reset")
     if not may_switch(call, call.space):
         return Told(ADMINS_ONLY)
-    now = await call.store.controls(call.space, call.chat_id, call.topic_id)
-    if number_in(call.text.strip()) != known or now["memories"] != known:
+    left = None
+    if number_in(call.text.strip()) == known:
+        left = await call.store.confirm_reset(call.turn, call.space, call.user_id, known)
+    if left is None:
         return Told("That is not their number. Nothing was forgotten.")
-    while await call.store.reset_memory(call.space, call.user_id):
-        pass
+    while left:
+        left = await call.store.confirm_reset(call.turn, call.space, call.user_id, known)
     return Told(
         f"🧠 Forgot all {counted(known, 'memory', 'memories')}. /memory changes shows them, and brings back each that "
         "you undo there."

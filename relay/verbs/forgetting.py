@@ -45,12 +45,16 @@ async def decide_pattern(call: Call, turn_id: str, decision: str) -> Pressed:
         return Pressed("Kept.", "Nothing was forgotten.", []) if shown else NOT_YOURS
     if decision not in ("y", "u"):
         return NOT_YOURS
-    done = await call.store.forget_shown(number, call.user_id, call.admin, undo=decision == "u")
-    if done is None:
+    undo = decision == "u"
+    found = await call.store.forget_shown(number, call.user_id, call.admin, undo)
+    while found and found["left"]:
+        found = await call.store.forget_shown(number, call.user_id, call.admin, undo)
+    if found is None:
         return NOT_YOURS
-    if decision == "u":
-        return Pressed("Undone.", f"↩ {counted(done, 'memory', 'memories')} brought back.", [])
-    said = f"🧠 Forgot {counted(done, 'memory', 'memories')}."
+    many = counted(found["done"], "memory", "memories")
+    if undo:
+        return Pressed("Undone.", f"↩ {many} brought back.", [])
+    said = f"🧠 Forgot {many}."
     return Pressed(said, said, [[button("↩ Undo all", f"fp:{number}:u")]])
 
 

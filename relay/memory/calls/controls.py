@@ -48,10 +48,13 @@ class ControlCalls(Calls):
         )
         return found
 
-    async def forget_shown(self, turn_id: int, user_id: int, admin: bool, undo: bool = False) -> int | None:
-        """Forgets what a control has shown, or takes that back: how many. None: not shown to this person."""
-        done = await self._call("forget_shown", turn_id=turn_id, user_id=user_id, admin=admin, undo=undo)
-        return None if done is None else int(done)
+    async def forget_shown(self, turn_id: int, user_id: int, admin: bool, undo: bool = False) -> Json | None:
+        """Forgets a batch of what a control has shown, or takes a batch of that back: `{done, left}`.
+
+        `done`: how many are forgotten, or brought back, in all; `left`: call it again. None: not shown to this person.
+        """
+        found: Json | None = await self._call("forget_shown", turn_id=turn_id, user_id=user_id, admin=admin, undo=undo)
+        return found
 
     async def was_shown(self, turn_id: int, user_id: int) -> bool:
         """Whether a control has shown this person what it would forget."""
@@ -60,6 +63,21 @@ class ControlCalls(Calls):
     async def reset_memory(self, space: Space, user_id: int) -> int:
         """Forgets all that is known in a space, a batch of it; how many memories are left."""
         return int(await self._call("reset_memory", space=space.as_json(), user_id=user_id))
+
+    async def confirm_reset(self, turn: Claimed, space: Space, user_id: int, known: int) -> int | None:
+        """The same for a turn that says how many there are, and which goes on where it was when it is made again.
+
+        None: that is not their number, and the turn has forgotten nothing.
+        """
+        left = await self._call(
+            "confirm_reset",
+            turn_id=turn.turn_id,
+            fence=turn.fence,
+            space=space.as_json(),
+            user_id=user_id,
+            known=known,
+        )
+        return None if left is None else int(left)
 
     async def private(
         self, space: Space, chat_id: int, topic_id: int, on: bool | None, user_id: int, may: bool = True
