@@ -194,10 +194,9 @@ class Worker:
     async def _run(self, turn: Claimed) -> bool:
         """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
         chat, topic_id, message_id = lane_of(turn.updates)
-        structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
         if "callback_query" in turn.updates[0]:
             topic_id = await topic_pressed(turn.updates[0]["callback_query"], self.bot, self.store)
-            structlog.contextvars.bind_contextvars(topic_id=topic_id)
+        structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
         place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
         role = self._house.people.role_of(turn)
         if turn.status != "answered" and (not served(turn, role) or silenced(turn, self.bot, role == "admin")):
@@ -239,8 +238,7 @@ class Worker:
     async def _answered(self, run: Run, incoming: Incoming, place: Place) -> Answer | None:
         """The answer to an input; None when something that belongs to it arrived meanwhile."""
         log.debug("heard", text=incoming.text)
-        quiet = incoming.replaces
-        preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts, quiet)
+        preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts, incoming.replaces)
         async with preview:
             work = asyncio.create_task(self._read_and_answered(run, incoming, place, preview))
             joined = asyncio.create_task(run.join.wait())
@@ -271,10 +269,8 @@ class Worker:
         """The parts of a reply that a predecessor left stored."""
         if turn.answer is None:
             return list(turn.parts)
-        reply_to = place.reply_to if not place.private or len(turn.updates) > 1 else None
-        return self._parts(
-            answer_from(turn.answer), Place(place.chat_id, place.topic_id, place.private, reply_to), turn.turn_id
-        )
+        alone = place.private and len(turn.updates) < 2
+        return self._parts(answer_from(turn.answer), replace(place, reply_to=None) if alone else place, turn.turn_id)
 
     def _parts(self, told: Answer, place: Place, turn_id: int) -> list[dict[str, Any]]:
         """An answer as parts to send; nothing is said aloud where nothing can be."""
@@ -287,8 +283,7 @@ class Worker:
         if done.summary:
             self._on_summary()
         if done.refused:
-            what = f"was answered, but not all of it arrived: {done.refused}"
-            await tell_trouble(self._house, turn, UNDELIVERED, what)
+            await tell_trouble(self._house, turn, UNDELIVERED, f"was answered, but not all arrived: {done.refused}")
         return done.more
 
     async def _failed(self, turn: Claimed, error: Exception) -> None:
