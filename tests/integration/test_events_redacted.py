@@ -28,6 +28,8 @@ WRITERS = {
     ("turn.sql", "coalesce(e ->> 'kind', 'reply')"),
     # a tap: the number of the change, and one of three words
     ("deciding.sql", "'memory'"),
+    # one tap for many: the same of each
+    ("controls.sql", "'memory'"),
     # a switch of memory: on, off, until when
     ("controls.sql", "'control'"),
 }
