@@ -53,7 +53,7 @@ class Leftovers:
         what was erased just now; then nothing is removed.
         """
         parts = partials(self.folder) if self.folder.is_dir() else []
-        if any(path.stat().st_mtime > time.time() - BEING_MADE_SECONDS for path in parts):
+        if any(map(_is_being_made, parts)):
             raise BackupRefused("A backup is being made. Try again when it is there, in some ten minutes at most.")
         before = self.files() + parts
         made = await self.backup.make(fresh(self.folder))
@@ -71,6 +71,13 @@ class Leftovers:
             log.warning("the database could not be cleared up", error=str(error))
             return False
         return True
+
+
+def _is_being_made(part: Path) -> bool:
+    try:
+        return part.stat().st_mtime > time.time() - BEING_MADE_SECONDS
+    except FileNotFoundError:
+        return True  # it has got its name just now
 
 
 def _remove(files: list[Path]) -> None:

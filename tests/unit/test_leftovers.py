@@ -72,6 +72,12 @@ async def test_while_a_backup_is_made_that_may_hold_what_was_erased_none_are_pur
     assert [path.read_text() for path in own.files()] == [""]
 
 
+async def test_a_backup_that_is_there_just_now_may_hold_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relay.archive.leftovers.partials", lambda folder: [folder / ".renamed.partial"])
+    with pytest.raises(BackupRefused, match="A backup is being made"):
+        await leftovers(tmp_path).purge()
+
+
 async def test_what_a_kill_left_of_a_backup_is_purged_too(tmp_path: Path) -> None:
     backup: Any = Slow("")
     backup.goes_on.set()
