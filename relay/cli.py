@@ -40,6 +40,10 @@ def run() -> None:
         _interview()
         print("Relay starts now; Ctrl-C stops it.", flush=True)
     settings = _ready()
+    from relay.checks.settings import unknown
+
+    for found in unknown():
+        print(f"relay: {found.said}. {found.fix}", file=sys.stderr, flush=True)
     require(settings, *needed)
     from relay import serve
 

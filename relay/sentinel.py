@@ -241,6 +241,8 @@ class Sentinel:
     _judged: dict[str, datetime] = field(default_factory=dict, init=False)
     """Which outcomes of jobs were judged already, by when they ended."""
     _away_since: float | None = field(default=None, init=False)
+    _told_full: bool = field(default=False, init=False)
+    """The admins know of a full disk, which the database could not take down."""
 
     async def look(self) -> None:
         """Looks once, and tells what is to be told."""
@@ -248,6 +250,7 @@ class Sentinel:
             await self.people.refresh(self.store)
             readings = await self.store.readings(self.bot_id, self.budget.day())
             await self._database_was_away()
+            self._told_full = False
             fresh = {name: one for name, one in self.outcomes.items() if self._judged.get(name) != one.at}
             conditions = [
                 *from_readings(readings, self.budget, self.bot_id),
@@ -265,6 +268,15 @@ class Sentinel:
             if self._away_since is None:
                 self._away_since = self.clock()
             log.error("the sentinel cannot reach the database", error=str(error))
+            await self._tell_of_a_full_disk()
+
+    async def _tell_of_a_full_disk(self) -> None:
+        """Tells the admins once, past the database: on a full disk it can take nothing down."""
+        disks = await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine)))
+        full = next((disk for disk in disks if disk.wrong), None)
+        if full and not self._told_full:
+            log.error("a disk is full", detail=full.detail)
+            self._told_full = await self._reached(f"⚠️ {full.detail}", silent=False)
 
     async def _database_was_away(self) -> None:
         """Takes down that the database was away, now that it is back."""

@@ -57,8 +57,7 @@ def data_directory(settings: Settings) -> Finding:
     path = settings.data_dir
     there = _there(path)
     if trouble := unusable(path):
-        fix = f"Run Relay as {_owner(there)}, give the directory to its user with chown -R, or set RELAY_DATA_DIR."
-        return failed("data", trouble, fix if "may not" in trouble else "Name another place in RELAY_DATA_DIR.")
+        return failed("data", trouble, _remedy(there, trouble))
     if there != path:
         return skipped("data", f"{short(path)} is made at the first start")
     open_to = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
@@ -73,9 +72,25 @@ def unusable(path: Path) -> str:
     there = _there(path)
     if not there.is_dir():
         return f"{short(there)} is no directory"
+    if is_read_only(there):
+        return f"{short(there)} is on a read-only disk"
     if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
         return f"Relay may not write in {short(there)}"
     return "" if shutil.disk_usage(there).total else f"{short(there)} holds no files"
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether the file system of a path is mounted read-only: then nobody can write there, not even root."""
+    return sys.platform != "win32" and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def _remedy(there: Path, trouble: str) -> str:
+    """What to do about a directory that cannot be used."""
+    if "read-only" in trouble:
+        return "Make that disk writable (a disk with errors is often mounted read-only), or set RELAY_DATA_DIR."
+    if "may not" in trouble:
+        return f"Run Relay as {_owner(there)}, give the directory to its user with chown -R, or set RELAY_DATA_DIR."
+    return "Set RELAY_DATA_DIR to another place."
 
 
 def short(path: Path) -> str:

@@ -49,7 +49,7 @@ def file(given: Settings) -> list[Finding]:
         mode = FILE.stat().st_mode
         text = FILE.read_text("utf-8-sig")
     except FileNotFoundError:
-        return [*_misspelt({}), _no_file(given)]
+        return [*misspelt({}), _no_file(given)]
     except (OSError, UnicodeDecodeError):
         return [skipped(".env", "not looked at: it cannot be read")]
     found = []
@@ -60,7 +60,7 @@ def file(given: Settings) -> list[Finding]:
         fix = "A line is NAME=value, or a comment that begins with #."
         found.append(warning(".env", f"line {', '.join(unclear)} means nothing", fix))
     values = dotenv_values(FILE, encoding="utf-8-sig")
-    found += [*_misspelt(values), *_overridden(values)]
+    found += [*misspelt(values), *_overridden(values)]
     return found or [ok(".env", short(Path.cwd() / FILE))]
 
 
@@ -88,7 +88,15 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _misspelt(values: Mapping[str, str | None]) -> list[Finding]:
+def unknown() -> list[Finding]:
+    """The settings of the environment and of `.env` that Relay does not know."""
+    try:
+        return misspelt(dotenv_values(FILE, encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError):
+        return misspelt({})
+
+
+def misspelt(values: Mapping[str, str | None]) -> list[Finding]:
     """Names that no setting has: all that begin with RELAY_, and in the file those that are nearly one of ours."""
     ours = {name for name in os.environ if name.upper().startswith("RELAY_")}
     found = []

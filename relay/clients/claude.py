@@ -163,7 +163,7 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
 
     if not isinstance(error, APIStatusError):
         log.warning("model call broke off", error=type(error).__name__, begun=bool(streamed.model))
-        return _cut(streamed)
+        return ModelUnavailable("I couldn't reach the model.") if _is_unreached(error) else _cut(streamed)
     told = redact(error.api_message or "")[:500]
     log.warning("model call refused", status=error.status_code, type=error.type, told=told)
     kind, message = error.type or "", (error.api_message or "").lower()
@@ -184,6 +184,16 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
     if error.status_code == 404:
         return ModelError("The model's server does not know this model. Check RELAY_MODEL.")
     return ModelError("The model did not accept the request.")
+
+
+def _is_unreached(error: BaseException | None) -> bool:
+    """Whether a call failed before there was a connection: no address, refused, no route, no TLS. What the package
+    raises has the client's own error as its cause."""
+    while error is not None:
+        if type(error).__name__ in ("ConnectError", "ConnectTimeout", "ClientConnectorError"):
+            return True
+        error = error.__cause__
+    return False
 
 
 def _seconds(header: str | None) -> float | None:

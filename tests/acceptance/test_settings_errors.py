@@ -117,3 +117,11 @@ async def test_nobody_is_known_and_nobody_is_answered_until_somebody_claims_the_
     assert closed.said(chat) == []
     assert closed.model.requests == []
     assert "becomes its owner" in closed.relay.output()
+
+
+async def test_a_setting_that_is_none_is_named_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("RELAY_MODLE=x\n")
+    code, said = await run(tmp_path, {"RELAY_ADMIN": "1001"})
+    assert code == 2
+    assert "RELAY_ADMIN in the environment is no setting of this version. Did you mean RELAY_ADMINS?" in said
+    assert "RELAY_MODLE in .env is no setting of this version. Did you mean RELAY_MODEL?" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -91,6 +92,15 @@ async def test_a_stream_of_pings_counts_as_silence() -> None:
     async with client_of(pings) as client, asyncio.timeout(8):
         with pytest.raises(ModelUnavailable):
             await client.reply(request_of("m"), lambda _: None)
+
+
+async def test_a_server_that_was_never_reached_is_told_apart_from_one_that_broke_off() -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        client = Claude("key", f"http://127.0.0.1:{nobody.getsockname()[1]}", timeout=2)
+        with pytest.raises(ModelUnavailable, match="couldn't reach the model"):
+            await client.reply(request_of("m"), lambda _: None)
+        await client.close()
 
 
 @pytest.mark.parametrize("how", ["cut", "silent", "stopped"])

@@ -183,6 +183,9 @@ def test_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may everything
     found = machine.data_directory(given)
     assert (found.state, "may not write" in found.said) == ("failed", True)
+    monkeypatch.setattr(machine, "is_read_only", lambda _: True)
+    found = machine.data_directory(given)
+    assert (found.state, "read-only disk" in found.said, "Run Relay as" in found.fix) == ("failed", True, False)
     monkeypatch.setenv("RELAY_DATA_DIR", str(tmp_path / "file"))
     (tmp_path / "file").touch()
     assert machine.data_directory(tolerant()[0]).said.endswith("is no directory")
@@ -228,6 +231,11 @@ def test_incidents_are_told_as_sentences() -> None:
     assert found.said == "The disk is full. And 1 more."
 
 
+async def silent(*_: object) -> int:
+    """A port on which nothing answers, whatever runs on this machine."""
+    return 0
+
+
 async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -241,6 +249,7 @@ async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as unset:
             unset.setattr(network, "_bind", lambda *_: errno.EADDRINUSE)
             unset.delenv("RELAY_WEB_PORT")
+            unset.setattr(network, "_status", silent)
             for here in (False, True):
                 found = await network.ports(tolerant()[0], here)
                 assert (found.state, "without its health page" in found.said) == ("warning", True), "a start does too"

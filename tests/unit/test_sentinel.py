@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from relay import sentinel
 from relay.budget import Budget
+from relay.errors import DatabaseUnavailable
+from relay.memory.people import People
+from relay.memory.store import Store
 from relay.prices import Prices
 from relay.sentinel import (
     CALM,
@@ -173,3 +176,28 @@ def test_incidents_are_told_in_one_line_each_and_what_is_past_only_once() -> Non
     assert told(over | {"kind": "spend"}, UTC) == ""
     late = over | {"kind": "job backup", "over_at": "2026-11-21T14:03:00+00:00"}
     assert "The job “backup” failed from 12:03 on 20 November to 14:03 on 21 November (26 h 0 min)" in told(late, UTC)
+
+
+async def test_a_disk_so_full_that_the_database_stops_is_told_to_the_admins_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sentinel.shutil, "disk_usage", lambda _: SimpleNamespace(total=100e9, free=0))
+    said: list[tuple[int, str]] = []
+
+    class Telegram:
+        async def call(self, method: str, **fields: Any) -> None:
+            said.append((fields["chat_id"], fields["text"]))
+
+    class Full:
+        async def call(self, function: str, **arguments: Any) -> Any:
+            raise DatabaseUnavailable()
+
+    people = People(frozenset({7}))
+    watch = sentinel.Sentinel(
+        Store(Full(), "w"), people, Telegram(), 1, Budget(), [tmp_path], lambda: 0.0, lambda: 0, {}, machine="pi"
+    )
+    await watch.look()
+    await watch.look()
+    ((chat, text),) = said
+    assert chat == 7
+    assert "nearly full: 0 MB" in text
