@@ -220,8 +220,8 @@ def make_worker(
         settings.memory_tokens, settings.capture, embedder,
     )  # fmt: skip
     return Worker(
-        engine, messenger, bot, Groups(messenger), settings.concurrency, house, on_summary, reader, settings.voice_echo,
-        voice,
+        engine, messenger, bot, Groups(messenger, bot.id), settings.concurrency, house, on_summary, reader,
+        settings.voice_echo, voice,
     )  # fmt: skip
 
 

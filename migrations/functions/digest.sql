@@ -66,7 +66,8 @@ begin
     end if;
     select * into place from digest where space_id = p_space_id;
     if p_notice is not null and place.space_id is not null then
-        perform relay.post_notice(p_bot_id, place.chat_id, place.topic_id, place.user_id, p_notice);
+        perform relay.post_notice(p_bot_id, place.chat_id, place.topic_id, place.user_id,
+            p_notice || jsonb_build_object('space_id', p_space_id));
     end if;
     return to_jsonb(p_notice is not null and place.space_id is not null);
 end $$;

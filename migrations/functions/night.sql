@@ -128,7 +128,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Queues something to say in a chat, for whichever process answers for the bot: text is Markdown, rows are buttons, inputs
--- is what it was made of, by which it is found when that is erased. It is said while p_user_id may use the bot.
+-- is what it was made of, by which it is found when that is erased; space_id is whose memory it shows. It is said while p_user_id may use the bot.
 create or replace function relay.post_notice(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_notice jsonb)
 returns void
@@ -137,14 +137,14 @@ declare
     lane_of constant bigint := relay.ensure_lane(p_bot_id, p_chat_id, p_topic_id);
     made bigint;
 begin
-    insert into turn (kind, bot_id, lane_id, user_id, prompt)
-    values ('control', p_bot_id, lane_of, p_user_id,
+    insert into turn (kind, bot_id, lane_id, user_id, space_id, prompt)
+    values ('control', p_bot_id, lane_of, p_user_id, (p_notice ->> 'space_id')::bigint,
         case when p_notice ? 'inputs' then jsonb_build_object('inputs', p_notice -> 'inputs') end)
     returning id into made;
     -- Telegram's own numbers are positive.
     insert into inbox (bot_id, update_id, lane_id, turn_id, user_id, status, payload)
     values (p_bot_id, -made, lane_of, made, p_user_id, 'claimed', jsonb_build_object(
-        'update_id', -made, 'notice', p_notice - 'inputs', 'message', jsonb_strip_nulls(jsonb_build_object(
+        'update_id', -made, 'notice', p_notice - 'inputs' - 'space_id', 'message', jsonb_strip_nulls(jsonb_build_object(
             'chat', jsonb_build_object('id', p_chat_id,
                 'type', case when p_chat_id > 0 then 'private' else 'supergroup' end),
             'from', jsonb_build_object('id', p_user_id, 'first_name', ''),

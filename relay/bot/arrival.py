@@ -39,7 +39,7 @@ class Arrivals:
         change = turn.updates[0]["my_chat_member"]
         before, now = change.get("old_chat_member") or {}, change.get("new_chat_member") or {}
         if is_present(before):
-            return await self._other_rights(change["chat"], before, now)
+            return await self._other_rights(change["chat"], turn.user_id, before, now)
         if change["chat"]["id"] in self._arriving:
             return []
         self._arriving.add(change["chat"]["id"])
@@ -67,11 +67,13 @@ class Arrivals:
             return []
         if time.monotonic() - said_at < AGAIN_SECONDS:
             return []
-        _, alone = await self._groups.space_of(chat, turn.user_id)
+        alone = await self._groups.is_alone(chat, turn.user_id)
         place = await self._house.store.place(chat["id"], EVERYWHERE)
         lender = place["lender"]
         name = await name_in(self._house.messenger, chat["id"], lender) if lender else ""
         text = greeting(now, place["everywhere"], alone, name)
+        if not alone and not now.administrator and not chat.get("username"):
+            text += f"\n- {TO_BE_ALONE}"
         self._note(chat["id"], now.reads)
         if now.writes is False:
             title = literal(str(chat.get("title") or "the group"))
@@ -79,7 +81,7 @@ class Arrivals:
             return message_parts(text, Place(turn.user_id, 0, True))
         return message_parts(text, Place(chat["id"], 0, False), silent=True)
 
-    async def _other_rights(self, chat: Json, before: Json, now: Json) -> list[Json]:
+    async def _other_rights(self, chat: Json, user_id: int, before: Json, now: Json) -> list[Json]:
         """A line when the bot now gets more, or fewer, messages than it did."""
         if chat["id"] in self._arriving:
             return []
@@ -94,7 +96,9 @@ class Arrivals:
             return []
         if reads:
             line = "I can read every message here now. I still answer only what is for me; /answer all changes that."
-            if answers == "all":
+            if await self._groups.is_alone(chat, user_id):
+                line = "It's just the two of us here, so I now use your own memory here and answer everything."
+            elif answers == "all":
                 line = "I can read every message here now, and I answer them, as /answer all says."
         else:
             username = str(me.get("username") or self._bot.username)
@@ -114,13 +118,19 @@ class Arrivals:
                 await register_admin(self._house.messenger, chat_id, admin)
 
 
+TO_BE_ALONE = (
+    "In a group of just the two of us I use your own memory and answer everything, once I'm an administrator: only "
+    "then does Telegram tell me for sure who is here."
+)
+
+
 def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> str:
     """The one message (Markdown). `alone`: with one person and nobody else; `lender`: who lends their memory."""
     lines = [answered(now, answers, alone)]
     if now.forum:
         lines.append("Each topic is a conversation of its own.")
     if alone:
-        lines.append("As long as you are alone here I use your own memory, as in our private chat.")
+        lines.append("As long as it's just the two of us here, I use your own memory, as in our private chat.")
     else:
         lines.append(
             "This group has a memory of its own: what I learn here stays here, and I read nothing of what anybody "

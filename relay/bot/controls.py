@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
 
 from relay.bot.arrival import Arrivals
+from relay.bot.delivery import OVERHEARD
 from relay.bot.edits import edited
 from relay.bot.groups import Groups
 from relay.bot.menu import GroupMenus, register_admin
@@ -22,10 +23,10 @@ from relay.bot.render import answer_buttons, message_parts, with_voice
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
 from relay.bot.understand import asked, lane_of, topic_pressed
-from relay.bot.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, body_of, command_of
+from relay.bot.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, command_of
 from relay.claims import Claimed
 from relay.errors import ChatGone, MessengerError
-from relay.models import Answer
+from relay.models import Answer, Space
 from relay.verbs import ANSWERS, BUTTONS, VERBS
 from relay.verbs.changes import memory_line
 from relay.verbs.promote import marked
@@ -34,12 +35,24 @@ from relay.verbs.registry import ADMINS_ONLY, Call, House, Pressed, Told
 log = structlog.get_logger()
 
 Json = dict[str, Any]
+ACTS = frozenset({"message", "edited_message", "callback_query", "message_reaction"})
+"""The updates in which somebody does something; Telegram tells the others."""
 GONE = "This button does nothing any more."
 FAILED = "That did not work. I try again in a moment."
 PATIENCE_SECONDS = 3.0
 """How long a press may stay unanswered; Telegram forgets it soon after."""
 WORKING = "I am at it…"
 NOTHING_TO_SAY = "There is nothing in it that can be said."
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """What a control has done."""
+
+    parts: list[Json]
+    """Its reply."""
+    space: Space | None
+    """Whose memory the reply may show; None: nobody's."""
 
 
 class Controls:
@@ -55,37 +68,51 @@ class Controls:
         self._menus = GroupMenus(house.messenger)
         self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
-    async def handle(self, turn: Claimed) -> list[Json]:
-        """Does what a control asks and returns the parts of its reply (none when it needs none)."""
-        update = turn.updates[0]
+    async def handle(self, turn: Claimed) -> Handled:
+        """Does what a control asks. Returns the parts of its reply (none when it needs none)."""
         chat, topic_id, message_id = lane_of(turn.updates)
         place = Place(chat["id"], topic_id, chat.get("type") == "private")
-        if "stopped_message_generation" in update:
-            await self._stop(chat["id"], topic_id, update["stopped_message_generation"].get("draft_id"))
-            return []
+        update = turn.updates[0]
+        if "notice" in update:
+            notice = update["notice"]
+            parts = message_parts(notice["text"], place, notice.get("rows") or (), silent=True)
+            owner = turn.owner_id
+            return Handled(parts, None if owner is None else Space("private", owner_id=owner))
+        if not update.keys() & ACTS or LEFT in update.get("message", {}):
+            return Handled(await self._told(turn), None)
+        space, _ = await self._groups.space_of(chat, turn.user_id)
+        return Handled(await self._done(turn, update, place, message_id, space), space)
+
+    async def _told(self, turn: Claimed) -> list[Json]:
+        """What Telegram told of a chat or of a person, and nobody said."""
+        update = turn.updates[0]
+        if stopped := update.get("stopped_message_generation"):
+            chat, topic_id, _ = lane_of(turn.updates)
+            await self._stop(chat["id"], topic_id, stopped.get("draft_id"))
+        if "my_chat_member" in update:
+            return await self._arrivals.told(turn)
+        if "message" in update:
+            return await self._arrivals.left(turn)
+        return await self._newcomers.told(turn) if "person" in update else []
+
+    async def _done(
+        self, turn: Claimed, update: Json, place: Place, message_id: int | None, space: Space
+    ) -> list[Json]:
+        """What somebody does: presses a button, changes or reacts to a message, gives a command."""
         if "callback_query" in update:
             place = replace(place, topic_id=await topic_pressed(update["callback_query"], self._bot, self._house.store))
             # One tap after the other under each message, so that its buttons show how things stand in the end.
-            async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
-                return await self._press(turn, update["callback_query"], place)
+            async with self._taps.setdefault((place.chat_id, message_id or 0), asyncio.Lock()):
+                return await self._press(turn, update["callback_query"], place, space)
         if "edited_message" in update or "message_reaction" in update:
-            async with self._taps.setdefault((chat["id"], message_id or 0), asyncio.Lock()):
-                return await self._happened(turn, update, place)
-        if "my_chat_member" in update:
-            return await self._arrivals.told(turn)
-        if "notice" in update:
-            notice = update["notice"]
-            return message_parts(notice["text"], place, notice.get("rows") or (), silent=True)
-        if "person" in update:
-            return await self._newcomers.told(turn)
+            async with self._taps.setdefault((place.chat_id, message_id or 0), asyncio.Lock()):
+                return await self._happened(turn, update, place, space)
         message = update.get("message") or {}
-        if LEFT in message:
-            return await self._arrivals.left(turn)
         if not message or message.keys() & TOPIC_EVENTS:
             return []  # what a topic is called was taken down when the update was stored
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
-        call = await self._call(turn, place, message, message.get("from") or {})
+        call = self._call(turn, place, message, message.get("from") or {}, space)
         return await self._parts(call, await self._run(call), place)
 
     async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
@@ -95,7 +122,7 @@ class Controls:
             ended = await self._house.store.ask_stop(self._bot.id, chat_id, topic_id, turn_id)
         return ended
 
-    async def _happened(self, turn: Claimed, update: Json, place: Place) -> list[Json]:
+    async def _happened(self, turn: Claimed, update: Json, place: Place, space: Space) -> list[Json]:
         """What somebody did to a message after it was said; where a reaction keeps it, the parts that propose that."""
         if "edited_message" in update:
             await edited(update["edited_message"], turn.user_id, self._bot, self._house.messenger, self._house.store)
@@ -106,12 +133,10 @@ class Controls:
             return []
         topic_id = await self._house.store.topic_of(self._bot.id, place.chat_id, reaction["message_id"])
         place = replace(place, topic_id=topic_id)
-        call = await self._call(turn, place, reaction, reaction.get("user") or {})
+        call = self._call(turn, place, reaction, reaction.get("user") or {}, space)
         return await self._parts(call, await marked(call, reaction["message_id"]), place)
 
-    async def _call(self, turn: Claimed, place: Place, message: Json, sender: Json) -> Call:
-        chat = body_of(turn.updates[0]).get("chat") or {}
-        space, _ = await self._groups.space_of(chat, turn.user_id)
+    def _call(self, turn: Claimed, place: Place, message: Json, sender: Json, space: Space) -> Call:
         return Call(
             house=self._house,
             turn=turn,
@@ -180,9 +205,9 @@ class Controls:
         parts += message_parts("I have answered in our private chat.", place, silent=True)
         return [{**part, "seq": seq} for seq, part in enumerate(parts, 1)]
 
-    async def _press(self, turn: Claimed, query: Json, place: Place) -> list[Json]:
+    async def _press(self, turn: Claimed, query: Json, place: Place, space: Space) -> list[Json]:
         """A button. Every press is answered; who may press, its handler checks."""
-        call = await self._call(turn, place, query["message"], query["from"])
+        call = self._call(turn, place, query["message"], query["from"], space)
         work = asyncio.create_task(self._pressed(call, str(query.get("data") or "n")))
         answered = False
         try:
@@ -190,6 +215,8 @@ class Controls:
                 await self._answer_press(query, WORKING)
                 answered = True
             done = await work
+            if not await self._groups.may_read(query["message"]["chat"], turn.user_id, space, lent=False):
+                done = Pressed(OVERHEARD)
             await self._redraw(done, place, query["message"])
         except Exception:
             if not answered:

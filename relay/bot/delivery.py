@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +35,8 @@ Json = dict[str, Any]
 SETTLE_SECONDS = 1.0
 """How long a request whose response was lost may still be carried out."""
 STOPPED = "Stopped."
-OVERHEARD = "Others have joined this group since, so I do not show my answer here. Ask me again in our private chat."
+OVERHEARD = "Who's in this group has changed, so I won't show my answer here. Ask me again in our private chat."
+"""What stands in a group instead of an answer made from private memory, once others may read it there."""
 VOID = "(This belonged to an earlier answer.)"
 TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
 FORBIDDEN = "You let nobody send you voice messages (Telegram: Settings → Privacy and Security → Voice Messages)."
@@ -54,6 +56,15 @@ class Delivered:
     """Why Telegram does not take a part, though the chat is there. Empty when all is well."""
 
 
+class Overheard(Exception):
+    """A part made from private memory would be read by others."""
+
+
+async def everywhere() -> bool:
+    """A reply that may be shown wherever it was asked for."""
+    return True
+
+
 class Delivery:
     """Sends parts in order and marks them."""
 
@@ -66,9 +77,14 @@ class Delivery:
 
     @metrics.timed("deliver")
     async def deliver(
-        self, turn: Claimed, parts: list[Json], stop: asyncio.Event | None = None, why: str = STOPPED
+        self,
+        turn: Claimed,
+        parts: list[Json],
+        stop: asyncio.Event | None = None,
+        may_read: Callable[[], Awaitable[bool]] = everywhere,
     ) -> Delivered:
-        """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and `why` is said.
+        """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and a line says so.
+        So it is once `may_read`, asked before each part that goes to a group, says that others would read it.
 
         A part that a predecessor left as being sent is looked for before it is sent again. After a text that is
         refused for good no further part is sent to that chat; a file that is refused costs only itself.
@@ -84,13 +100,16 @@ class Delivery:
             try:
                 if "delete" not in row["request"]:
                     await rest(0, stop)
+                    if row["chat_id"] < 0 and not await may_read():
+                        raise Overheard
                 if row["status"] == "waiting":
                     row |= await self._store.sending(turn, results, row["seq"])
                     results = []
                 results.append(await self._put(turn, row, stop))
                 metrics.DELIVERIES.add("sent")
-            except Stopped:
-                results = [await self._say_stopped(turn, row, results, why)]
+            except (Stopped, Overheard) as ended_by:
+                line = OVERHEARD if isinstance(ended_by, Overheard) else STOPPED
+                results = [await self._say_stopped(turn, row, results, line)]
                 break
             except MessengerError as error:
                 log.warning("part not delivered", delivery=row["id"], error=str(error))

@@ -1,14 +1,18 @@
-"""Groups: whose space a chat belongs to, and whether every message in it is for the bot."""
+"""Groups: whose space a chat belongs to, whether every message in it is for the bot, and who may still read along."""
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from relay.bot.insist import insist
-from relay.errors import ChatMigrated, MessengerError, MessengerRefused, TokenRefused
+from relay.errors import ChatMigrated, MessengerError
 from relay.models import Space
 from relay.ports import Messenger
+from relay.verbs.standing import ADMINISTRATOR, is_present
 
 ALONE = 2
 """How many members a group of one person and the bot has."""
@@ -20,11 +24,35 @@ MOST_KNOWN = 10_000
 """Of so many groups something is kept in mind at most; then it begins anew."""
 
 
-class Groups:
-    """Knows which groups have one human only. That is asked again before every turn that relies on it."""
+Ask = Callable[..., Awaitable[Any]]
+"""A call of Telegram's, by method and parameters."""
 
-    def __init__(self, messenger: Messenger) -> None:
+
+async def is_alone_with(ask: Ask, bot_id: int, chat_id: int, user_id: int) -> bool:
+    """Whether a group holds this person, the bot, and nobody else who could read along. Raises `MessengerError`.
+
+    Two members are not enough: the person may have left, or may comment from outside in the discussion group of a
+    channel. A public group counts as shared. So does one where the bot is no administrator: what Telegram says of other
+    members is only guaranteed to administrators (https://core.telegram.org/bots/api#getchatmember).
+    """
+    if int(await ask("getChatMemberCount", chat_id=chat_id)) != ALONE:
+        return False
+    chat, bot, member = await asyncio.gather(
+        ask("getChat", chat_id=chat_id),
+        ask("getChatMember", chat_id=chat_id, user_id=bot_id),
+        ask("getChatMember", chat_id=chat_id, user_id=user_id),
+    )
+    is_open = any(chat.get(key) for key in ("username", "active_usernames", "linked_chat_id"))
+    return bot.get("status") in ADMINISTRATOR and is_present(member) and not is_open
+
+
+class Groups:
+    """Knows which groups hold one person and the bot only. Telegram is asked again before every turn that relies on
+    that, and before every part of its answer."""
+
+    def __init__(self, messenger: Messenger, bot_id: int) -> None:
         self._messenger = messenger
+        self._bot_id = bot_id
         self._others: dict[int, float] = {}
         self._moved: dict[int, float] = {}
 
@@ -48,30 +76,40 @@ class Groups:
         """Whether a chat is a group that has just got this id, and not one that we came into."""
         return self._moved.get(chat_id, 0) > time.monotonic()
 
-    async def only_human(self, chat: dict[str, Any]) -> bool:
-        """Whether the chat is a private group of just one person and the bot. In doubt it is not."""
+    async def is_alone(self, chat: dict[str, Any], user_id: int) -> bool:
+        """Whether the chat is a private group of just this person and the bot. In doubt it is not.
+
+        Trouble that passes is waited out: a message must not be dropped because Telegram was away.
+        """
         if not self.may_be_open(chat):
             return False
-        alone = await self._count(chat["id"]) == ALONE
+        alone = await self._is_alone_in(chat["id"], user_id)
         if not alone:
             if len(self._others) > MOST_KNOWN:
                 self._others.clear()
             self._others[chat["id"]] = time.monotonic() + OTHERS_SECONDS
         return alone
 
-    async def _count(self, chat_id: int) -> int:
-        """How many members a chat has; 0 when Telegram does not tell. Trouble that passes is waited out: a message is
-        not to be dropped, nor a private word to be shown, for not knowing."""
+    async def _is_alone_in(self, chat_id: int, user_id: int) -> bool:
         try:
-            return int(await insist(self._messenger, "getChatMemberCount", chat_id=chat_id))
+            return await is_alone_with(partial(insist, self._messenger), self._bot_id, chat_id, user_id)
         except ChatMigrated as error:
-            return await self._count(error.new_chat_id)
-        except (MessengerRefused, TokenRefused):
-            return 0
+            return await self._is_alone_in(error.new_chat_id, user_id)
+        except MessengerError:
+            return False
+
+    async def may_read(self, chat: dict[str, Any], user_id: int, space: Space, lent: bool) -> bool:
+        """Whether what was made for a person from this space may be shown in the chat as it is now. `lent`: it was made
+        from the person's own memory too, which they lend the group while they are in it."""
+        if chat.get("type") == "private":
+            return True
+        if space.kind == "private":
+            return await self.is_alone(chat, user_id)
+        return not lent or await self.sees(space, user_id)
 
     async def space_of(self, chat: dict[str, Any], user_id: int) -> tuple[Space, bool]:
         """The space in which a user speaks in a chat, and whether every message there is for the bot."""
-        if chat.get("type") == "private" or await self.only_human(chat):
+        if chat.get("type") == "private" or await self.is_alone(chat, user_id):
             return Space("private", owner_id=user_id), True
         return Space("group", chat_id=chat["id"]), False
 
@@ -80,8 +118,7 @@ class Groups:
         if space.kind == "private":
             return space.owner_id == user_id
         try:
-            member = await self._messenger.call("getChatMember", chat_id=space.chat_id, user_id=user_id)
+            member = await insist(self._messenger, "getChatMember", chat_id=space.chat_id, user_id=user_id)
         except MessengerError:
             return False
-        status = member.get("status")
-        return status in ("creator", "administrator", "member") or bool(member.get("is_member"))
+        return is_present(member)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
 
 from relay.bot import sign
-from relay.bot.format import format_preview
+from relay.bot.delivery import OVERHEARD, everywhere
+from relay.bot.format import Formatted, format_preview
 from relay.bot.insist import Stopped, rest
 from relay.bot.place import Place
 from relay.claims import Claimed
@@ -37,9 +38,12 @@ class Preview:
         place: Place,
         no_drafts: set[int],
         quiet: bool = False,
+        may_read: Callable[[], Awaitable[bool]] = everywhere,
     ) -> None:
         """`no_drafts`: chats in which a draft was refused; they get none until the next start. `quiet`: the answer will
-        take another's place, so there is nothing to show of it before."""
+        take another's place, so there is nothing to show of it before. `may_read`: whether the answer may still be
+        shown in its group."""
+        self._may_read = may_read
         self._quiet = quiet
         self._no_drafts = no_drafts
         self._messenger = messenger
@@ -147,6 +151,10 @@ class Preview:
         shown = format_preview(self._markdown())
         if not shown.text or shown.text == self._shown:
             return
+        if not await self._may_read():
+            shown = Formatted(OVERHEARD, [])
+            if self._row is None or shown.text == self._shown:
+                return  # the end of the turn says so
         request = {
             **self._place.address(),
             "text": shown.text,

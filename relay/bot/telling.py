@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from relay.bot.format import format_reply
-from relay.bot.groups import ALONE
+from relay.bot.groups import is_alone_with
 from relay.bot.place import Place
 from relay.bot.render import footer_of, message_parts
 from relay.bot.split import LIMIT
@@ -55,7 +55,7 @@ async def tell(teller: Teller, due: Json) -> None:
     turn_id, shown = due["turn_id"], due["shown"]
     request = with_line(due) if shown else None
     try:
-        if await overheard(teller.messenger, due):
+        if await overheard(teller, due):
             await tell_anew(teller, {**due, "chat_id": due["owner_id"], "topic_id": 0, "private": True})
             return
         if request is None:
@@ -78,13 +78,13 @@ async def tell(teller: Teller, due: Json) -> None:
     await teller.store.announced(turn_id, shown["seq"], request)
 
 
-async def overheard(messenger: Messenger, due: Json) -> bool:
-    """Whether others may be in a group that was its owner's alone when the answer was given there. Raises what leaves
-    that open."""
+async def overheard(teller: Teller, due: Json) -> bool:
+    """Whether others may read along in a group that was its owner's alone when the answer was given there. Raises what
+    leaves that open."""
     if due["owner_id"] is None or due["chat_id"] >= 0:
         return False
     try:
-        return int(await messenger.call("getChatMemberCount", chat_id=due["chat_id"])) != ALONE
+        return not await is_alone_with(teller.messenger.call, teller.bot_id, due["chat_id"], due["owner_id"])
     except MessengerRefused:
         return True
 

@@ -68,6 +68,8 @@ def lane_of(updates: Sequence[Json]) -> tuple[Json, int, int | None]:
 @metrics.timed("understand")
 async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
     """Reads a turn's updates. Group messages that turn out not to be for the bot come to nothing."""
+    if turn.linked_to == turn.user_id and not await groups.sees(linked_space(turn), turn.user_id):
+        turn = replace(turn, linked_to=None)  # who has left a group lends it nothing
     if "callback_query" in turn.updates[0]:
         return await again(turn, bot, groups, messenger, store)
     chat, topic_id, _ = lane_of(turn.updates)
@@ -110,6 +112,12 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         notices=tuple(dict.fromkeys(refusals)),
     )
     return Understood(place, incoming, wanted=command.rest if command is not None and retry else "")
+
+
+def linked_space(turn: Claimed) -> Space:
+    """The group that a turn was said in."""
+    chat, _, _ = lane_of(turn.updates)
+    return Space("group", chat_id=chat["id"])
 
 
 async def late(turn: Claimed, place: Place, answered: int | None, store: Store) -> Understood:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 import structlog
 
 from relay import metrics
-from relay.bot.controls import Controls
-from relay.bot.delivery import OVERHEARD, STOPPED, Delivery
+from relay.bot.controls import Controls, Handled
+from relay.bot.delivery import STOPPED, Delivery, everywhere
 from relay.bot.echo import Echoes
 from relay.bot.groups import Groups
 from relay.bot.lease import PollLease
@@ -32,7 +32,7 @@ from relay.media.filling import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.redact import redact
 from relay.memory.store import Store
-from relay.models import Answer, Choices, Incoming
+from relay.models import Answer, Choices, Incoming, Space
 from relay.outcome import answer_from
 from relay.ports import Messenger, Voice
 from relay.stopping import unless
@@ -40,6 +40,9 @@ from relay.turn import Engine, answer
 from relay.verbs.registry import House, literal
 
 log = structlog.get_logger()
+
+Readers = Callable[[], Awaitable[bool]]
+"""Whether a reply may still be shown where it goes."""
 
 IDLE_SECONDS = 5.0
 """How long a process that has nothing to do leaves the database alone."""
@@ -203,42 +206,59 @@ class Worker:
             return await self._deliver(turn, [])
         run = Run(turn, chat["id"], topic_id, message_id or 0)
         if turn.kind == "control":
-            stored = turn.status == "answered"
-            parts = self._stored_parts(turn, place) if stored else await self._controls.handle(turn)
-            if any("say" in part["request"] for part in parts):
+            if turn.status == "answered":
+                handled = Handled(self._stored_parts(turn, place), self._space_of(turn, chat))
+            else:
+                handled = await self._controls.handle(turn)
+            if any("say" in part["request"] for part in handled.parts):
                 self.runs.add(run)  # speaking takes its time, and can be stopped
-            return await self._deliver(turn, parts, run.stop)
+            return await self._deliver(turn, handled.parts, run.stop, self._readers(turn, chat, handled.space))
         self.runs.add(run)
         if turn.status == "answered":
-            alone = turn.owner_id is None or place.private or await self.groups.only_human(chat)
-            if not alone:
-                run.stop.set()
-            why = STOPPED if alone else OVERHEARD
-            return await self._deliver(turn, self._stored_parts(turn, place), run.stop, why)
+            readers = self._readers(turn, chat, self._space_of(turn, chat))
+            return await self._deliver(turn, self._stored_parts(turn, place), run.stop, readers)
         while True:
             understood = await understand(turn, self.bot, self.groups, self.messenger, self.store)
             if understood.wanted:
                 understood = with_model(understood, self._house, role == "admin")
             if understood.verb is not None:
-                return await self._deliver(turn, await self._controls.handle(turn))
+                handled = await self._controls.handle(turn)
+                return await self._deliver(turn, handled.parts, None, self._readers(turn, chat, handled.space))
             if understood.notice is not None or understood.incoming is None:
                 return await self._deliver(turn, notice_parts(understood))
+            readers = self._readers(turn, chat, understood.incoming.space)
             try:
-                told = await self._answered(run, understood.incoming, understood.place)
+                told = await self._answered(run, understood.incoming, understood.place, readers)
                 if told is not None:
                     parts = self._parts(told, understood.place, turn.turn_id)
-                    return await self._deliver(run.turn, parts, None if told.note.endswith(STOPPED) else run.stop)
+                    stop = None if told.note.endswith(STOPPED) else run.stop
+                    return await self._deliver(run.turn, parts, stop, readers)
             except TurnUndone as error:
                 log.warning("turn begins again", error=str(error))
             run.join.clear()
             run.turn = turn = await self.store.absorb(turn)
             if turn.status == "answered":
-                return await self._deliver(turn, self._stored_parts(turn, understood.place), run.stop)
+                return await self._deliver(turn, self._stored_parts(turn, understood.place), run.stop, readers)
 
-    async def _answered(self, run: Run, incoming: Incoming, place: Place) -> Answer | None:
+    def _space_of(self, turn: Claimed, chat: dict[str, Any]) -> Space:
+        """The space that a stored reply was made from."""
+        if turn.owner_id is not None:
+            return Space("private", owner_id=turn.owner_id)
+        return Space("group", chat_id=chat["id"])
+
+    def _readers(self, turn: Claimed, chat: dict[str, Any], space: Space | None) -> Readers:
+        """What tells whether a reply made from this space may still be shown in the chat. None: it is for everybody."""
+        if space is None or chat.get("type") == "private":
+            return everywhere
+        lent = turn.linked_to == turn.user_id
+        return lambda: self.groups.may_read(chat, turn.user_id, space, lent)
+
+    async def _answered(self, run: Run, incoming: Incoming, place: Place, readers: Readers) -> Answer | None:
         """The answer to an input; None when something that belongs to it arrived meanwhile."""
         log.debug("heard", text=incoming.text)
-        preview = Preview(self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts, incoming.replaces)
+        preview = Preview(
+            self.messenger, self.store, run.turn, self.bot.id, place, self._no_drafts, incoming.replaces, readers
+        )
         async with preview:
             work = asyncio.create_task(self._read_and_answered(run, incoming, place, preview))
             joined = asyncio.create_task(run.join.wait())
@@ -277,9 +297,13 @@ class Worker:
         return answer_parts(told if self._house.speaks else replace(told, aloud=False), place, turn_id)
 
     async def _deliver(
-        self, turn: Claimed, parts: list[dict[str, Any]], stop: asyncio.Event | None = None, why: str = STOPPED
+        self,
+        turn: Claimed,
+        parts: list[dict[str, Any]],
+        stop: asyncio.Event | None = None,
+        readers: Readers = everywhere,
     ) -> bool:
-        done = await self._delivery.deliver(turn, parts, stop, why)
+        done = await self._delivery.deliver(turn, parts, stop, readers)
         if done.summary:
             self._on_summary()
         if done.refused:

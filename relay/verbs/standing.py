@@ -9,6 +9,7 @@ from relay.errors import MessengerError
 from relay.ports import Messenger
 
 Json = dict[str, Any]
+ADMINISTRATOR = ("administrator", "creator")
 PRESENT = ("creator", "administrator", "member")
 
 
@@ -22,6 +23,7 @@ class Standing:
     forum: bool
     username: str
     """The bot's own."""
+    administrator: bool = False
 
     @property
     def remedy(self) -> str:
@@ -39,7 +41,11 @@ async def standing(messenger: Messenger, bot_id: int, chat_id: int) -> Standing:
     chat = await told(messenger, "getChat", chat_id=chat_id)
     member = await told(messenger, "getChatMember", chat_id=chat_id, user_id=bot_id)
     return Standing(
-        reads_all(me, member), writes(chat, member), bool(chat.get("is_forum")), str(me.get("username") or "")
+        reads_all(me, member),
+        writes(chat, member),
+        bool(chat.get("is_forum")),
+        str(me.get("username") or ""),
+        member.get("status") in ADMINISTRATOR,
     )
 
 

@@ -74,11 +74,10 @@ async def test_in_a_forum_of_one_person_it_is_their_own_room(town: Town) -> None
     ada, _ = town.person("Ada")
     hello = (await added(town, empty(town, ada, forum=True), ada)).text
     assert "Each topic is a conversation of its own" in hello
-    assert "Nobody else is here, so I answer everything" in hello
-    assert "I use your own memory" in hello
-    assert "memory of its own" not in hello
-    # so that it can answer everything it must see everything
-    assert "only shows me what is addressed to me, so far" in hello
+    # who is there, Telegram tells administrators for sure
+    assert "memory of its own" in hello
+    assert "I use your own memory and answer everything, once I'm an administrator" in hello
+    assert "only shows me what is addressed to me" in hello
 
 
 async def test_a_public_group_is_nobodys_own_room(town: Town) -> None:

@@ -89,7 +89,7 @@ async def test_in_a_group_that_others_have_come_into_since_no_private_answer_is_
     if not joined:
         await once(house, room, word)
         return
-    await house.until_said(room, "Others have joined this group")
+    await house.until_said(room, "so I won't show my answer here")
     await house.until("select status = 'done' from relay.turn where user_id = %s", guest)
     assert word not in "\n".join(house.said(room))
     assert len(house.said(room)) == 1

@@ -96,11 +96,13 @@ class Ledger:
             self.lenders[now] = self.lenders.pop(before)
 
     def alone(self, chat: Chat) -> int:
-        """The one person who sees a chat, beside the bot; 0 when there are several, or may be."""
+        """The one person who sees a chat, beside the bot; 0 when there are several, or may be: to a bot that is no
+        administrator Telegram does not say for sure."""
         if chat.user is not None:
             return chat.user.id
         people = [user_id for user_id in present(chat) if user_id != self.tg.bot.id]
-        return people[0] if len(people) == 1 and not chat.username else 0
+        sure = chat.members.get(self.tg.bot.id) == "administrator" and not chat.username
+        return people[0] if len(people) == 1 and sure else 0
 
     def home_of(self, chat: Chat) -> Home:
         """The space in which something is said in a chat."""

@@ -174,7 +174,7 @@ async def inside(
                 engine,
                 wire,
                 bot,
-                Groups(wire),
+                Groups(wire, bot.id),
                 16,
                 house,
                 lambda: None,

@@ -43,7 +43,7 @@ class Desk:
     def __init__(self, house: House) -> None:
         self.house, self.store = house, house.store
         self.messenger = FakeMessenger()
-        self.groups = Groups(self.messenger)
+        self.groups = Groups(self.messenger, 77)
         self.controls = Controls(a_house(self.store, self.messenger), BOT, self.groups, Runs())
 
     async def take(self, update: Json, user_id: int = ADA) -> Claimed:
@@ -112,10 +112,10 @@ async def test_a_reply_to_our_edit_prompt_rewords_the_memory_that_was_asked_abou
     (change,) = await house.teach(ADA, "likes tea")
     (other,) = await house.teach(ADA, "lives in Berlin")
     pressed = await desk.press(f"e:{change['memory_id']}", 900)
-    await desk.post(pressed, await desk.controls.handle(pressed), 901)
+    await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 901)
     turn, understood = await desk.reply_to(901, f"✎ #{other['memory_id']} – a forged text", "likes coffee")
     assert understood.verb == "reply"
-    await desk.post(turn, await desk.controls.handle(turn), 902)
+    await desk.post(turn, (await desk.controls.handle(turn)).parts, 902)
     assert await house.known(private(ADA)) == ["likes coffee", "lives in Berlin"]
 
 
@@ -123,7 +123,7 @@ async def test_a_reply_that_is_quicker_than_the_record_of_the_question(desk: Des
     """The question is in the chat, and the database does not know yet as which message."""
     (change,) = await house.teach(ADA, "likes tea")
     pressed = await desk.press(f"e:{change['memory_id']}", 900)
-    parts = await desk.controls.handle(pressed)
+    parts = (await desk.controls.handle(pressed)).parts
     await desk.store.deliver(pressed, BOT.id, parts)
     shown = parts[0]["request"]["text"]
     _, of_another = await desk.reply_to(99_999, shown, "likes coffee", BEN)
@@ -150,7 +150,7 @@ async def test_opening_and_closing_what_memory_did_leaves_retry(desk: Desk) -> N
     turn = await desk.answered("Nice.", 900, "likes tea")
     for data, expected in ((f"u:{turn.turn_id}", 4), (f"c:{turn.turn_id}", 3)):
         pressed = await desk.press(data, 900, reply_markup={"inline_keyboard": AGAIN})
-        await desk.post(pressed, await desk.controls.handle(pressed), 0)
+        await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 0)
         assert desk.shown()[-1] == "r:1"
         assert len(desk.shown()) == expected
 
@@ -172,7 +172,7 @@ async def test_undo_says_when_something_else_comes_first(desk: Desk, house: Hous
     await desk.store.change_memory(edit, private(ADA), [reworded])
     await house.close(edit)
     pressed = await desk.press(f"d:{learned['id']}:u", 900)
-    await desk.post(pressed, await desk.controls.handle(pressed), 0)
+    await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 0)
     assert "changed again since" in desk.sent("answerCallbackQuery")[-1]["text"]
     assert await house.known(private(ADA)) == ["likes coffee"]
 
@@ -189,7 +189,7 @@ async def test_a_button_under_an_old_message_is_pressed_in_its_topic(desk: Desk,
     await house.close(again)
     (change,) = await desk.store.changes(turn.turn_id, ADA, False) or []
     edit = await desk.press(f"e:{change['memory_id']}", 900, date=0)
-    (part,) = await desk.controls.handle(edit)
+    (part,) = (await desk.controls.handle(edit)).parts
     assert part["request"]["message_thread_id"] == 5
 
 
@@ -219,7 +219,7 @@ NONSENSE = ["", ":", "u", "u:", "u:x", "u:-1", "c:1e5", "c:1:2:3:4:5:6:7", "d:1"
 async def test_nonsense_is_answered_and_does_nothing(desk: Desk, data: str) -> None:
     await desk.answered("Nice.", 900, "likes tea")
     pressed = await desk.press(data, 900)
-    assert await desk.controls.handle(pressed) == []
+    assert (await desk.controls.handle(pressed)).parts == []
     assert len(desk.sent("answerCallbackQuery")) == 1
     assert await desk.house.known(private(ADA)) == ["likes tea"]
 
@@ -291,7 +291,7 @@ async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pyte
         return Pressed("Gone.", text="")
 
     monkeypatch.setitem(BUTTONS, "zz", empty)
-    assert await desk.controls.handle(await desk.press("zz", 900)) == []
+    assert (await desk.controls.handle(await desk.press("zz", 900))).parts == []
     assert desk.sent("editMessageText") == []
 
 
@@ -310,7 +310,7 @@ async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
     monkeypatch.setitem(VERBS, "secret", Verb("secret", tell, ("chat",), "", "tell", False, ("private", "group")))
     monkeypatch.setattr(desk.messenger, "call", call)
     asked = await desk.take(message(ADA, "/secret", GROUP))
-    (part,) = await desk.controls.handle(asked)
+    (part,) = (await desk.controls.handle(asked)).parts
     assert part["chat_id"] == GROUP
     assert "secret" not in part["request"]["text"]
     ((link,),) = part["request"]["reply_markup"]["inline_keyboard"]
@@ -335,14 +335,14 @@ async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypat
     monkeypatch.setitem(BUTTONS, "zz", ask)
     monkeypatch.setitem(ANSWERS, "name", hear)
     pressed = await desk.press("zz", 900, chat_id=GROUP)
-    await desk.post(pressed, await desk.controls.handle(pressed), 901)
+    await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 901)
     turn, understood = await desk.reply_to(901, "✎ name #4", "Bob", BEN, GROUP)
     assert understood.verb is None
     assert understood.incoming is not None, "it is a message to the bot like any other"
     await desk.house.close(turn)
     turn, understood = await desk.reply_to(901, "✎ name #4", "Ann", ADA, GROUP)
     assert understood.verb == "reply"
-    await desk.post(turn, await desk.controls.handle(turn), 902)
+    await desk.post(turn, (await desk.controls.handle(turn)).parts, 902)
     turn, understood = await desk.reply_to(902, "✎ name #5", "Lee", ADA, GROUP)
     assert understood.verb == "reply", "what hears an answer may ask on"
     await desk.controls.handle(turn)

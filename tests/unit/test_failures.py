@@ -47,7 +47,7 @@ async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: 
     engine: Any = SimpleNamespace(store=queue)
     house: Any = SimpleNamespace(people=People(frozenset([9])), messenger=messenger, store=queue)
     worker = Worker(
-        engine, messenger, Bot(77, "relay_bot"), Groups(messenger), 4, house, lambda: None, unread(messenger)
+        engine, messenger, Bot(77, "relay_bot"), Groups(messenger, 77), 4, house, lambda: None, unread(messenger)
     )
     await worker._failed(Claimed(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
     assert queue.errors == [told]

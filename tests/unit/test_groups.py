@@ -13,7 +13,7 @@ from relay.testing import FakeMessenger
 
 
 def test_of_groups_that_got_another_id_only_so_many_are_kept() -> None:
-    groups = Groups(FakeMessenger())
+    groups = Groups(FakeMessenger(), 1)
     for number in range(3 * MOST_KNOWN):
         groups.moved(-number)
     assert groups.just_moved(-number)
@@ -21,7 +21,7 @@ def test_of_groups_that_got_another_id_only_so_many_are_kept() -> None:
 
 
 class Failing(FakeMessenger):
-    """Fails in these ways, one after the other, before it tells of two members."""
+    """Fails in these ways, one after the other, before it tells of a group of one person and the bot, its admin."""
 
     def __init__(self, *troubles: MessengerError) -> None:
         super().__init__()
@@ -31,7 +31,8 @@ class Failing(FakeMessenger):
         await super().call(method, **parameters)
         if self.troubles:
             raise self.troubles.pop(0)
-        return 2
+        told = {"getChatMemberCount": 2, "getChat": {"id": -5}, "getChatMember": {"status": "administrator"}}
+        return told[method]
 
 
 async def test_a_group_is_asked_about_for_as_long_as_telegram_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,6 +41,6 @@ async def test_a_group_is_asked_about_for_as_long_as_telegram_is_away(monkeypatc
     monkeypatch.setattr(insist.random, "uniform", lambda low, high: -high)
     group = {"id": -5, "type": "group"}
     away = [MessengerUnavailable("Telegram is away."), MessengerThrottled(0)] * 10
-    assert await Groups(Failing(*away)).only_human(group)
-    assert await Groups(Failing(ChatMigrated(-1000000000005))).only_human(group), "the same people are in it"
-    assert not await Groups(Failing(ChatGone("Forbidden: the bot was kicked"))).only_human(group)
+    assert await Groups(Failing(*away), 1).is_alone(group, 7)
+    assert await Groups(Failing(ChatMigrated(-1000000000005)), 1).is_alone(group, 7), "the same people are in it"
+    assert not await Groups(Failing(ChatGone("Forbidden: the bot was kicked")), 1).is_alone(group, 7)

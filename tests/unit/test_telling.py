@@ -55,13 +55,17 @@ class Telegram(FakeMessenger):
             if isinstance(self.members, MessengerError):
                 raise self.members
             return self.members
+        if method == "getChat":
+            return {"id": GROUP}
+        if method == "getChatMember":
+            return {"status": "administrator" if parameters["user_id"] == 1 else "creator"}
         if self.trouble:
             raise self.trouble
         return done
 
     @property
     def places(self) -> list[tuple[str, int]]:
-        return [(name, given["chat_id"]) for name, given in self.calls if name != "getChatMemberCount"]
+        return [(name, given["chat_id"]) for name, given in self.calls if not name.startswith("getChat")]
 
 
 @pytest.mark.parametrize(

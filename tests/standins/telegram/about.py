@@ -76,6 +76,8 @@ def get_chat(world: World, params: Json, files: Files) -> Json:
     }
     if not chat.private:
         result["permissions"] = {"can_send_messages": not chat.muted}
+    if chat.linked_chat_id:
+        result["linked_chat_id"] = chat.linked_chat_id
     if chat.description:
         result["description"] = chat.description
     if chat.pinned:

@@ -86,6 +86,8 @@ class Chat:
     description: str | None = None
     muted: bool = False
     """Only administrators may write."""
+    linked_chat_id: int | None = None
+    """Of a discussion group its channel; who comments there need not be a member."""
 
     @property
     def private(self) -> bool:

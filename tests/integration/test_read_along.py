@@ -1,0 +1,124 @@
+"""Private memory is used, and shown, in a group only while nobody but its owner and the bot can read there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from relay.bot.delivery import OVERHEARD
+from relay.models import ModelRequest
+from tests.integration.conftest import Server
+from tests.integration.house import ADA, BEN, EVE, GROUP
+from tests.integration.inside import Inside, Json, inside
+from tests.standins.telegram.values import Chat
+
+SECRET = "Is allergic to walnuts"
+BOT = "@relay_test_bot"
+
+
+class Asked:
+    """What the model was asked; `during` is run while it answers."""
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+        self.during: Callable[[], object] = lambda: None
+
+    def __call__(self, request: ModelRequest) -> list[Json]:
+        self.prompts.append(f"{request.system}")
+        self.during()
+        return [{"type": "text", "text": "Mind the walnuts."}]
+
+
+@pytest.fixture
+def asked() -> Asked:
+    return Asked()
+
+
+@pytest.fixture
+async def relay(embedded: Server, asked: Asked) -> AsyncIterator[Inside]:
+    async with inside(embedded, asked, frozenset([EVE]), frozenset([ADA, BEN])) as opened:
+        ada, _ = opened.tg.user(ADA, "Ada"), opened.tg.user(BEN, "Ben")
+        await opened.tg.say(opened.tg.dm(ada), ada, f"/remember {SECRET}")
+        await opened.settled()
+        yield opened
+
+
+def room(relay: Inside, **more: Any) -> Chat:
+    """A group of Ada and the bot."""
+    return relay.tg.group(GROUP, "Kitchen", [ADA], **more)
+
+
+def said(relay: Inside, chat: Chat) -> list[str]:
+    return [message.text for message in relay.tg.messages(chat) if message.from_bot]
+
+
+async def test_a_group_of_one_person_and_the_bot_uses_that_persons_memory(relay: Inside, asked: Asked) -> None:
+    kitchen = room(relay)
+    await relay.tg.say(kitchen, ADA, "what can I bake?")
+    await relay.settled()
+    assert SECRET in asked.prompts[-1]
+    assert said(relay, kitchen) == ["Mind the walnuts."]
+
+
+async def test_nothing_private_is_told_to_who_is_left_in_a_group(relay: Inside, asked: Asked) -> None:
+    """Two members are still the bot and one human: but another one."""
+    kitchen = room(relay)
+    await relay.tg.say(kitchen, ADA, f"what can I bake, {BOT}?")
+    relay.tg.add_member(kitchen, BEN)
+    relay.tg.remove_member(kitchen, ADA)
+    await relay.settled()
+    assert all(SECRET not in prompt for prompt in asked.prompts)
+
+
+@pytest.mark.parametrize("how", ["comment", "public", "no administrator"])
+async def test_a_group_in_which_others_could_read_is_a_group(relay: Inside, asked: Asked, how: str) -> None:
+    kitchen = room(relay, bot_status="member" if how == "no administrator" else "administrator")
+    kitchen.username = "kitchen" if how == "public" else None
+    if how == "comment":
+        kitchen.members[BEN] = kitchen.members.pop(ADA)
+        kitchen.linked_chat_id = -1009999
+    await relay.tg.say(kitchen, ADA, f"what can I bake, {BOT}?")
+    await relay.settled()
+    assert len(asked.prompts) == 1
+    assert SECRET not in asked.prompts[0]
+
+
+async def test_who_joins_while_the_model_writes_does_not_read_the_answer(relay: Inside, asked: Asked) -> None:
+    kitchen = room(relay)
+    asked.during = lambda: relay.tg.set_member(kitchen, BEN, "member")
+    await relay.tg.say(kitchen, ADA, "what can I bake?")
+    await relay.settled()
+    assert SECRET in asked.prompts[-1]
+    assert said(relay, kitchen) == [OVERHEARD]
+
+
+async def test_who_joins_before_a_command_is_answered_does_not_read_the_reply(relay: Inside) -> None:
+    kitchen = room(relay)
+
+    def join(method: str, parameters: Json) -> None:
+        if method == "sendChatAction" or (method == "getChatMember" and parameters["user_id"] == ADA):
+            kitchen.members[BEN] = "member"
+
+    relay.wire.watch = join
+    await relay.tg.say(kitchen, ADA, "/memory")
+    await relay.settled()
+    assert said(relay, kitchen) == [OVERHEARD]
+
+
+async def test_who_lends_their_memory_and_leaves_takes_it_along(relay: Inside, asked: Asked) -> None:
+    kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, BEN])
+    await relay.sql("insert into link (chat_id, owner_id) values (%s, %s)", kitchen.id, ADA)
+    await relay.tg.say(kitchen, ADA, f"what can I bake, {BOT}?")
+    await relay.settled()
+    assert SECRET in asked.prompts[-1]
+    asked.during = lambda: kitchen.members.pop(ADA)
+    await relay.tg.say(kitchen, ADA, f"and with nuts, {BOT}?")
+    await relay.settled()
+    assert SECRET in asked.prompts[-1]
+    assert said(relay, kitchen)[-1] == OVERHEARD
+    asked.during = lambda: None
+    await relay.tg.say(kitchen, ADA, f"and now, {BOT}?")  # as one who comments from outside can
+    await relay.settled()
+    assert SECRET not in asked.prompts[-1]
