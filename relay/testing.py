@@ -18,7 +18,8 @@ class OfflineModel:
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         """See `ports.Model.reply`."""
-        said = [block["text"] for block in request.messages[-1]["content"] if block["type"] == "text"][-1]
+        texts = [block["text"] for block in request.messages[-1]["content"] if block["type"] == "text"]
+        said = next((text for text in reversed(texts) if not text.startswith("<context>")), "")
         known = sum(block["text"].count("\n- ") for block in request.system[1:])
         text = (
             f"{LABEL}\nYou said: {said[:500]}\nThis prompt has {len(request.messages)} messages and {known} memories."

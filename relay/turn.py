@@ -16,7 +16,6 @@ from relay.dialogue import Tools, converse
 from relay.document_tool import READ_DOCUMENT, read_document
 from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
 from relay.intents import Forget, Intents, process_intents, without_echoes, without_known
-from relay.marks import CACHE
 from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
 from relay.memory.meaning import meant
@@ -25,7 +24,7 @@ from relay.memory_layer import as_written, diagnostic
 from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
 from relay.ports import Embedder, Model, Sink
-from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks
+from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks, with_steps
 from relay.remembering import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
@@ -186,21 +185,12 @@ async def say(
 
         def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
             now = offered(engine, incoming, prompt.tainted or dirty).definitions
-            messages = [*prompt.messages, *cached_steps(steps)]
+            messages = with_steps(prompt, steps)
             return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
 
         with suppress(ContextTooLong):
             return await converse(engine.model, request, prompt, tools, sink, stop, tally), prompt
     raise ContextTooLong()
-
-
-def cached_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steps of the running turn, with a cache breakpoint at their end so that the next call reads them cheaply."""
-    if not steps or steps[-1]["role"] != "user":
-        return list(steps)
-    *before, last = steps
-    *head, end = last["content"]
-    return [*before, {**last, "content": [*head, {**end, "cache_control": CACHE}]}]
 
 
 def offered(engine: Engine, incoming: Incoming, tainted: bool) -> Tools:

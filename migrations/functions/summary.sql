@@ -49,8 +49,52 @@ begin
     return work;
 end $$;
 
--- Stores a summary as a new version and lets the thread's prompt use it: the window moves up, in one step, to the
--- last five exchanges. A lease that was lost stores nothing; nor does a summary made of a version that a person has
+-- The version that a thread's prompt shows: the first that covers all that has left the window, and none before something
+-- has. So the prompt stays the same, and cached, while newer versions cover only what the window still holds. A person's
+-- correction, or a version made of it, is shown at once.
+create or replace function relay.summary_shown(p_thread relay.thread) returns bigint
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    left_through bigint;
+    corrected bigint;
+begin
+    if p_thread.summary_id is null then
+        return null;
+    end if;
+    select id into left_through from message
+    where thread_id = p_thread.id and status <> 'replaced' and id >= p_thread.context_from
+        and id < p_thread.window_from
+    order by id desc limit 1;
+    select max(id) into corrected from summary
+    where thread_id = p_thread.id and through_message_id >= p_thread.context_from and author_id is not null;
+    if left_through is null and corrected is null then
+        return null;
+    end if;
+    return coalesce((
+        select id from summary
+        where thread_id = p_thread.id and through_message_id >= greatest(p_thread.context_from, left_through)
+            and id >= coalesce(corrected, 0)
+        order by through_message_id, id limit 1), p_thread.summary_id);
+end $$;
+
+-- From which message on a thread's prompt shows what was said, once a summary covers all through p_through: from the
+-- last five exchanges on, as soon as it shows fifteen or 100,000 characters (about 25,000 tokens); until then all stays.
+create or replace function relay.window_after(p_thread relay.thread, p_through bigint) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with held as materialized (
+        select id, role, length(case role when 'user' then blocks::text else text end) as size from message
+        where thread_id = p_thread.id and status <> 'replaced' and id <= p_through
+            and id >= greatest(p_thread.context_from, p_thread.window_from)
+        order by id desc limit 200),
+    large as (
+        select count(*) filter (where role = 'user') >= 15 or sum(size) > 100000 as it from held)
+    select case when it then (
+            select min(id) from (select id from held where role = 'user' order by id desc limit 5) last_five)
+        else p_thread.window_from end
+    from large
+$$;
+
+-- Stores a summary as a new version and, where the window is large by now, moves that up. A lease that was lost stores nothing; nor does a summary made of a version that a person has
 -- corrected since: that one stays due.
 create or replace function public.relay_store_summary(p_due_id bigint, p_worker uuid, p_summary jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -58,13 +102,13 @@ declare
     due summary_due;
     previous summary;
     made bigint;
-    window_start bigint;
+    own thread;
 begin
     select * into due from summary_due where id = p_due_id and status = 'due' and lease_owner = p_worker for update;
     if due.id is null then
         return to_jsonb(false);
     end if;
-    perform from thread where id = due.thread_id for update;  -- whoever corrects it waits here, or is seen below
+    select * into own from thread where id = due.thread_id for update;  -- whoever corrects it waits here, or is seen below
     previous := relay.summary_before(due);
     if previous.author_id is not null and previous.id is distinct from (p_summary ->> 'previous_id')::bigint then
         update summary_due set lease_owner = null, lease_until = null where id = due.id;
@@ -79,11 +123,8 @@ begin
     on conflict (thread_id, through_message_id) where author_id is null do nothing
     returning id into made;
     update summary_due set status = 'done', lease_owner = null where id = due.id;
-    select min(id) into window_start from (
-        select id from message
-        where thread_id = due.thread_id and role = 'user' and id <= due.through_message_id
-        order by id desc limit 5) last_five;
-    update thread set summary_id = made, window_from = greatest(window_from, window_start)
+    update thread set summary_id = made,
+        window_from = greatest(window_from, relay.window_after(own, due.through_message_id))
     where id = due.thread_id and made is not null and due.through_message_id >= context_from
         and not exists (select from summary s where s.id = summary_id and s.through_message_id > due.through_message_id);
     return to_jsonb(made is not null);

@@ -132,6 +132,7 @@ declare
     said bigint;
     replaced bigint := held.replaces_turn_id;
     replied jsonb := p_input -> 'reply_to';
+    shown bigint;
     budget integer;
     private_in bigint := coalesce(held.session_id, relay.said_off_record(held.id, (p_input ->> 'idle_hours')::integer));
 begin
@@ -158,6 +159,7 @@ begin
         model = p_input ->> 'model', replaces_turn_id = replaced,
         prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', replied, 'wording', relay.wordings(said))
     where id = held.id;
+    shown := relay.summary_shown(own);
     return jsonb_build_object(
         'space_id', own.space_id, 'thread_id', own.id, 'session_id', own.session_id, 'message_id', said,
         'soul', (select jsonb_build_object('version', version, 'text', text) from soul where active),
@@ -170,7 +172,9 @@ begin
             relay.find_space(p_input -> 'lent'), budget) else '[]' end,
         'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
-            from summary where id = own.summary_id),
+            from summary where id = shown),
+        'latest_summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
+            from summary where id = own.summary_id and id <> coalesce(shown, 0)),
         'recent', relay.recent_messages(own, coalesce(said, 0), (p_input ->> 'recent_budget')::integer),
         'message', (select to_jsonb(m) - 'words' || jsonb_build_object('reply_to', replied)
             from message m where m.id = said),

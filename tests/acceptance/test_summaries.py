@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from tests.acceptance.town import SESSION, Town
 from tests.standins.anthropic import Recorded
@@ -31,7 +32,7 @@ async def summarised(town: Town, chat: Chat, user: User, words: str) -> Recorded
     raise AssertionError(f"no summary {words!r}")
 
 
-async def test_after_five_exchanges_a_summary_stands_before_the_recent_messages(town: Town) -> None:
+async def test_every_five_exchanges_are_summarised_and_the_prompt_shows_what_has_left_it(town: Town) -> None:
     ada, dm = town.person()
     town.model.rule("walrus", "Walrus summary one. [LEARN: Ada is a walrus] </summary> ok", model="haiku", times=1)
     await talk(town, dm, ada, range(1, 6), "walrus")
@@ -44,11 +45,8 @@ async def test_after_five_exchanges_a_summary_stands_before_the_recent_messages(
     await asyncio.sleep(0.2)
     await talk(town, dm, ada, range(6, 7), "walrus")
     prompt = town.prompt("walrus number 6 said")
-    first = prompt.messages[0]
-    assert first["role"] == "user"
-    assert "<summary>\nWalrus summary one." in first["content"][0]["text"]
-    assert "LEARN" not in str(prompt.messages)
-    assert "walrus number 1 said" in prompt.text, "the last five exchanges stay"
+    assert "<summary>" not in str(prompt.messages), "all that it covers stands there itself"
+    assert "walrus number 1 said" in prompt.text
     assert "I know nothing yet" in (await town.ask(dm, ada, "/memory")).text
     # the next one is made of the one before and what was said since
     town.model.rule("walrus", "Walrus summary two.", model="haiku", times=1)
@@ -56,21 +54,26 @@ async def test_after_five_exchanges_a_summary_stands_before_the_recent_messages(
     await town.model.wait_requests(2, match="walrus", model="haiku")
     second = small(town, "walrus")[1].last_text
     assert "<summary>\nWalrus summary one." in second
+    assert "LEARN" not in second
     assert "walrus number 6 said" in second
     assert "walrus number 5 said" not in second
+    # after fifteen, ten leave the prompt, and the first summary that covers them comes into it
+    await talk(town, dm, ada, range(11, 16), "walrus")
+    await town.model.wait_requests(3, match="walrus", model="haiku")
     await asyncio.sleep(0.2)
-    await talk(town, dm, ada, range(11, 12), "walrus")
-    prompt = town.prompt("walrus number 11 said").text
-    assert "Walrus summary two." in prompt
-    assert "Walrus summary one." not in prompt
-    assert "walrus number 5 heard" not in str(town.prompt("walrus number 11 said").messages[:-1])
-    assert "walrus number 6 said" in prompt
+    await talk(town, dm, ada, range(16, 17), "walrus")
+    prompt = town.prompt("walrus number 16 said")
+    first = prompt.messages[0]
+    assert first["role"] == "user"
+    assert "<summary>\nWalrus summary two." in first["content"][0]["text"]
+    assert "walrus number 10 said" not in str(prompt.messages[:-1])
+    assert "walrus number 11 said" in str(prompt.messages[:-1])
 
 
 async def test_each_thread_has_its_own_summary_and_new_drops_it(town: Town) -> None:
     ada, dm = town.person()
     topic = town.tg.topic(dm, "Two", ada)
-    town.model.rule("otter", "Otters it was.", model="haiku")
+    town.model.rule(re.compile("(?i)otter"), "Otters it was.", model="haiku")
     await talk(town, dm, ada, range(5), "otter")
     await town.model.wait_requests(1, match="otter", model="haiku")
     await summarised(town, dm, ada, "Otters it was.")
@@ -95,7 +98,7 @@ async def test_a_summary_that_fails_or_hangs_holds_up_no_reply(town: Town) -> No
 async def test_a_summary_of_what_others_wrote_makes_learning_wait(town: Town) -> None:
     ada, dm = town.person()
     ben, _ = town.person("Ben")
-    town.model.rule("gopher", "Gophers were discussed.", model="haiku")
+    town.model.rule(re.compile("(?i)gopher"), "Gophers were discussed.", model="haiku")
     await town.ask(dm, ada, "gopher by Ben", "gopher 0", forward_from=ben)
     await talk(town, dm, ada, range(1, 5), "gopher")
     await town.model.wait_requests(1, match="gopher", model="haiku")

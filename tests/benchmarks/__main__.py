@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import album, chat, processes, recall, recalling, scale, stages, statements, supabase, voice
+from tests.benchmarks import album, chat, cost, processes, recall, recalling, scale, stages, statements, supabase, voice
 from tests.benchmarks.generated import sizes
 from tests.benchmarks.lab import Row, lab
 
@@ -18,7 +18,7 @@ ALL = {
     "throughput": chat.throughput,
     "start": chat.start,
     "memory": chat.idle_memory,
-    "cache": chat.cache,
+    "cost": cost.cost,
     "album": album.album,
     "stages": stages.stages,
     "statements": statements.statements,

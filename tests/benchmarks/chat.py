@@ -1,4 +1,4 @@
-"""Benchmarks of the whole bot between stand-ins: latency, throughput, start, memory, cache."""
+"""Benchmarks of the whole bot between stand-ins: latency, throughput, start, memory."""
 
 from __future__ import annotations
 
@@ -127,23 +127,3 @@ async def idle_memory(lab: Lab, options: argparse.Namespace) -> list[Row]:
             rows.append(Row("memory idle, echo bot", "", told))
         await bot.end()
     return rows
-
-
-async def cache(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """What share of a chat's prompt tokens is read from the cache, over ten turns of a chat that has had ten."""
-    model, tg = await lab.model(), await lab.crowd()
-    bot = await lab.relay(tg, model)
-    await polling(tg, bot)
-    shares = []
-    for _ in range(2):
-        before = await model.get("/_control/stats")
-        await tg.post("/_bench/one_by_one", messages=10, pause=0.5)
-        after = await model.get("/_control/stats")
-        kinds = ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens")
-        used = [after[kind] - before[kind] for kind in kinds]
-        shares.append(used[0] / sum(used))
-    cold, warm = shares
-    return [
-        Row("prompt tokens read from the cache, a chat's first 10 turns", "", f"{cold:.0%}"),
-        Row("prompt tokens read from the cache, its next 10 turns", "≥ 60 %", f"{warm:.0%}", warm >= 0.6),
-    ]

@@ -11,6 +11,7 @@ import json
 import random
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +67,10 @@ class Crowd(TelegramStandIn):
         if chat_id in self.talking:
             self._keep(self._speak(chat_id))
 
-    async def _speak(self, chat_id: int) -> None:
+    async def _speak(self, chat_id: int, text: str = "") -> None:
         self.said += 1
-        words = self.random.choices(WORDS, ODDS, k=12)
-        await self.say(chat_id, chat_id, f"{' '.join(words)}?")
+        text = text or f"{' '.join(self.random.choices(WORDS, ODDS, k=12))}?"
+        await self.say(chat_id, chat_id, text)
         self.asked[chat_id] = next(reversed(self.queue.known))
 
     def latencies(self) -> list[float]:
@@ -82,13 +83,15 @@ class Crowd(TelegramStandIn):
             self.dm(self.user(FIRST_USER + number, f"Person {number}"))
         return count
 
-    async def do_one_by_one(self, messages: int, pause: float) -> list[float]:
+    async def do_one_by_one(
+        self, messages: int, pause: float, user: int = FIRST_USER, texts: Sequence[str] = ()
+    ) -> list[float]:
         """One person says one thing after the other; the seconds from the poll's answer until each reply came in."""
         await self._quiet()
         self.turns.clear()
-        for _ in range(messages):
+        for number in range(messages):
             self.answered.clear()
-            await self._speak(FIRST_USER)
+            await self._speak(user, texts[number] if texts else "")
             async with asyncio.timeout(60):
                 await self.answered.wait()
             await asyncio.sleep(pause)

@@ -62,6 +62,10 @@ class Child:
         async with aiohttp.ClientSession() as session, session.get(self.url + path) as response:
             return await response.json()
 
+    async def delete(self, path: str) -> Any:
+        async with aiohttp.ClientSession() as session, session.delete(self.url + path) as response:
+            return await response.json()
+
     async def end(self, number: int = signal.SIGTERM) -> None:
         if self.process.returncode is None:
             self.process.send_signal(number)

@@ -57,7 +57,7 @@ class FakeVoice:
 
 def answers(request: ModelRequest) -> list[Json]:
     """The words of the present message once more; where somebody lives is learned."""
-    said = " | ".join(block["text"] for block in request.messages[-1]["content"][1:])
+    said = " | ".join(block["text"] for block in request.messages[-1]["content"][:-1])
     place = said.partition("live in ")[2].split(" ")[0].strip(".|")
     return [{"type": "text", "text": f"You said: {said}" + (f"\n[LEARN: Lives in {place}]" if place else "")}]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -80,15 +81,65 @@ async def test_what_a_summary_is_made_of(house: House, store: Store) -> None:
     assert await store.claim_summaries(4, 60) == []
 
 
-async def test_a_stored_summary_moves_the_window_to_the_last_five_exchanges(house: House, store: Store) -> None:
+async def summarise(store: Store, *texts: str) -> None:
+    """Makes the summaries that are due, oldest first."""
+    due = await store.claim_summaries(4, 60)
+    for work, text in zip(due, texts, strict=True):
+        assert await store.store_summary(work["due_id"], made(text, work)) is True
+
+
+async def shown_now(house: House, words: str = "now") -> tuple[str | None, list[str]]:
+    """The summary and the first and last messages that the next prompt gets."""
+    context = (await house.exchange(ADA, words)).context
+    recent = said(context.recent)
+    return context.summary["text"] if context.summary else None, [recent[0], recent[-1]]
+
+
+async def test_a_summary_is_shown_once_messages_that_it_covers_leave_the_window(house: House, store: Store) -> None:
     await talk(house, 10)
-    first, second = await store.claim_summaries(4, 60)
-    assert await store.store_summary(first["due_id"], made("Early.", first)) is True
-    assert await store.store_summary(second["due_id"], made("Later.", second)) is True
-    context = (await house.exchange(ADA, "now")).context
-    assert context.summary is not None
-    assert context.summary["text"] == "Later."
-    assert said(context.recent) == [text for n in range(6, 11) for text in (f"q{n}", f"a{n}")]
+    await summarise(store, "Five.", "Ten.")
+    context = (await house.exchange(ADA, "q11", "a11")).context
+    assert context.summary is None
+    assert context.latest_summary is not None
+    assert context.latest_summary["text"] == "Ten."
+    assert said(context.recent) == [text for n in range(1, 11) for text in (f"q{n}", f"a{n}")]
+    await talk(house, 4, first=12)
+    await summarise(store, "Fifteen.")
+    # ten exchanges have left, and the first summary that covers them is shown, until more have left
+    for number in range(16, 26):
+        if number == 21:
+            await summarise(store, "Twenty.")
+        assert await shown_now(house, f"q{number}") == ("Ten.", ["q11", ANY])
+    await summarise(store, "Twenty-five.")
+    assert await shown_now(house) == ("Twenty.", ["q21", ANY])
+
+
+async def test_long_messages_move_the_window_earlier(house: House, store: Store) -> None:
+    long = "w" * 6_000
+    for number in range(1, 11):
+        await house.exchange(ADA, f"q{number}", long)
+    await summarise(store, "Five.", "Ten.")
+    assert await shown_now(house) == (None, ["q1", long])
+    for number in range(12, 16):
+        await house.exchange(ADA, f"q{number}", long * 2)
+    await summarise(store, "Fifteen.")
+    assert await shown_now(house) == ("Ten.", ["now", long * 2])
+
+
+async def test_no_message_falls_between_the_summary_and_the_window(house: House, store: Store, sql: Sql) -> None:
+    """Whenever summaries come, in whatever order, some late and some never."""
+    late: list[dict[str, Any]] = []
+    for number in range(1, 61):
+        context = (await house.exchange(ADA, f"q{number}", f"a{number}")).context
+        covered = 0
+        if context.summary:
+            ((covered,),) = await sql("select through_message_id from summary where id = %s", context.summary["id"])
+        first = context.recent[0]["id"] if context.recent else 0
+        assert await sql("select count(*) from message where id > %s and id < %s", covered, first) == [(0,)]
+        late += await store.claim_summaries(4, 60)
+        for work in late[-1:] if number % 7 == 0 else late[:1] if number % 11 == 0 else []:
+            await store.store_summary(work["due_id"], made(f"{number}.", work))
+            late.remove(work)
 
 
 async def test_the_next_summary_builds_on_the_one_before(house: House, store: Store, sql: Sql) -> None:
@@ -118,9 +169,8 @@ async def test_an_older_summary_that_comes_late_does_not_replace_a_newer(house: 
     await store.store_summary(second["due_id"], made("Later.", second))
     await store.store_summary(first["due_id"], made("Early.", first))
     context = (await house.exchange(ADA, "now")).context
-    assert context.summary is not None
-    assert context.summary["text"] == "Later."
-    assert said(context.recent)[0] == "q6"
+    assert context.latest_summary is not None
+    assert context.latest_summary["text"] == "Later."
 
 
 async def test_a_summary_that_comes_after_new_is_kept_and_not_shown(house: House, store: Store, sql: Sql) -> None:

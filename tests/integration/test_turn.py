@@ -269,11 +269,11 @@ async def test_in_a_tainted_turn_memory_waits(room: Room, sql: Sql) -> None:
 
 async def test_a_summary_of_tainted_words_taints(room: Room, store: Store, sql: Sql) -> None:
     await room.say(ADA, "forwarded", "ok", untrusted=True)
-    for number in range(9):
+    for number in range(14):
         await room.say(ADA, f"q{number}", "ok")
     await sql("update message set tainted = false, untrusted = untrusted")
-    room.model.script = ["They spoke."] * 2
-    assert await summarise_due(Summariser(store, room.model, "small")) == 2
+    room.model.script = ["They spoke."] * 3
+    assert await summarise_due(Summariser(store, room.model, "small")) == 3
     await sql("update message set untrusted = false")
     done = await room.say(ADA, "and now", "Ok. [LEARN: likes tea]")
     assert "They spoke." in room.prompt
@@ -286,7 +286,7 @@ async def test_recalled_foreign_words_taint_and_are_delimited(room: Room, store:
     )
     done = await room.say(ADA, "what does the plumber Mueller say about rules", "He says. [LEARN: knows Mueller]")
     assert {change["status"] for change in done.changes} == {"pending"}
-    last = room.model.requests[-1].messages[-1]["content"][0]["text"]
+    last = room.model.requests[-1].messages[-1]["content"][-1]["text"]
     assert '<untrusted kind="recalled">' in last
     assert last.count("</untrusted>") == last.count("<untrusted ")
 
@@ -328,10 +328,10 @@ async def test_what_is_answered_again_keeps_what_it_replied_to_and_recalls(room:
     for _ in range(2):
         await room.say(ADA, "/retry", "Yes. [LEARN: wants a cabin]", retry=True)
         last = room.model.requests[-1].messages[-1]["content"]
-        assert 'replying to this part of a message by "Ben"' in last[0]["text"]
-        assert '<untrusted kind="quote" from="Ben">\nthe piano costs 500' in last[0]["text"]
-        assert "the cabin in Bergen has a green door" in last[0]["text"]
-        assert last[-1]["text"] == "is the cabin in Bergen better?"
+        assert 'replying to this part of a message by "Ben"' in last[-1]["text"]
+        assert '<untrusted kind="quote" from="Ben">\nthe piano costs 500' in last[-1]["text"]
+        assert "the cabin in Bergen has a green door" in last[-1]["text"]
+        assert last[0]["text"] == "is the cabin in Bergen better?"
     page = await room.house.store.memories(private(ADA), 0, 5)
     assert (page["total"], page["pending"]) == (0, 2), "a quote of others taints the answer, also the next time"
 

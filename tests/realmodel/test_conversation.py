@@ -12,7 +12,7 @@ from tests.realmodel.conftest import NAMES, PATIENCE, Talk, talking
 
 pytest.importorskip("llama_cpp")
 from tests.acceptance.test_terminal import start
-from tests.realmodel.server import RealModel, words
+from tests.realmodel.server import RealModel
 
 SAID = (
     "Hello! My name is Ada and I live in Lisbon.",
@@ -54,12 +54,9 @@ async def test_a_conversation_is_answered_streamed_summarised_and_judged() -> No
             grown += [shown for shown in talk.drafts()[before:] if reply.text.startswith(shown[:20])]
         assert len(grown) >= len(SAID), "answers grew before they stood"
         assert sum(one.pieces for one in talk.answers) > 3 * len(SAID)
-        # after five exchanges there is a summary, and the next prompt has it
-        summary = await talk.until("select max(text) from relay.summary")
+        # after five exchanges there is a summary
+        assert await talk.until("select max(text) from relay.summary")
         await talk.ask("Thank you.")
-        before = words(talk.answers[-1].body["messages"][0]["content"])
-        assert "<summary>" in before
-        assert summary[:20] in before
         # what was used is counted as the model told it
         used = talk.sql("select sum(output) from relay.spend where what = 'answer'")[0][0]
         assert used == sum(one.pieces for one in talk.answers)

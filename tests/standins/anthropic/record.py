@@ -73,6 +73,7 @@ class Recorded:
                 rounds += any(block.get("type") == "tool_use" for block in blocks)
                 continue
             texts = [block["text"] for block in blocks if block.get("type") == "text"]
+            texts = [text for text in texts if not text.startswith("<context>")]  # Relay's own note about the turn
             if texts and not any(block.get("type") == "tool_result" for block in blocks):
                 return texts[-1], rounds
         return "", 0
