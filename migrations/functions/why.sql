@@ -32,6 +32,48 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where t.id = p_turn_id
 $$;
 
+-- The tools that an answer called, in order, with what each was given and returned.
+create or replace function relay.tool_calls(p_message_id bigint)
+returns table (nr bigint, name text, input jsonb, result jsonb, failed boolean)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with blocks as (
+        select c.block, row_number() over (order by s.nr, c.nr) as nr
+        from message m
+        cross join jsonb_array_elements(m.blocks) with ordinality as s (step, nr)
+        cross join jsonb_array_elements(s.step -> 'content') with ordinality as c (block, nr)
+        where m.id = p_message_id and m.role = 'assistant')
+    select row_number() over (order by c.nr), c.block ->> 'name', c.block -> 'input', r.block -> 'content',
+        coalesce((r.block ->> 'is_error')::boolean, false)
+    from blocks c left join blocks r on r.block ->> 'tool_use_id' = c.block ->> 'id'
+    where c.block ->> 'type' in ('tool_use', 'server_tool_use')
+$$;
+
+-- One tool that a turn's answer called: {turn_id, space, nr, total, name, input, result, length, failed}; the nearest
+-- there is to p_nr. Input and result are cut; of what the web returned only the titles and addresses are told. Null when
+-- no tool was called.
+create or replace function public.relay_tool_call(p_turn_id bigint, p_nr bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with calls as materialized (
+        select c.*, t.id as turn_id, s.kind, s.owner_id, s.chat_id, count(*) over () as total
+        from turn t
+        join space s on s.id = t.space_id
+        cross join relay.tool_calls(t.assistant_message_id) c
+        where t.id = p_turn_id),
+    told as (
+        select *, case jsonb_typeof(result)
+            when 'string' then result #>> '{}'
+            when 'array' then (
+                select string_agg(coalesce(e ->> 'text', concat_ws(' ', e ->> 'title', e ->> 'url')), E'\n')
+                from jsonb_array_elements(result) as e)
+            else concat_ws(' ', result ->> 'title', result ->> 'url', result ->> 'error_code') end as text
+        from calls order by abs(nr - p_nr) limit 1)
+    select jsonb_build_object('turn_id', turn_id,
+        'space', jsonb_build_object('kind', kind, 'owner_id', owner_id, 'chat_id', chat_id),
+        'nr', nr, 'total', total, 'name', name, 'input', left(input::text, 600), 'result', left(text, 2000),
+        'length', coalesce(length(text), 0), 'failed', failed)
+    from told
+$$;
+
 -- What went into a turn's answer. Of memories that somebody lent to a group only they themselves see more than the
 -- number (`hidden`). Null when the turn has no answer.
 create or replace function public.relay_why(p_turn_id bigint, p_user_id bigint) returns jsonb
@@ -63,6 +105,18 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 'at', m.created_at) order by said.nr)
             from jsonb_array_elements_text(own.prompt -> 'recalled') with ordinality as said (id, nr)
             join message m on m.id = said.id::bigint and m.space_id = own.space_id), '[]'),
+        'recalled_memories', coalesce((
+            select jsonb_agg(jsonb_build_object('id', m.id, 'content', left(m.content, 300)) order by said.nr)
+            from jsonb_array_elements_text(own.prompt -> 'recalled_memories') with ordinality as said (id, nr)
+            join memory m on m.id = said.id::bigint
+            join space s on s.id = m.space_id
+            where m.space_id = own.space_id or s.owner_id is not distinct from p_user_id), '[]'),
+        'recalled_summaries', coalesce((
+            select jsonb_agg(jsonb_build_object('text', left(u.text, 300), 'at', u.created_at) order by said.nr)
+            from jsonb_array_elements_text(own.prompt -> 'recalled_summaries') with ordinality as said (id, nr)
+            join summary u on u.id = said.id::bigint
+            join thread h on h.id = u.thread_id and h.space_id = own.space_id), '[]'),
+        'tool_calls', (select count(*) from relay.tool_calls(own.assistant_message_id)),
         'recent_from', (select created_at from message where id = (own.prompt #>> '{recent,0}')::bigint))
     from own
 $$;

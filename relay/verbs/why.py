@@ -79,6 +79,43 @@ async def forget_fact(call: Call, turn_id: str, memory_id: str, page: str) -> Pr
     return shown(now, number_in(page) or 1, call, "Forgotten.", Told("", done["changes"]))
 
 
+@pressed("yt")
+async def tool_page(call: Call, turn_id: str, number: str) -> Pressed:
+    """Shows what a tool was given and returned."""
+    found = await seen(call, number_in(turn_id) or 0)
+    if found is None:
+        return NOT_YOURS
+    used = await call.store.tool_call(found["turn_id"], number_in(number) or 1)
+    if used is None:
+        return shown(found, 1, call, "No tool was called.")
+    return Pressed("", tool_told(used), tool_rows(used))
+
+
+def tool_told(used: Json) -> str:
+    """A tool's call in Markdown; short enough for one message."""
+    name = tools_told([used["name"] or "tool"])
+    lines = [
+        f"**Tool {used['nr']} of {used['total']}**: {literal(name)}",
+        "",
+        "**Given**",
+        literal(used["input"] or "{}"),
+    ]
+    more = used["length"] - len(used["result"] or "")
+    lines += ["", "**Returned**" + (" (an error)" if used["failed"] else ""), literal(used["result"] or "(nothing)")]
+    return "\n".join(lines) + (f"\n\n… and {counted(more, 'character')} more" if more else "")
+
+
+def tool_rows(used: Json) -> list[list[Json]]:
+    """The buttons that turn from tool to tool, and back to the explanation."""
+    turn, number, total = used["turn_id"], used["nr"], used["total"]
+    arrows = [
+        button("‹", f"yt:{turn}:{(number - 2) % total + 1}"),
+        button(f"{number}/{total}", "n"),
+        button("›", f"yt:{turn}:{number % total + 1}"),
+    ]
+    return [*([arrows] if total > 1 else []), [button("‹ Why this answer", f"yp:{turn}:1")]]
+
+
 async def seen(call: Call, turn_id: int) -> Json | None:
     """What went into a turn's answer; None when there is none that this person may look into."""
     found = await call.store.why(turn_id, call.user_id)
@@ -111,15 +148,29 @@ def explained(found: Json, page: int, zone: tzinfo, prices: Prices) -> str:
     )
     since = f", since {moment(found['recent_from'], zone)}" if found["recent_from"] else ""
     lines.append(f"- recent messages: {prompt.get('recent_count', 0)}{since}")
-    lines.append(f"- recalled messages: {len(found['recalled']) or 'nothing'}")
+    lines.append(f"- recalled: {recalled(found)}")
     for row in found["recalled"]:
         who = "I" if row["role"] == "assistant" else literal(short(row["name"] or "you", 30))
         lines.append(f"  - {moment(row['at'], zone)}, {who}: “{quoted(row['text'], 100)}”")
+    lines += [f"  - #{row['id']}: “{quoted(row['content'], 100)}”" for row in found["recalled_memories"]]
+    lines += [
+        f"  - summary of {moment(row['at'], zone)}: “{quoted(row['text'], 100)}”" for row in found["recalled_summaries"]
+    ]
     if media := prompt.get("media"):
         lines.append(f"- pictures and documents: {media['shown']} shown, {media['described']} only described")
     lines.append(f"- tools: {literal(tools_told(prompt.get('tools', []))) or 'none'}")
     lines += [f"- {line}" for line in (left_out(prompt), learning(found))]
     return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found, prices)
+
+
+def recalled(found: Json) -> str:
+    """How many passages of what sort were recalled."""
+    sorts = (
+        ("recalled", "message", "messages"),
+        ("recalled_memories", "memory", "memories"),
+        ("recalled_summaries", "summary", "summaries"),
+    )
+    return ", ".join(counted(len(found[key]), one, many) for key, one, many in sorts if found[key]) or "nothing"
 
 
 def quoted(text: str, length: int) -> str:
@@ -128,13 +179,15 @@ def quoted(text: str, length: int) -> str:
 
 
 def left_out(prompt: Json) -> str:
-    """What did not fit into the prompt."""
+    """What did not fit into the prompt, and why."""
     parts = []
+    dropped = prompt.get("memory_layer", {}).get("dropped", {})
     if prompt.get("left_out_memories"):
-        parts.append(counted(prompt["left_out_memories"], "fact"))
+        reasons = ", ".join(f"{number} {why}" for why, number in dropped.items())
+        parts.append(counted(prompt["left_out_memories"], "fact") + (f" ({literal(reasons)})" if reasons else ""))
     if prompt.get("dropped_recent"):
         parts.append(counted(prompt["dropped_recent"], "recent message"))
-    told = f"left out, no room: {' and '.join(parts) or 'nothing'}"
+    told = f"left out of the prompt: {' and '.join(parts) or 'nothing'}"
     return told + (" (the model found it too long at first)" if prompt.get("share", 1) < 1 else "")
 
 
@@ -198,6 +251,8 @@ def fact_rows(found: Json, page: int) -> list[list[Json]]:
         for row in rows
         if row["status"] == "active"
     ]
+    if found["tool_calls"]:
+        buttons.append([button(f"🔎 {counted(found['tool_calls'], 'tool call')}", f"yt:{turn}:1")])
     if pages > 1:
         before, after = (page - 2) % pages + 1, page % pages + 1
         arrows = [button("‹", f"yp:{turn}:{before}"), button(f"{page}/{pages}", "n"), button("›", f"yp:{turn}:{after}")]

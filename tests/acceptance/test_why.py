@@ -41,8 +41,8 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     asked = town.asked
     shown = await town.ask(dm, ada, "/why")
     for words in (
-        "claude-sonnet-5-5", "soul: version", "no summary", "recent messages: 2, since 20", "recalled messages: 2",
-        "the roses need pruning in March", "tools: searched memory", "left out, no room: nothing",
+        "claude-sonnet-5-5", "soul: version", "no summary", "recent messages: 2, since 20", "recalled: 2 messages",
+        "the roses need pruning in March", "tools: searched memory", "left out of the prompt: nothing",
         "memory: changes at once", "Facts (1)", "Ada has a dog called Bruno", "Tokens (estimated): soul", "memory ",
         "from the cache", "about $0.0",
     ):  # fmt: skip
@@ -54,6 +54,12 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     assert "tools: searched memory" in (await town.ask(dm, ada, "/why", reply_to=answer)).text
     assert "no answer of mine" in (await town.ask(dm, ada, "/why", reply_to=shown)).text
     assert "the roses need" not in (await town.ask(dm, ada, "/why", topic=topic)).text
+    # what the tool was given and returned
+    await town.press(dm, ada, shown, "1 tool call")
+    for words in ("Tool 1 of 1: searched memory", '"query": "roses"', "the roses need pruning in March"):
+        assert words in shown.text
+    await town.press(dm, ada, shown, "Why this answer")
+    assert "soul: version" in shown.text
 
 
 async def test_a_fact_is_forgotten_under_why_and_the_tap_is_undone(town: Town) -> None:

@@ -89,6 +89,48 @@ async def test_why_tells_what_went_in_and_what_became_of_it(house: House, store:
     assert "reply_to" not in found["prompt"]
 
 
+async def test_recalled_memories_and_summaries_are_told_to_who_may_see_them(house: House, store: Store) -> None:
+    (mine,) = await house.teach(ADA, "likes tea")
+    (theirs,) = await house.teach(BEN, "likes coffee")
+    prompt = {"recalled_memories": [theirs["memory_id"], mine["memory_id"]], "recalled_summaries": [2**50]}
+    turn_id = await answered(house, prompt=prompt)
+    found = await store.why(turn_id, ADA)
+    assert found is not None
+    assert found["recalled_memories"] == [{"id": mine["memory_id"], "content": "likes tea"}]
+    assert (found["recalled_summaries"], found["tool_calls"]) == ([], 0)
+    assert await store.tool_call(turn_id, 1) is None
+
+
+async def test_what_tools_were_given_and_returned_is_told_within_bounds(house: House, store: Store) -> None:
+    def used(name: str, number: int, **more: Any) -> Json:
+        return {"type": "tool_use", "id": f"t{number}", "name": name, "input": {"query": "tea"}} | more
+
+    def returned(number: int, content: Any, **more: Any) -> Json:
+        return {"type": "tool_result", "tool_use_id": f"t{number}", "content": content} | more
+
+    page = {"type": "web_search_result", "title": "Tea", "url": "https://tea.example", "encrypted_content": "x" * 9000}
+    blocks = [
+        {"role": "assistant", "content": [used("search_memory", 1), used("open_memory", 2, input={"id": "é" * 9000})]},
+        {"role": "user", "content": [returned(1, "x" * 9000), returned(2, "no such id", is_error=True)]},
+        {"role": "assistant", "content": [
+            used("web_search", 3, type="server_tool_use"), returned(3, [page], type="web_search_tool_result"),
+            {"type": "text", "text": "Hi!"}]},
+    ]  # fmt: skip
+    turn_id = await answered(house, reply={"blocks": blocks})
+    found = await store.why(turn_id, ADA)
+    assert found is not None
+    assert found["tool_calls"] == 3
+    first, second, third = [await store.tool_call(turn_id, number) for number in (-5, 2, 9)]
+    assert first
+    assert second
+    assert third
+    assert (first["nr"], first["total"], first["name"], first["failed"]) == (1, 3, "search_memory", False)
+    assert (first["input"], first["length"], len(first["result"])) == ('{"query": "tea"}', 9000, 2000)
+    assert (len(second["input"]), second["result"], second["failed"]) == (600, "no such id", True)
+    assert (third["name"], third["result"]) == ("web_search", "Tea https://tea.example")
+    assert first["space"] == found["space"]
+
+
 async def test_lent_memories_are_shown_to_the_lender_alone(house: House, store: Store) -> None:
     (lent,) = await house.teach(ADA, "fears spiders")
     (own,) = await house.teach(BEN, "brings cake", chat_id=GROUP, space=group())

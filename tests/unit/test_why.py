@@ -28,6 +28,7 @@ def found(**more: Any) -> Json:
     prompt = {
         "soul": 3, "recent_count": 14, "dropped_recent": 4, "left_out_memories": 28, "share": 1.0, "learning": "on",
         "tools": ["search_memory", "search_memory"], "tainted_by": [],
+        "memory_layer": {"dropped": {"longer than the whole budget": 3, "no room": 25}},
         "tokens": {"soul": 900, "persona": 0, "memory": 1200, "message": 45},
     }  # fmt: skip
     base = {
@@ -37,7 +38,9 @@ def found(**more: Any) -> Json:
                   "output_tokens": 210},
         "summary": {"text": "They *spoke* of tea.", "at": "2026-11-20T10:00:00+00:00"},
         "recalled": [{"role": "user", "name": "Ada", "text": "my tea is green", "at": "2026-10-01T08:00:00+00:00"}],
-        "recent_from": "2026-11-21T09:12:00+00:00",
+        "recalled_memories": [{"id": 31, "content": "her aunt grows tea"}],
+        "recalled_summaries": [{"text": "Of *tea*.", "at": "2026-10-03T08:00:00+00:00"}] * 2,
+        "recent_from": "2026-11-21T09:12:00+00:00", "tool_calls": 2,
     }  # fmt: skip
     return base | {"prompt": prompt | more.pop("prompt", {})} | more
 
@@ -55,10 +58,12 @@ def test_everything_that_went_in_is_told() -> None:
         "in this conversation: “You are my Spanish teacher”",
         "summary of 2026-11-20 10:00: “They *spoke* of tea.”",
         "recent messages: 14, since 2026-11-21 09:12",
-        "recalled messages: 1",
+        "recalled: 1 message, 1 memory, 2 summaries",
+        "#31: “her aunt grows tea”",
+        "summary of 2026-10-03 08:00: “Of *tea*.”",
         "2026-10-01 08:00, Ada: “my tea is green”",
         "tools: searched memory\n",
-        "left out, no room: 28 facts and 4 recent messages",
+        "left out of the prompt: 28 facts (3 longer than the whole budget, 25 no room) and 4 recent messages",
         "memory: changes at once",
         "#12 likes tea",
         "soul 900, memory 1,200, message 45",
@@ -81,19 +86,20 @@ def test_an_answer_whose_record_was_dropped() -> None:
 
 def test_an_answer_of_which_little_is_known() -> None:
     bare = found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[], usage={}, model="offline")
+    bare |= {"recalled_memories": [], "recalled_summaries": [], "tool_calls": 0}
     bare["prompt"] = {"soul": 0}
     shown = text(bare)
     for words in (
         "soul: version 0",
         "no summary",
-        "recalled messages: nothing",
+        "recalled: nothing",
         "tools: none",
         "Facts: none",
         "not noted",
     ):
         assert words in shown
     assert "not noted" in shown
-    assert "left out, no room: nothing" in shown
+    assert "left out of the prompt: nothing" in shown
     assert "no price known for offline" in shown
 
 
@@ -119,9 +125,9 @@ def test_facts_are_paged_each_with_a_button_while_it_is_known() -> None:
     assert "#2 likes tea (forgotten since)" in text(many)
     rows = fact_rows(many, 1)
     data = [one["callback_data"] for row in rows for one in row]
-    assert data == ["yf:7:1:1", "yf:7:3:1", "yf:7:4:1", "yf:7:5:1", "yf:7:6:1", "yp:7:4", "n", "yp:7:2"]
+    assert data == ["yf:7:1:1", "yf:7:3:1", "yf:7:4:1", "yf:7:5:1", "yf:7:6:1", "yt:7:1", "yp:7:4", "n", "yp:7:2"]
     assert [one["callback_data"] for one in fact_rows(many, 99)[-1]] == ["yp:7:3", "n", "yp:7:1"]
-    assert fact_rows(found(memories=[]), 1) == []
+    assert fact_rows(found(memories=[], tool_calls=0), 1) == []
 
 
 def test_a_button_fits_telegram_and_the_longest_explanation_one_message() -> None:
@@ -207,3 +213,27 @@ async def test_a_page_is_told_in_the_zone_that_the_person_chose() -> None:
     turn = Claimed(1, 1, "control", "working", 0, ADA, (), (), choices=Choices(zone="Asia/Tokyo"))
     done = await BUTTONS["yp"](call(Canned(why=found()), turn=turn), "7", "1")
     assert "22:03" in (done.text or "")
+
+
+CALL = {
+    "turn_id": 7, "nr": 1, "total": 2, "name": "search_memory", "input": '{"query": "tea"}', "failed": False,
+    "result": "[m1] *green* tea", "length": 16,
+}  # fmt: skip
+
+
+async def test_what_a_tool_was_given_and_returned_is_shown_to_who_may_see_the_answer() -> None:
+    assert ["🔎 2 tool calls"] in [[one["text"] for one in row] for row in fact_rows(found(), 1)]
+    done = await BUTTONS["yt"](call(Canned(why=found(), tool_call=CALL)), "7", "1")
+    assert done.text is not None
+    (part,) = format_reply(done.text)
+    for words in ("Tool 1 of 2: searched memory", '{"query": "tea"}', "[m1] *green* tea"):
+        assert words in part.text
+    assert [one["callback_data"] for row in done.rows or [] for one in row] == ["yt:7:2", "n", "yt:7:2", "yp:7:1"]
+    long = CALL | {"result": "x" * 2000, "length": 9000, "total": 1, "failed": True}
+    done = await BUTTONS["yt"](call(Canned(why=found(), tool_call=long)), "7", "5")
+    assert "7,000 characters more" in (done.text or "")
+    assert "an error" in (done.text or "")
+    theirs = Canned(why=found(space={"kind": "private", "owner_id": BEN, "chat_id": None}), tool_call=CALL)
+    refused = await BUTTONS["yt"](call(theirs), "7", "1")
+    assert "searched" not in (refused.text or "")
+    assert refused == await BUTTONS["yp"](call(theirs), "7", "1")

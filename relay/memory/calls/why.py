@@ -28,6 +28,11 @@ class WhyCalls(Calls):
         found: Json | None = await self._call("answer_said", turn_id=turn_id)
         return found
 
+    async def tool_call(self, turn_id: int, number: int) -> Json | None:
+        """One tool that a turn's answer called, the nearest there is to that number; None where none was called."""
+        found: Json | None = await self._call("tool_call", turn_id=turn_id, nr=number)
+        return found
+
     async def why(self, turn_id: int, user_id: int) -> Json | None:
         """What went into a turn's answer, as `user_id` may see it who sees its space; None without an answer."""
         found: Json | None = await self._call("why", turn_id=turn_id, user_id=user_id)
