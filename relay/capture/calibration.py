@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from relay.capture.words import ANSWERS, COMMON_STARTS, DATES, FEELING, words_of
+from relay.capture.words import (
+    ANSWERS,
+    AROUND_ASSENT,
+    ASSENTS,
+    COMMON_STARTS,
+    DATES,
+    FEELING,
+    HALF_ASSENTS,
+    THANKS,
+    words_of,
+)
 
 SHORT = 50
 """Characters; whatever is as long is always judged."""
@@ -33,14 +43,19 @@ def weight(text: str) -> tuple[str, int] | None:
         return None
     if is_acknowledgement(text):
         return "acknowledgement", ACKNOWLEDGEMENT_WORTH
-    if EMPHASIS.search(text) or FEELING.intersection(word.lower() for word in words_of(text)):
+    if EMPHASIS.search(text) or THANKS.search(text) or FEELING.intersection(word.lower() for word in words_of(text)):
         return "feeling", FEELING_WORTH
     return None
 
 
 def is_acknowledgement(text: str) -> bool:
     """Whether a message says that what it answers was right, or worked, and little else."""
-    said = " ".join(words_of(text.lower()))
+    words = words_of(text.lower())
+    if ASSENTS.union(HALF_ASSENTS, AROUND_ASSENT).issuperset(words) and (
+        ASSENTS.intersection(words) or (len(words) > 1 and HALF_ASSENTS.intersection(words))
+    ):
+        return True
+    said = " ".join(words)
     return any(said == one or (said.startswith(f"{one} ") and len(said) <= len(one) + 12) for one in ANSWERS)
 
 

@@ -62,6 +62,14 @@ PATTERNS = [
         r"|moro em|trabalho |меня зовут|я живу|я работаю",
     ),
     (
+        "discovery",
+        6,
+        r"i(?:'ve| have)? (?:just |finally )?(?:found out|discovered|figured out|learn(?:ed|t) that|reali[sz]ed)"
+        r"|(?:it )?turns out|ich habe .{0,40}(?:herausgefunden|entdeckt)|es stellte? sich heraus"
+        r"|(?:he|hemos) descubierto|descubrí|resulta que|(?:j'ai|nous avons) (?:découvert|appris que)"
+        r"|(?:ho|abbiamo) scoperto|descobri|я (?:узнала?|обнаружила?|выяснила?)|оказалось|оказывается",
+    ),
+    (
         "issue",
         5,
         r"(?:it|this|that) (?:broke|doesn't work|failed)|funktioniert nicht|no funciona|ne marche pas"

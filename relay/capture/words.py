@@ -8,8 +8,11 @@ import re
 SENTIMENT = """
 amazing awesome brilliant wonderful fantastic terrible awful horrible love hate happy sad angry afraid scared worried
 excited proud lonely tired exhausted depressed grateful annoyed frustrated disappointed hurt miss sorry thrilled upset
+incredible incredibly unbelievable impressed impressive impressing impresses appreciate appreciates appreciated
+appreciating appreciation appreciative thankful fabulous superb delighted
 toll großartig wunderbar fantastisch schrecklich furchtbar liebe hasse glücklich traurig wütend angst stolz einsam müde
 erschöpft dankbar genervt enttäuscht froh vermisse schlimm
+unglaublich beeindruckt beeindruckend begeistert fabelhaft
 increíble maravilloso maravillosa genial horrible encanta amo odio feliz triste enfadado enfadada miedo preocupado
 preocupada orgulloso orgullosa cansado cansada agradecido agradecida
 génial incroyable merveilleux merveilleuse affreux adore aime déteste heureux heureuse triste peur inquiet inquiète fier
@@ -23,14 +26,37 @@ cansada grato grata saudade
 """
 ACKNOWLEDGEMENT = """
 exactly right|that's right|that is right|spot on|you nailed it|well done|that worked|it worked|it works|solved|exactly|
-correct|precisely|good job|
-genau|stimmt|richtig|das stimmt|gut gemacht|hat geklappt|es klappt|funktioniert|volltreffer|
-exacto|exactamente|correcto|eso es|así es|bien hecho|funcionó|ha funcionado|funciona|
-exactement|c'est ça|c'est exact|tout à fait|bien joué|bravo|ça marche|ça a marché|
-esatto|esattamente|giusto|proprio così|ben fatto|ha funzionato|funziona|
-exatamente|exato|correto|isso mesmo|bem feito|funcionou|deu certo|
-точно|именно|верно|правильно|так и есть|молодец|получилось|сработало|работает
+correct|precisely|good job|nicely done|great job|great work|excellent work|couldn't agree more|
+genau|stimmt|richtig|das stimmt|gut gemacht|hat geklappt|es klappt|funktioniert|volltreffer|perfekt|
+ausgezeichnet|einverstanden|du hast recht|sie haben recht|
+exacto|exactamente|correcto|eso es|así es|bien hecho|funcionó|ha funcionado|funciona|perfecto|
+excelente|de acuerdo|tienes razón|
+exactement|c'est ça|c'est exact|tout à fait|bien joué|bravo|ça marche|ça a marché|parfait|
+excellent|tu as raison|vous avez raison|
+esatto|esattamente|giusto|proprio così|ben fatto|ha funzionato|funziona|perfetto|eccellente|
+hai ragione|
+exatamente|exato|correto|isso mesmo|bem feito|funcionou|deu certo|perfeito|concordo|
+точно|именно|верно|правильно|так и есть|молодец|получилось|сработало|работает|отлично|идеально|
+согласен|согласна|ты прав|ты права
 """
+ASSENT = """
+agree agrees agreed agreeing perfect perfectly great greatest excellent excellently exact exactly correct correctly
+"""
+"""Words that say by themselves that something was right."""
+HALF_ASSENT = "yes yeah yep right rightly"
+"""Words that say so only with others: a bare yes answers a question."""
+AROUND = """
+i you it that this is are was were it's that's you're i'm so totally absolutely completely quite very just really indeed
+all answer done well job work thanks thank
+"""
+"""Words that may stand around them."""
+THANKS = re.compile(
+    r"\bthank(?:s| you)\b.{0,12}\b(?:much|lot|million|everything)\b|\b(?:vielen|tausend|herzlichen) dank\b"
+    r"|\bmuchas gracias\b|\bmerci beaucoup\b|\b(?:mille grazie|grazie mille)\b|\bmuito obrigad[oa]\b"
+    r"|\bбольшое спасибо\b|\bспасибо большое\b",
+    re.IGNORECASE,
+)
+"""Thanks that are more than polite."""
 MONTHS_AND_DAYS = """
 today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
 june july august september october november december birthday
@@ -63,6 +89,7 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 COMMON_STARTS = frozenset(STARTS.split())
 FEELING = frozenset(SENTIMENT.split())
 DATES = frozenset(MONTHS_AND_DAYS.split())
+ASSENTS, HALF_ASSENTS, AROUND_ASSENT = (frozenset(words.split()) for words in (ASSENT, HALF_ASSENT, AROUND))
 ANSWERS = tuple(one.strip() for one in ACKNOWLEDGEMENT.replace("\n", "").split("|"))
 
 

@@ -208,6 +208,11 @@ def test_nobody_can_pass_for_another_message() -> None:
         ("Prefiero el té al café, sobre todo por la mañana muy temprano, sabes.", "preference"),
         ("Я живу в Казани уже десять лет, и мне здесь очень нравится жить всем.", "fact"),
         ("You're amazing!", "feeling"),
+        ("I just found out that the boiler takes soft water only, so the filter has to stay", "discovery"),
+        ("Turns out the 5 tram does not stop at the harbour after eight in the evening", "discovery"),
+        ("Ich habe heute herausgefunden, dass der Bäcker am Markt auch sonntags offen hat", "discovery"),
+        ("He descubierto que la farmacia de la esquina abre también por la noche", "discovery"),
+        ("Exactly right!", "success"),
     ],
 )
 def test_keywords_find_what_is_plain(text: str, kind: str) -> None:
@@ -215,6 +220,12 @@ def test_keywords_find_what_is_plain(text: str, kind: str) -> None:
     assert one.kind == kind
     assert one.text.startswith("“")
     assert one.importance >= 5
+
+
+@pytest.mark.parametrize(("text", "worth"), [("You're amazing!", 6), ("Exactly right!", 5)])
+def test_praise_and_assent_have_their_worth_also_without_a_model(text: str, worth: int) -> None:
+    (one,) = keyword_findings({1: row(1, text)})
+    assert one.importance == worth
 
 
 @given(st.text(max_size=400))
