@@ -23,6 +23,7 @@ MEMORY_TOKENS = 6_000
 """Unless RELAY_MEMORY_TOKENS says otherwise."""
 SUMMARY_TOKENS = 1_500
 RECENT_TOKENS = 60_000
+WORDLESS = "The user sent this without a word. Say briefly what it is and what matters in it, and offer what you could do next."
 KEPT_MESSAGES = 10
 """The last five exchanges stay in the prompt up to twice the budget."""
 RECALL_TOKENS = 1_500
@@ -304,12 +305,21 @@ def turn_notes(
     """What changes every turn: the time, what the message replies to, what recall found."""
     now = incoming.at.astimezone(zone)
     notes = [f"It is {now:%A, %Y-%m-%d %H:%M} ({now.tzname()})."]
+    if is_wordless(present_blocks(incoming, context)):
+        notes.append(WORDLESS)
     if incoming.reply_to:
         notes.append(reply_note(incoming.reply_to, context.reply_to, incoming.user_id, zone))
     others = incoming.user_id if group else None
     if found:
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
     return text_block("<context>\n" + "\n".join(notes) + "\n</context>")
+
+
+def is_wordless(blocks: Sequence[Block]) -> bool:
+    """Whether a message is a photo or a document and not a word of its sender's."""
+    own = [block for block in blocks if not block.get("replied")]
+    shows = any(block["file"]["kind"] in ("photo", "document") for block in own if "file" in block)
+    return shows and not any(block.get("text", "").strip() and not block.get("untrusted") for block in own)
 
 
 def present_blocks(incoming: Incoming, context: Context) -> list[Block]:

@@ -14,7 +14,7 @@ from relay.app import Relay, make_ears, make_model, make_opener, make_worker, op
 from relay.clients.account import make_directory
 from relay.clients.voices import make_voices
 from relay.embedders import lacking_embedder, make_embedder
-from relay.errors import MessengerError, TokenRefused
+from relay.errors import MessengerError, RelayError, TokenRefused
 from relay.memory.people import People
 from relay.sealed import seal
 from relay.services import claiming, indexing, settling, showing, taking_updates, waking, watching
@@ -29,6 +29,8 @@ log = structlog.get_logger()
 
 DRAIN_SECONDS = 20.0
 """How long running turns may take to end after SIGTERM."""
+NOTE_SECONDS = 2.0
+"""How long it may take to note that it has stopped."""
 
 
 async def identify(telegram: Telegram) -> Bot:
@@ -115,6 +117,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     intake = asyncio.create_task(taking, name="intake")
     running = [intake, asyncio.create_task(worker.run(), name="worker")]
     beside = [
+        asyncio.create_task(relay.store.note_run("started", bot.id), name="started"),
         asyncio.create_task(settling(model, telegram, scheduler, people), name="settle"),
         asyncio.create_task(claiming(relay, people, bot, hears, shows), name="claim"),
     ]
@@ -138,6 +141,9 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         scheduler.stop()
         await worker.close(DRAIN_SECONDS)
         await _ended(*running, *beside)
+        with contextlib.suppress(RelayError, TimeoutError):
+            async with asyncio.timeout(NOTE_SECONDS):
+                await relay.store.note_run("stopped", bot.id)
         await ears.close()
         if embedder:
             await embedder.close()

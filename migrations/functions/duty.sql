@@ -28,3 +28,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
         returning 1)
     select to_jsonb(exists (select from ended))
 $$;
+
+-- Notes that a process of a bot has started or is stopping, for whoever asks later when it ran.
+create or replace function public.relay_note_run(p_kind text, p_bot_id bigint, p_payload jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with noted as (
+        insert into event (kind, bot_id, payload)
+        select p_kind, p_bot_id, p_payload where p_kind in ('started', 'stopped')
+        returning 1)
+    select to_jsonb(exists (select from noted))
+$$;

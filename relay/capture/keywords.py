@@ -107,6 +107,11 @@ def in_message(row: Json, known: Mapping[int, Json]) -> list[Finding]:
     return found
 
 
+def tells_something(text: str) -> bool:
+    """Whether a message holds words of a known kind: then it is worth a judge's look, however short it is."""
+    return bool(keyword_findings({0: {"id": 0, "role": "user", "text": text}}))
+
+
 def quoted(text: str) -> str:
     """Something as it was said, within the length of a memory."""
     said = plain_sentence(text)

@@ -8,6 +8,7 @@ from typing import Any
 
 from relay.capture.calibration import worth_judging
 from relay.capture.findings import as_data
+from relay.capture.keywords import tells_something
 from relay.marks import harmless, plain_name, untrusted
 
 Json = dict[str, Any]
@@ -65,7 +66,10 @@ def reading_of(rows: Sequence[Json], fresh: set[int], foreign: bool) -> Reading 
     kept = [row for row in rows if bool(row["untrusted"]) is foreign and (row["role"] == "user" or not row["tainted"])]
     judged = {row["id"]: row for row in kept if row["id"] in fresh}
     said = [row for row in judged.values() if row["role"] == "user"]
-    if not any(worth_judging(row["text"]) for row in said) or said[-1]["learning"] == "off":
+    if (
+        not any(worth_judging(row["text"]) or tells_something(row["text"]) for row in said)
+        or said[-1]["learning"] == "off"
+    ):
         return None
     before = {row["id"]: row for row in kept if row["id"] not in fresh}
     name = next((row["name"] for row in reversed(said) if row["name"]), "User")

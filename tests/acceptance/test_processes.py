@@ -133,7 +133,12 @@ async def test_who_stops_hands_polling_over_at_once(three: Crew) -> None:
     chat = three.house.guest()
     holder = three.polls()
     assert holder is not None
+    started = "select count(*) from relay.event where kind = 'started'"
+    stopped = "select count(*) from relay.event where kind = 'stopped'"
+    assert three.house.sql(started)[0][0] >= 3
+    before = three.house.sql(stopped)[0][0]
     assert await holder.stop() == 0
+    assert three.house.sql(stopped) == [(before + 1,)]
     await three.house.tg.wait_for(lambda: three.polls() not in (None, holder), 10)
     await three.house.answered(chat, await three.house.asked(chat))
 

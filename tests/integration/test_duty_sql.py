@@ -38,3 +38,11 @@ async def test_a_duty_that_was_done_rests(store: Store, another: Callable[[], St
     assert await another().take_duty("backup", 30, 0)
     await sql("update duty set lease_owner = null, done_at = now() - interval '2 hours'")
     assert await store.take_duty("backup", 30, 3600)
+
+
+async def test_a_start_and_a_stop_are_events(store: Store, sql: Sql) -> None:
+    for kind in ("started", "stopped", "anything else"):
+        await store.note_run(kind, 7)
+    assert await sql("select kind, bot_id, payload ? 'worker' from event order by id") == [
+        ("started", 7, True), ("stopped", 7, True),
+    ]  # fmt: skip

@@ -253,6 +253,31 @@ def test_what_is_shown_is_counted_and_what_is_not_is_described_with_its_day() ->
     assert "media" not in build().record
 
 
+PAPER = photo("p", untrusted="document", **{"from": "a.pdf"}) | {"type": "text", "text": "Rent: 900", "width": 0}
+PAPER["file"] = PAPER["file"] | {"kind": "document"}
+STICKER = photo("s") | {"file": photo("s")["file"] | {"kind": "sticker"}}
+SPOKEN = {"type": "text", "text": "listen", "file": {"kind": "voice", "unique_id": "v"}}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "asked"),
+    [
+        ([photo("a")], True),
+        ([PAPER], True),
+        ([photo("a", untrusted="forward"), text_of("by Eve", untrusted="caption")], True),
+        ([photo("a"), text_of("what is this?")], False),
+        ([PAPER, SPOKEN], False),
+        ([STICKER], False),
+        ([photo("a", replied=True), text_of("what of it?")], False),
+        ([text_of("hello")], False),
+    ],
+)
+def test_a_photo_or_a_document_without_a_word_gets_a_request_of_ours(blocks: list[Row], asked: bool) -> None:
+    prompt = build(incoming(blocks=blocks), context([user(1, "q", blocks=[photo("b")]), assistant(2, "a")]))
+    assert ("sent this without a word" in prompt.messages[-1]["content"][-1]["text"]) is asked
+    assert str(prompt.messages).count("without a word") == asked, "and only once, not in the history"
+
+
 def test_a_picture_that_was_sent_again_is_shown_once() -> None:
     about = context([user(1, "q", blocks=[photo("a")]), assistant(2, "ok")])
     prompt = build(incoming(blocks=[photo("a"), photo("a")]), about, media={"a": shown_as("a")})

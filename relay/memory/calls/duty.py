@@ -22,3 +22,7 @@ class DutyCalls(Calls):
     async def end_duty(self, name: str, done: bool) -> bool:
         """Gives a duty back, `done` to its end or not; whether this process still had it."""
         return bool(await self._call("end_duty", name=name, worker=self._worker, done=done))
+
+    async def note_run(self, kind: str, bot_id: int) -> None:
+        """Notes as an event that this process has `started` to serve a bot, or has `stopped`."""
+        await self._call("note_run", kind=kind, bot_id=bot_id, payload={"worker": str(self._worker)})
