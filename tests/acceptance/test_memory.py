@@ -195,6 +195,6 @@ async def test_recall_brings_up_what_was_said_in_another_thread(town: Town) -> N
     topic = town.tg.topic(dm, "Trips", ada)
     await town.ask(dm, ada, "the cabin in Bergen has a green door and a piano", topic=topic)
     await town.ask(dm, ada, "which cabin in Bergen had the piano?")
-    recalled = town.prompt("which cabin in").messages[-1]["content"][0]["text"]
+    recalled = town.prompt("which cabin in").messages[-1]["content"][-1]["text"]
     assert "<recalled>" in recalled
     assert "the cabin in Bergen has a green door and a piano" in recalled
