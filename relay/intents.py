@@ -9,7 +9,10 @@ from relay.tags import FACT_LENGTH, Scanner, one_line, storable
 
 MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
 CONTENT_LENGTH, TAG_LENGTH, MAX_TAGS = 2000, 40, 10
-FORGET_LETTERS = 4
+FORGET_LETTERS = 3
+"""The fewest letters that may mean a memory: as a whole word."""
+WHOLE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A letter of a script in which one or two make a word."""
 VOICE_REPLY = ("VOICE_REPLY", "")
 ECHO = "it was in the message itself"
 _CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
@@ -131,6 +134,11 @@ def visible(partial: str) -> str:
     return Scanner(partial.strip(), growing=True).run()
 
 
+def is_long_enough(words: str) -> bool:
+    """Whether words have enough letters to mean a memory."""
+    return sum(map(str.isalnum, words)) >= FORGET_LETTERS or bool(WHOLE.search(words))
+
+
 def _judge(tag: str, payload: str, data: Any) -> Action | str:
     """The action that a tag asks for, or the reason why it is refused; `data` is its JSON, or already a reason."""
     if isinstance(data, str):
@@ -139,7 +147,7 @@ def _judge(tag: str, payload: str, data: Any) -> Action | str:
         return _remember(data)
     letters = sum(map(str.isalnum, payload))
     if tag == "FORGET":
-        return Forget(payload) if letters >= FORGET_LETTERS else f"fewer than {FORGET_LETTERS} letters to match"
+        return Forget(payload) if is_long_enough(payload) else f"fewer than {FORGET_LETTERS} letters to match"
     if not letters:
         return "empty"
     return Learn(payload) if len(payload) <= FACT_LENGTH else f"longer than {FACT_LENGTH} characters"

@@ -171,8 +171,13 @@ begin
         confidence real, valid_from timestamptz, valid_until timestamptz, evidence bigint[], promoted_by bigint,
         last_used_at timestamptz, uses integer, created_at timestamptz, updated_at timestamptz, changes jsonb)
     loop
-        select id into found_id from memory
+        -- What one answer taught has one time: only a memory that says it, or that either side has reworded, is the same.
+        select id into found_id from memory m
         where space_id = p_space_id and created_at = one.created_at and kind = one.kind and id <> all (taken)
+            and (relay.normal_form(content) = relay.normal_form(one.content)
+                or exists (select from memory_change c
+                    where c.memory_id = m.id and c.before ->> 'content' = one.content)
+                or exists (select from jsonb_array_elements(one.changes) as c where c ->> 'before' = m.content))
         order by (content = one.content) desc, id limit 1;
         if found_id is null then
             insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status,

@@ -1,20 +1,5 @@
 -- How memories come about: new, said again, or in the place of others.
 
--- The active memory about the same subject that says nearly the same: equal but for case and punctuation, or very
--- similar. A fact of whichever kind is compared with facts of every kind, a learning with learnings.
-create or replace function relay.near_duplicate(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
-returns relay.memory
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select m.* from memory m
-    where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
-        and m.subject_id is not distinct from p_subject_id
-        and m.content % p_content
-        and (similarity(m.content, p_content) >= 0.85
-            or regexp_replace(lower(m.content), '[^[:alnum:]]+', ' ', 'g')
-                = regexp_replace(lower(p_content), '[^[:alnum:]]+', ' ', 'g'))
-    order by similarity(m.content, p_content) desc, m.id limit 1
-$$;
-
 -- Adds a memory, as {kind, content, subject_id, subject, category, tags, importance, confidence, valid_from, valid_until,
 -- evidence, tainted, source, by, inputs, derivation (in place of both), promoted_by} tells. Its source is the message named, else the turn's, else
 -- the first of its evidence; messages of other spaces count for nothing.
@@ -62,20 +47,20 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     join message m on m.id = given.id and m.space_id = p_space_id
 $$;
 
--- Keeps a memory, or refreshes the one that says nearly the same. p_pending: it waits for its user's tap.
+-- Keeps a memory, or refreshes the one that says the same. p_pending: it waits for its user's tap.
 create or replace function relay.learn_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    near memory := relay.near_duplicate(p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
+    same memory := relay.same_memory(p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
         p_memory ->> 'content');
     kept bigint;
 begin
-    if near.id is not null and not p_pending then
-        return relay.say_again(p_turn, near, p_memory);
-    elsif near.id is not null and lower(near.content) = lower(p_memory ->> 'content') then
-        return jsonb_build_object('known', near.id);
+    if same.id is not null and p_pending then
+        return jsonb_build_object('known', same.id);
+    elsif same.id is not null then
+        return relay.say_again(p_turn, same, p_memory);
     end if;
     kept := relay.add_memory(p_turn, p_memory, p_message_id, p_pending);
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status)
@@ -130,7 +115,7 @@ returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     old memory;
-    near memory;
+    same memory;
     replacing bigint;
 begin
     select * into old from memory
@@ -150,9 +135,9 @@ begin
     then
         return relay.keep_ended(p_turn, p_action, p_message_id, old);
     end if;
-    near := relay.near_duplicate(old.space_id, old.kind, old.subject_id, p_action ->> 'content');
-    if near.id <> old.id then
-        replacing := near.id;
+    same := relay.same_memory(old.space_id, old.kind, old.subject_id, p_action ->> 'content');
+    if same.id <> old.id then
+        replacing := same.id;
     else
         replacing := relay.add_memory(p_turn, relay.successor(old, p_action), p_message_id, p_pending);
         update memory set pinned = old.pinned where id = replacing;
@@ -161,7 +146,7 @@ begin
     values (p_turn.space_id, replacing, p_turn.id, p_turn.user_id,
         case p_action ->> 'action' when 'refine' then 'merge' else 'supersede' end,
         case when p_pending then 'pending' else 'applied' end,
-        to_jsonb(old) || case when near.id <> old.id then '{"stood": true}' else '{}' end::jsonb);
+        to_jsonb(old) || case when same.id <> old.id then '{"stood": true}' else '{}' end::jsonb);
     if not p_pending then
         perform relay.end_memory(old.id, replacing, p_action ->> 'action' = 'supersede');
     end if;
@@ -250,6 +235,7 @@ begin
     select * into old from memory where id = matches[1] and cardinality(matches) = 1;
     if old.id is null or old.kind = 'learning'
         or old.subject_id is distinct from (learned ->> 'subject_id')::bigint
+        or not relay.surely_means(forgets #>> '{0,content}', old.content)
         or not relay.about_the_same(old.content, learned ->> 'content', old.subject)
     then
         return p_actions;

@@ -9,23 +9,32 @@ begin
     perform from space where id = p_space_id for no key update;
 end $$;
 
--- The active memories that the words may mean and that a person may have forgotten, best first: all that contain the
--- words, else the most similar; eleven at most. In a group everybody may have their own facts forgotten, and what is
--- about nobody; an admin's command (never a tag of the model, whoever it answers) may retire any.
+-- The active memories that the words may mean and that a person may have forgotten, best first: all in which they stand, or
+-- in which words begin with them; else all that contain them; else the most similar. Up to three letters must be a whole
+-- word. Eleven at most. In a group everybody may have their own facts forgotten, and what is about nobody; an admin's
+-- command (never a tag of the model, whoever it answers) may retire any.
 create or replace function relay.forgettable(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
 returns setof relay.memory
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with permitted as (
+    with spelled as materialized (
+        select length(regexp_replace(p_words, '[^[:alnum:]]', '', 'g')) >= 4 as long),
+    permitted as (
         select m.* from memory m join space s on s.id = m.space_id
         where m.space_id = p_space_id and m.status = 'active'
             and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)),
-    containing as materialized (
-        select id, word_similarity(p_words, content) as closeness from permitted
+    within as materialized (
+        select id, content, word_similarity(p_words, content) as closeness from permitted
         where position(lower(p_words) in lower(content)) > 0),
+    whole as (
+        select id, closeness from within, spelled where relay.has_words(content, p_words)
+            or long and position(' ' || relay.normal_form(p_words) in ' ' || relay.normal_form(content)) > 0),
+    containing as materialized (
+        select id, closeness from whole union all
+        select id, closeness from within, spelled where long and not exists (select from whole)),
     nearly as (
         select id, closeness, max(closeness) over () as best
         from (select id, word_similarity(p_words, content) as closeness from permitted) one
-        where closeness >= 0.55 and not exists (select from containing)),
+        where closeness >= 0.55 and (select long from spelled) and not exists (select from containing)),
     likely as (
         select id, closeness from containing union all
         select id, closeness from nearly where closeness >= best - 0.15)
@@ -33,8 +42,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by l.closeness desc, m.id desc limit 11
 $$;
 
--- Retires the one memory that the words mean. None: a failure to tell. Several, or p_pending: it asks first, about
--- ten at most, and tells when there are more.
+-- Retires the one memory that the words surely mean. None: a failure to tell. Several, one that they may only mean, or
+-- p_pending: it asks first, about ten at most, and tells when there are more.
 create or replace function relay.forget_memory(p_turn relay.turn, p_action jsonb, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -42,6 +51,7 @@ declare
     by_admin boolean := coalesce((p_action ->> 'admin')::boolean, false);
     matches bigint[];
     more boolean;
+    sure boolean;
 begin
     if words ~ '^#?\d+$' then
         select array_agg(m.id) into matches from memory m join space s on s.id = m.space_id
@@ -54,14 +64,16 @@ begin
         return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', words);
     end if;
     more := cardinality(matches) > 10;
+    sure := cardinality(matches) = 1 and (words ~ '^#?\d+$'
+        or (select relay.surely_means(words, content) from memory where id = matches[1]));
     matches := matches[:10];
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
     select p_turn.space_id, m.id, p_turn.id, p_turn.user_id, 'forget',
-        case when p_pending or cardinality(matches) > 1 then 'pending' else 'applied' end, to_jsonb(m)
+        case when p_pending or not sure then 'pending' else 'applied' end, to_jsonb(m)
     from memory m where m.id = any (matches)
         and not exists (select from memory_change c
             where c.turn_id = p_turn.id and c.memory_id = m.id and c.action = 'forget');
-    if not p_pending and cardinality(matches) = 1 then
+    if sure and not p_pending then
         update memory set status = 'forgotten', updated_at = now() where id = matches[1];
     end if;
     if more then

@@ -184,7 +184,7 @@ create or replace function public.relay_apply_derived(p_space_id bigint, p_was j
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     old memory;
-    near memory;
+    same memory;
     source message;
     made memory;
 begin
@@ -203,9 +203,9 @@ begin
         return to_jsonb(relay.apply_settled(p_space_id, p_memory));
     end if;
     if p_memory is not null then
-        near := relay.near_duplicate(p_space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
+        same := relay.same_memory(p_space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
             p_memory ->> 'content');
-        if near.id is not null and near.id is distinct from old.id or old.id is null and relay.unwanted(p_space_id,
+        if same.id is not null and same.id is distinct from old.id or old.id is null and relay.unwanted(p_space_id,
             (p_memory ->> 'subject_id')::bigint, array(select jsonb_array_elements_text(p_memory -> 'evidence')::bigint))
         then
             return 'false';

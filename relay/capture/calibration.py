@@ -10,12 +10,12 @@ from relay.capture.words import (
     AROUND_ASSENT,
     ASSENTS,
     COMMON_STARTS,
-    DATES,
     FEELING,
     HALF_ASSENTS,
     THANKS,
     words_of,
 )
+from relay.distinction import DATES
 
 SHORT = 50
 """Characters; whatever is as long is always judged."""

@@ -57,23 +57,6 @@ THANKS = re.compile(
     re.IGNORECASE,
 )
 """Thanks that are more than polite."""
-MONTHS_AND_DAYS = """
-today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
-june july august september october november december birthday
-heute morgen gestern montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz april mai juni juli
-august september oktober november dezember geburtstag
-hoy mañana ayer lunes martes miércoles jueves viernes sábado domingo enero febrero marzo abril mayo junio julio agosto
-septiembre octubre noviembre diciembre cumpleaños
-aujourd'hui demain hier lundi mardi mercredi jeudi vendredi samedi dimanche janvier février mars avril juin juillet août
-septembre octobre novembre décembre anniversaire
-oggi domani ieri lunedì martedì mercoledì giovedì venerdì sabato domenica gennaio febbraio aprile maggio giugno luglio
-agosto settembre ottobre dicembre compleanno
-hoje amanhã ontem segunda terça quarta quinta sexta janeiro fevereiro março maio junho julho agosto setembro outubro
-novembro dezembro aniversário
-сегодня завтра вчера понедельник вторник среда среду четверг пятница пятницу суббота субботу воскресенье январь января
-февраль февраля март марта апрель апреля мая июнь июня июль июля август августа сентябрь сентября октябрь октября
-ноябрь ноября декабрь декабря рождения
-"""
 STARTS = """
 i i'm i'll i've i'd ok okay yes no thanks thank hello hi hey please what how why who when where
 ich ja nein danke hallo bitte was wie warum wer wann wo sie
@@ -88,7 +71,6 @@ sim não obrigado obrigada olá oi eu quem quando onde
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 COMMON_STARTS = frozenset(STARTS.split())
 FEELING = frozenset(SENTIMENT.split())
-DATES = frozenset(MONTHS_AND_DAYS.split())
 ASSENTS, HALF_ASSENTS, AROUND_ASSENT = (frozenset(words.split()) for words in (ASSENT, HALF_ASSENT, AROUND))
 ANSWERS = tuple(one.strip() for one in ACKNOWLEDGEMENT.replace("\n", "").split("|"))
 

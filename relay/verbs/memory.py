@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
+from relay.intents import FORGET_LETTERS, is_long_enough
 from relay.memory.direct import FACT_LENGTH, LEARNING_LENGTH
 from relay.models import Space
 from relay.verbs.changes import candidates, choice_text, first_rows
 from relay.verbs.erase import ASKED, preview
 from relay.verbs.forgetting import by_pattern
 from relay.verbs.promote import promoted, replied
-from relay.verbs.registry import Call, Json, Pressed, Told, answers, button, number_in, pressed, question, verb
+from relay.verbs.registry import Call, Json, Pressed, Told, answers, button, literal, number_in, pressed, question, verb
 from relay.verbs.sight import at_home, may_edit, may_see
 
-FORGET_LETTERS = 4
 NO_EDIT = "This is not yours to change, or it is gone."
 
 
@@ -48,10 +48,12 @@ async def forget(call: Call) -> Told:
     if "*" in words:
         return await by_pattern(call, words)
     number = words.lstrip("#").isdecimal()
-    if not words or (not number and sum(c.isalnum() for c in words) < FORGET_LETTERS):
+    if not words:
+        return Told("What should I forget? Write its number from /memory (/forget #12), or some words of it.")
+    if not number and not is_long_enough(words):
         return Told(
-            "What shall I forget? Write its number from /memory (/forget #12), "
-            f"or at least {FORGET_LETTERS} letters of it."
+            f"“{literal(words)}” is too short: it could be anything. Write at least {FORGET_LETTERS} letters, "
+            "or the number from /memory (/forget #12)."
         )
     action = {"action": "forget", "content": words[:500]} | ({"admin": True} if call.admin else {})
     done = await call.store.change_memory(call.turn, call.space, [action])

@@ -55,8 +55,8 @@ async def test_a_near_duplicate_refreshes_and_a_clear_forget_forgets(town: Town)
     reply = await town.ask(dm, ada, "tell 3", "Ok [FORGET: Lisbon]")
     assert "Forgot: ada lives in Lisbon." in reply.text
     assert "I know nothing yet" in await known(town, dm, ada)
-    reply = await town.ask(dm, ada, "tell 4", "Ok [FORGET: abc] [FORGET: whales and dolphins]")
-    assert "fewer than 4 letters" in reply.text
+    reply = await town.ask(dm, ada, "tell 4", "Ok [FORGET: ab] [FORGET: whales and dolphins]")
+    assert "fewer than 3 letters" in reply.text
     assert "Not forgotten (nothing matches): whales and dolphins" in reply.text
 
 
@@ -177,7 +177,7 @@ async def test_commands_remember_and_forget(town: Town) -> None:
     assert "I like my tea *strong* & <hot>" in await known(town, dm, ada)
     assert "What shall I remember" in (await town.ask(dm, ada, "/remember")).text
     assert "at most 500" in (await town.ask(dm, ada, "/remember " + "x " * 400)).text
-    assert "at least 4 letters" in (await town.ask(dm, ada, "/forget tea")).text
+    assert "“te” is too short" in (await town.ask(dm, ada, "/forget te")).text
     assert "nothing matches" in (await town.ask(dm, ada, "/forget submarine")).text
     reply = await town.ask(dm, ada, "/forget strong")
     assert "Forgot: I like my tea" in reply.text

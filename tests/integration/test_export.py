@@ -53,6 +53,14 @@ from document d join document_part p on p.document_id = d.id join message m on m
 """  # fmt: skip
 """What people see of it, without ids."""
 
+REWORD = (
+    "with old as (select * from memory where content = {1}),"
+    " done as (update memory set content = {0} where content = {1})"
+    " insert into memory_change (space_id, memory_id, action, before)"
+    " select space_id, id, 'refresh', to_jsonb(old) from old"
+)
+"""A person's own rewording of a memory, with its trace."""
+
 
 async def lived(house: House, sql: Sql) -> None:
     """Ada's life with it: two topics, sessions, edits, facts in every state, summaries; and others beside her."""
@@ -145,7 +153,7 @@ async def test_all_of_one_person_and_nothing_of_others_goes_out_and_in_again_onc
     assert not +again.added
     assert await seen(look) == await seen(sql)
     # What is corrected here stays so, and what is new there comes.
-    await look("update memory set content = 'Ada likes coffee' where content = 'Ada likes tea'")
+    await look(REWORD.format("'Ada likes coffee'", "'Ada likes tea'"))
     await house.exchange(ADA, "One more", topic_id=5)
     more = Import(store, check(await written(house.store, private(ADA), tmp_path, "second")))
     await more.run()
@@ -191,7 +199,7 @@ async def test_many_of_one_moment_come_once_in_any_pages(
         work = Import(store, check(path))
         await work.run()
         assert work.added["memories"] == added
-        await look("update memory set content = 'edited ' || id where content like 'violin%%'")
+        await look(REWORD.format("'edited ' || id", "'violin at noon'"))
 
 
 @pytest.mark.parametrize("part", ["messages", "documents", "summaries"])

@@ -43,10 +43,12 @@ async def test_a_fact_names_its_source(house: House, sql: Sql) -> None:
         ("住在柏林，喜欢喝茶", "住在柏林,喜欢喝茶。"),
         ("mag Äpfel und Öl", "mag äpfel und öl"),
         ("يحب الشاي", "يحب الشاي."),
-        ("plays the 🎻 violin", "plays the violin"),
+        ("likes tea", "Ｌikes ｔea"),
+        ("born in Poznan\u0301", "born in Poznań"),
+        ("has a well-known aunt “in Rome”", 'has a well known aunt "in Rome"'),
     ],
 )
-async def test_a_near_duplicate_refreshes_the_old_one(house: House, old: str, new: str) -> None:
+async def test_what_differs_in_form_only_refreshes_the_old_one(house: House, old: str, new: str) -> None:
     await house.teach(ADA, old)
     (change,) = await house.teach(ADA, new)
     assert change["action"] == "refresh"
@@ -63,6 +65,25 @@ async def test_a_near_duplicate_refreshes_the_old_one(house: House, old: str, ne
         ("住在柏林", "住在巴黎"),
         ("🙂", "🙃"),
         ("has a son called Tom", "has a son called Tim"),
+        ("plays the 🎻 violin", "plays the violin"),
+        (
+            "Our son Tom goes to the dentist on the first Monday of every month",
+            "Our son Tim goes to the dentist on the first Monday of every month",
+        ),
+        (
+            "The code of the front door is 4711, and nobody else may know it",
+            "The code of the front door is 4712, and nobody else may know it",
+        ),
+        ("takes 1.5 mg of it every morning", "takes 15 mg of it every morning"),
+        ("leaves the house at 10:30 every day", "leaves the house at 1030 every day"),
+        ("Mia is allowed to eat nuts at school", "Mia is not allowed to eat nuts at school"),
+        ("keeps the fridge at -5 degrees", "keeps the fridge at 5 degrees"),
+        ("has the blood type A-", "has the blood type A"),
+        ("learns C++ in the evening", "learns C in the evening"),
+        ("room 10²", "room 102"),
+        ("moves to Lisbon?", "moves to Lisbon"),
+        ("feels fine :)", "feels fine :("),
+        ("We're at home on Sundays", "Were at home on Sundays"),
     ],
 )
 async def test_different_facts_stay_apart(house: House, old: str, new: str) -> None:
@@ -196,6 +217,33 @@ async def test_forget_says_that_nothing_matches(house: House) -> None:
     told = await forgetting(house, "plays the trumpet")
     assert told["changes"] == []
     assert told["failed"] == [{"failed": "nothing matches", "tag": "forget", "text": "plays the trumpet"}]
+
+
+async def test_words_that_may_mean_another_memory_ask_first(house: House) -> None:
+    await house.teach(ADA, "Our son Tim goes to the dentist on Mondays", "likes tea")
+    (change,) = (await forgetting(house, "Our son Tom goes to the dentist on Mondays"))["changes"]
+    assert (change["action"], change["status"]) == ("forget", "pending")
+    assert len(await house.known(private(ADA))) == 2
+
+
+async def test_a_part_of_a_word_is_not_the_word(house: House) -> None:
+    await house.teach(ADA, "Hanna likes tea", "Anna likes coffee")
+    await forgetting(house, "anna")
+    assert await house.known(private(ADA)) == ["Hanna likes tea"]
+
+
+@pytest.mark.parametrize(
+    ("words", "left"), [("tea", "has a teapot"), ("Rex", "has a Trexler coat"), ("茶", "cooks rice")]
+)
+async def test_a_short_word_is_enough_when_it_is_a_whole_one(house: House, words: str, left: str) -> None:
+    await house.teach(ADA, f"drinks {words} at night" if words != "茶" else "喜欢喝茶和咖啡", left)
+    await forgetting(house, words)
+    assert await house.known(private(ADA)) == [left]
+
+
+async def test_a_short_word_that_is_only_part_of_one_means_nothing(house: House) -> None:
+    await house.teach(ADA, "has a teapot")
+    assert (await forgetting(house, "tea"))["failed"][0]["failed"] == "nothing matches"
 
 
 @pytest.mark.parametrize("words", ["%%%%", "____", "a.*b(", "\\\\\\\\", "' or 1=1 --", "🙂🙂🙂🙂"])

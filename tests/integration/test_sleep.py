@@ -45,11 +45,14 @@ FACTS = [
 """Nothing of which is like anything else."""
 
 
+MERGED = "Since May Ada lives in Lisbon now"
+
+
 class Small:
     """A small model to which notes that share three words are about the same thing, and that tells of the day what it
     is told to."""
 
-    def __init__(self, verdict: str = "same", content: str = "Ada lives in Lisbon now", topic: str = "Garden") -> None:
+    def __init__(self, verdict: str = "same", content: str = MERGED, topic: str = "Garden") -> None:
         self.verdict, self.content, self.topic = verdict, content, topic
         self.requests: list[ModelRequest] = []
         self.trouble: Exception | None = None

@@ -242,21 +242,21 @@ def action(content: str, pending: bool = False) -> Json:
 
 def test_a_contradiction_supersedes() -> None:
     decided = decisions_in({"decisions": [{"new": 1, "is": "contradicts", "known": 5}, {"new": 2, "is": "new"}]}, NEAR)
-    assert decided == {0: Decision("contradicts", 5)}
+    assert decided == {0: Decision("contradicts", 5, "", "Ada lives in Berlin.")}
     first, second = settled([action("Ada lives in Lisbon."), action("Ada skis.")], decided)
     assert (first["action"], first["memory_id"], first["content"]) == ("supersede", 5, "Ada lives in Lisbon.")
     assert second["action"] == "learn"
 
 
 def test_what_waits_for_a_tap_changes_nothing_and_is_not_proposed_twice() -> None:
-    same = {0: Decision("same", 5)}
+    same = {0: Decision("same", 5, "", "Ada lives in Berlin.")}
     assert settled([action("Ada lives in Berlin.", pending=True)], same) == []
-    other = {0: Decision("contradicts", 5)}
+    other = {0: Decision("contradicts", 5, "", "Ada lives in Berlin.")}
     assert [one["action"] for one in settled([action("Ada lives in Lisbon.", pending=True)], other)] == ["learn"]
 
 
 def test_a_memory_is_changed_by_one_finding_at_most() -> None:
-    both = {0: Decision("contradicts", 5), 1: Decision("refined", 5, "x")}
+    both = {0: Decision("contradicts", 5, "", "Ada lives in Berlin."), 1: Decision("refined", 5, "x", "x")}
     assert [one["action"] for one in settled([action("a"), action("b")], both)] == ["supersede", "learn"]
 
 

@@ -222,8 +222,8 @@ def test_learn_limits() -> None:
         ("[LEARN: ]", Rejected("LEARN", "", "empty")),
         ("[LEARN:]", Rejected("LEARN", "", "empty")),
         ("[LEARN: …]", Rejected("LEARN", "…", "empty")),
-        ("[FORGET: a b c!]", Rejected("FORGET", "a b c!", "fewer than 4 letters to match")),
-        ("[FORGET: ]", Rejected("FORGET", "", "fewer than 4 letters to match")),
+        ("[FORGET: a b!]", Rejected("FORGET", "a b!", "fewer than 3 letters to match")),
+        ("[FORGET: ]", Rejected("FORGET", "", "fewer than 3 letters to match")),
     ],
 )
 def test_a_refused_tag_is_removed_and_listed(reply: str, rejected: Rejected) -> None:

@@ -325,7 +325,7 @@ async def test_remember_keeps_the_persons_words() -> None:
 
 @pytest.mark.parametrize(("name", "text"), [
     ("remember", ""), ("remember", " \n"), ("remember", "x" * (FACT_LENGTH + 1)),
-    ("forget", ""), ("forget", "ab"), ("forget", "a b c"), ("forget", "#"), ("forget", "!!!!!!"),
+    ("forget", ""), ("forget", "ab"), ("forget", "a b"), ("forget", "#"), ("forget", "!!!!!!"),
 ])  # fmt: skip
 async def test_what_cannot_be_meant_is_asked_for(name: str, text: str) -> None:
     database = Canned()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from relay.bot import worker
+from relay.bot.delivery import everywhere
 from relay.errors import TurnLost
 from relay.stopping import unless
 
@@ -37,7 +38,7 @@ async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: 
     unheard: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context["message"]))
     run, incoming = SimpleNamespace(turn=None, join=asyncio.Event()), SimpleNamespace(text="", replaces=None)
-    answered = asyncio.create_task(one._answered(run, incoming, None))  # type: ignore[arg-type]
+    answered = asyncio.create_task(one._answered(run, incoming, None, everywhere))  # type: ignore[arg-type]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     answered.cancel()

@@ -1,0 +1,126 @@
+"""What tells two similar facts apart: names, numbers, “not”, dates, family. Pure.
+
+Likeness says nothing about it: “Tom” and “Tim”, 5 mg and 15 mg, allowed and not allowed are nearly the same text. A
+model decides how two facts stand to each other; what it then does may lose none of these words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from difflib import SequenceMatcher
+
+TOKEN = re.compile(r"[+-]?\d+(?:[.,:/-]\d+)*[^\W\d_]*|[^\W\d_]+(?:['’][^\W\d_]+)*[+#]*")
+NEGATION = re.compile(
+    r"(?:not|no|never|none|nothing|without|cannot|\w+n't|nicht|nichts|nie|niemals|kein\w*|ohne|nunca|jamás|nada|sin|ne"
+    r"|n'\w+|pas|jamais|rien|sans|non|mai|niente|senza|não|nem|sem|не|нет|никогда|ничего|без)"
+)
+MONTHS_AND_DAYS = """
+today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
+june july august september october november december birthday
+heute morgen gestern montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz april mai juni juli
+august september oktober november dezember geburtstag
+hoy mañana ayer lunes martes miércoles jueves viernes sábado domingo enero febrero marzo abril mayo junio julio agosto
+septiembre octubre noviembre diciembre cumpleaños
+aujourd'hui demain hier lundi mardi mercredi jeudi vendredi samedi dimanche janvier février mars avril juin juillet août
+septembre octobre novembre décembre anniversaire
+oggi domani ieri lunedì martedì mercoledì giovedì venerdì sabato domenica gennaio febbraio aprile maggio giugno luglio
+agosto settembre ottobre dicembre compleanno
+hoje amanhã ontem segunda terça quarta quinta sexta janeiro fevereiro março maio junho julho agosto setembro outubro
+novembro dezembro aniversário
+сегодня завтра вчера понедельник вторник среда среду четверг пятница пятницу суббота субботу воскресенье январь января
+февраль февраля март марта апрель апреля мая июнь июня июль июля август августа сентябрь сентября октябрь октября
+ноябрь ноября декабрь декабря рождения
+"""
+NUMBER_WORDS = """
+one two three four five six seven eight nine ten eleven twelve first second third fourth fifth half double twice once
+eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf erste zweite dritte vierte fünfte halb doppelt einmal
+uno dos tres cuatro cinco seis siete ocho nueve diez primero segundo tercero medio doble
+deux trois quatre cinq sept huit neuf dix premier deuxième troisième demi
+due tre quattro cinque sei sette otto nove dieci primo secondo terzo
+dois três quatro sete oito nove dez primeiro terceiro meio
+один два три четыре пять шесть семь восемь девять десять первый второй третий
+"""
+FAMILY = """
+mother father mum mom dad parents sister brother daughter son wife husband aunt uncle niece nephew cousin grandmother
+grandfather grandma grandpa granddaughter grandson partner fiancé fiancée girlfriend boyfriend stepmother stepfather
+mutter vater mama papa eltern schwester bruder tochter sohn frau mann tante onkel nichte neffe cousine oma opa
+großmutter großvater enkelin enkel freundin freund schwiegermutter schwiegervater
+madre padre hermana hermano hija hijo esposa marido tía tío sobrina sobrino prima primo abuela abuelo nieta nieto
+mère père sœur frère fille fils femme mari nièce neveu grand-mère grand-père
+sorella fratello figlia figlio moglie zia zio nonna nonno nipote
+mãe pai irmã irmão filha filho avó avô
+мать отец мама папа сестра брат дочь сын жена муж тётя дядя бабушка дедушка
+"""
+DATES = frozenset(MONTHS_AND_DAYS.split())
+TELLING = DATES | frozenset(NUMBER_WORDS.split()) | frozenset(FAMILY.split())
+MINIMAL = 0.6
+"""From this part of shared words on two facts count as one sentence with a few words changed."""
+
+
+def telling_words(text: str) -> Counter[str]:
+    """The words of a fact that must not get lost: numbers, negations, dates, family, and names (words with a capital
+    that do not begin a sentence)."""
+    found: Counter[str] = Counter()
+    plain = _plain(text)
+    for match in TOKEN.finditer(plain):
+        word, lower = match[0], match[0].lower()
+        before = plain[: match.start()].rstrip(" \"'“„«(")
+        begins = not before or before[-1] in ".!?:"
+        if NEGATION.fullmatch(lower):
+            found["not"] += 1
+        elif any(c.isdigit() for c in word) or lower in TELLING or (word[0].isupper() and not begins):
+            found[lower] += 1
+    return found
+
+
+def difference(one: str, other: str) -> tuple[str, str]:
+    """The words that only one of two facts has, each side in its order: what a model is shown."""
+    first, second = _tokens(one), _tokens(other)
+    of_first, of_second = Counter(map(str.lower, first)), Counter(map(str.lower, second))
+    return _only(first, of_second), _only(second, of_first)
+
+
+def tell_apart(one: str, other: str) -> bool:
+    """Whether two facts differ in a word that tells them apart, so that neither may stand for both.
+
+    A sentence in which only a few words were changed is told apart by each of these that may be a name, also as its
+    first word. Other words, such as synonyms, are the model's to judge.
+    """
+    if loses(one, other) or loses(other, one):
+        return True
+    first, second = _tokens(one), _tokens(other)
+    matcher = _matcher(first, second)
+    if matcher.ratio() < MINIMAL:
+        return False
+    changed = (op[1:] for op in matcher.get_opcodes() if op[0] == "replace")
+    return any(word[0].isupper() for a, b, c, d in changed for word in (*first[a:b], *second[c:d]))
+
+
+def nearly_the_same(one: str, other: str) -> bool:
+    """Whether two facts differ in a few words only."""
+    return _matcher(_tokens(one), _tokens(other)).ratio() >= MINIMAL
+
+
+def _matcher(first: list[str], second: list[str]) -> SequenceMatcher[str]:
+    return SequenceMatcher(None, [w.lower() for w in first], [w.lower() for w in second], autojunk=False)
+
+
+def loses(merged: str, *facts: str) -> bool:
+    """Whether a sentence made of some facts lacks one of their telling words."""
+    has = Counter(word.lower() for word in _tokens(merged))
+    has["not"] += sum(1 for word in list(has) if NEGATION.fullmatch(word))
+    return any(not has[word] for fact in facts for word in telling_words(fact))
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).replace("’", "'")
+
+
+def _tokens(text: str) -> list[str]:
+    return TOKEN.findall(_plain(text))
+
+
+def _only(words: list[str], others: Counter[str]) -> str:
+    return " ".join(word for word in words if not others[word.lower()])

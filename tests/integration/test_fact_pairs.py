@@ -1,0 +1,73 @@
+"""Whether two facts are taken for one, on 400 labelled pairs in three languages (tests/fact_pairs.tsv)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from relay.capture.settling import decisions_in, settled
+from tests.integration.conftest import Server, Sql
+
+
+class Pair(NamedTuple):
+    language: str
+    label: str
+    differs: str
+    """What of different ones differs: one word, or more; of the same ones: the form."""
+    one: str
+    other: str
+
+
+def pairs() -> list[Pair]:
+    with Path("tests/fact_pairs.tsv").open(encoding="utf-8", newline="") as file:
+        return [Pair(*row) for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)][1:]
+
+
+PAIRS = pairs()
+
+
+@pytest.fixture
+async def taken_for_one(embedded: Server, sql: Sql) -> list[Pair]:
+    """The pairs that are merged without a model."""
+    asked = json.dumps([[one.one, one.other] for one in PAIRS])
+    rows = await sql(
+        "select place from jsonb_array_elements(%s::jsonb) with ordinality as p (pair, place)"
+        " where relay.normal_form(pair ->> 0) = relay.normal_form(pair ->> 1) order by place",
+        asked,
+    )
+    return [PAIRS[place - 1] for (place,) in rows]
+
+
+def test_the_pairs_are_enough_of_each() -> None:
+    different = [one for one in PAIRS if one.label == "different"]
+    assert len(PAIRS) >= 400
+    assert {one.language for one in PAIRS} == {"en", "de", "es"}
+    assert {one.label for one in PAIRS} == {"same", "update", "contradiction", "different"}
+    assert sum(one.differs == "one word" for one in different) >= len(different) / 2
+
+
+@pytest.mark.parametrize("backend", ["embedded"], indirect=True)
+async def test_without_a_model_only_what_differs_in_form_is_the_same(taken_for_one: list[Pair]) -> None:
+    same = [one for one in PAIRS if one.label == "same"]
+    assert [one for one in taken_for_one if one.label != "same"] == []
+    assert len(taken_for_one) >= 0.9 * len(same)
+
+
+def test_a_model_that_takes_everything_for_the_same_seldom_loses_a_word_that_tells() -> None:
+    told_apart = [one for one in PAIRS if one.differs == "one word"]
+    lost = [one for one in told_apart if is_merged(one)]
+    assert len(lost) <= 0.1 * len(told_apart), lost
+    assert not any(c.isdigit() for one in lost for c in one.one), "numbers are never lost"
+    assert [one for one in PAIRS if one.label == "same" and not is_merged(one)] == [], "nor form taken for more"
+
+
+def is_merged(pair: Pair) -> bool:
+    """Whether the second fact is dropped once a model has called it the same as the first."""
+    near = [[{"id": 5, "content": pair.one, "at": "2026-01-01"}]]
+    decided = decisions_in({"decisions": [{"new": 1, "is": "same", "known": 5}]}, near)
+    (done,) = settled([{"action": "learn", "content": pair.other, "pending": False}], decided)
+    return done["action"] != "learn"
