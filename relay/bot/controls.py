@@ -78,7 +78,7 @@ class Controls:
             parts = message_parts(notice["text"], place, notice.get("rows") or (), silent=True)
             owner = turn.owner_id
             return Handled(parts, None if owner is None else Space("private", owner_id=owner))
-        if not update.keys() & ACTS or LEFT in update.get("message", {}):
+        if not update.keys() & ACTS or "person" in update or LEFT in update.get("message", {}):
             return Handled(await self._told(turn), None)
         space, _ = await self._groups.space_of(chat, turn.user_id)
         return Handled(await self._done(turn, update, place, message_id, space), space)
@@ -89,11 +89,11 @@ class Controls:
         if stopped := update.get("stopped_message_generation"):
             chat, topic_id, _ = lane_of(turn.updates)
             await self._stop(chat["id"], topic_id, stopped.get("draft_id"))
+        if "person" in update:
+            return await self._newcomers.told(turn)
         if "my_chat_member" in update:
             return await self._arrivals.told(turn)
-        if "message" in update:
-            return await self._arrivals.left(turn)
-        return await self._newcomers.told(turn) if "person" in update else []
+        return await self._arrivals.left(turn) if "message" in update else []
 
     async def _done(
         self, turn: Claimed, update: Json, place: Place, message_id: int | None, space: Space

@@ -32,6 +32,8 @@ WRITERS = {
     ("controls.sql", "'memory'"),
     # a switch of memory: on, off, until when
     ("controls.sql", "'control'"),
+    # a start or a stop: numbers and a version of ours
+    ("duty.sql", "p_kind"),
 }
 """Every statement that writes events, and how what people wrote gets into it clean."""
 
@@ -49,7 +51,8 @@ def test_all_that_writes_events_is_known() -> None:
         (path.name, match[1].strip())
         for path in FUNCTIONS.glob("*.sql")
         for match in re.finditer(
-            r"insert into (?:relay\.)?event\b[^;]*?(?:values \(|select)\s*(coalesce\(.*?\)|'\w+')", path.read_text()
+            r"insert into (?:relay\.)?event\b[^;]*?(?:values \(|select)\s*(coalesce\(.*?\)|'\w+'|p_kind)",
+            path.read_text(),
         )
     }
     assert found == WRITERS
