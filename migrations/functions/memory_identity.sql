@@ -13,6 +13,9 @@ begin
     if regexp_count(plain, '[0-9]') <> regexp_count(p_text, '[0-9０-９]') then
         plain := normalize(p_text, NFC);
     end if;
+    -- MW and mW are different units, as are MB and Mb.
+    plain := regexp_replace(plain, '([0-9]\s?)M(?=(W|J|V|A|N|Hz|Pa|Bq|Sv|eV)\M)', '\1mega', 'g');
+    plain := regexp_replace(plain, '([0-9]\s?[kKMGT]i?)B\M', '\1byte', 'g');
     plain := lower(translate(plain, '’‘ʼ´`′‐‑‒–—―−“”„«»‹›', '''''''''''''-------"""""""'));
     plain := regexp_replace(plain, '[\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]', '', 'g');
     plain := regexp_replace(plain, '[:;=]-?\)', ' ☺ ', 'g');

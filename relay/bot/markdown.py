@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +18,7 @@ from relay.bot.tables import Cell, Event, name_of, payload_of, table_events
 _DEEPEST = 20  # nested lists and quotes; each level indents, so the text grows with the square of the depth
 _MOST_CELLS = 20_000  # the parser fills up short rows, so a small text can make millions
 _LONGEST_FORMULA = 2000
+_SECONDS = 0.25  # of processor time; an answer of 20,000 characters takes a tenth of it
 
 _TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|</?([a-zA-Z][\w-]*)[^<>]*>", re.DOTALL)
 _FORMATTING_TAGS = {"b": "Strong", "strong": "Strong", "i": "Emphasis", "em": "Emphasis", "s": "Strikethrough"}
@@ -41,7 +43,7 @@ def convert(source: str) -> tuple[str, list[Span]]:
     events = _Adapter(source).adapt(pyromark.events_with_range(source, options=STANDARD_OPTIONS))
     if "||" in source:
         events = _mark_spoilers(events, source.encode())
-    text, found, _ = EventWalker(CONFIG, source).walk(tuple(events))
+    text, found, _ = _BoundedWalker(CONFIG, source).walk(tuple(events))
     offsets = utf16_offsets(text)
     index = offsets if isinstance(offsets, range) else {offset: i for i, offset in enumerate(offsets)}
     blank = text.rfind("\n", 0, len(text) - len(text.lstrip())) + 1  # lines above the first that is not blank
@@ -64,6 +66,24 @@ def _config() -> RenderConfig:
 
 
 CONFIG = _config()
+
+
+class _BoundedWalker(EventWalker):
+    """The library's walker, which gives up when it takes too long. For each block it looks back through all the empty
+    pieces of text that it has written: docs/decisions/0017."""
+
+    def walk(self, events: tuple[Event, ...]) -> Any:
+        self._until = time.thread_time() + _SECONDS
+        return super().walk(events)
+
+    def _handle_event(self, *given: Any, **named: Any) -> Any:
+        if time.thread_time() > self._until:
+            raise TooSlow("the Markdown takes too long to convert")
+        return super()._handle_event(*given, **named)
+
+
+class TooSlow(ValueError):
+    """Markdown that is shown as plain text, since converting it would hold up everybody."""
 
 
 class _Adapter:
@@ -104,8 +124,9 @@ class _Adapter:
     def _inline(self, key: str, value: Any, event: Event) -> None:
         if key in ("InlineMath", "DisplayMath"):
             price = key == "InlineMath" and self._source[event[1]["end"] : event[1]["end"] + 1].isdigit()
-            if price or len(value) > _LONGEST_FORMULA:
-                event = {"Text": f"${value}$"}
+            if price or len(value) > _LONGEST_FORMULA or not value.strip():
+                sign = "$" if key == "InlineMath" else "$$"
+                event = {"Text": f"{sign}{value}{sign}"}
             elif key == "DisplayMath" and self._line_open:
                 self._put("SoftBreak", open_line=False)
         elif key == "InlineHtml":

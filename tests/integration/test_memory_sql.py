@@ -81,6 +81,7 @@ async def test_what_differs_in_form_only_refreshes_the_old_one(house: House, old
         ("has the blood type A-", "has the blood type A"),
         ("learns C++ in the evening", "learns C in the evening"),
         ("room 10²", "room 102"),
+        ("a laser of 5 mW", "a laser of 5 MW"),
         ("moves to Lisbon?", "moves to Lisbon"),
         ("feels fine :)", "feels fine :("),
         ("We're at home on Sundays", "Were at home on Sundays"),

@@ -1,5 +1,6 @@
 """Markdown to Telegram messages: what each element becomes, and what holds for any text."""
 
+import time
 from typing import Any
 
 import pytest
@@ -497,3 +498,12 @@ def test_the_global_render_config_is_untouched() -> None:
 
     assert get_runtime_config() is not CONFIG
     assert get_runtime_config().markdown_symbol.heading_level_1
+
+
+@pytest.mark.parametrize("piece", ["$", "$$ $$", r"$$\,$$", "$ $ ", "$$$$\n\n", "](", "||a", "*a _b ", "[a](", "`` ` "])
+def test_no_text_holds_the_loop_for_long(piece: str) -> None:
+    text = piece * (66_000 // len(piece))
+    before = time.thread_time()
+    assert format_reply(text) or not text.strip()
+    format_preview(text)
+    assert time.thread_time() - before < 4  # the walks are bounded at a quarter of a second each
