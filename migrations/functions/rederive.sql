@@ -151,6 +151,8 @@ create or replace function relay.apply_settled(p_space_id bigint, p_memory jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     proofs constant bigint[] := array(select jsonb_array_elements_text(p_memory -> 'evidence')::bigint);
+    waits constant boolean := coalesce((p_memory ->> 'tainted')::boolean, true)
+        or coalesce((p_memory ->> 'pending')::boolean, false);
     said message;
     held turn;
 begin
@@ -162,7 +164,7 @@ begin
     held := relay.turn_of_finding(said);
     held.tainted := (p_memory ->> 'tainted')::boolean;
     return not relay.apply_actions(held, said.id, jsonb_build_array(p_memory || jsonb_build_object(
-        'valid_from', coalesce(p_memory ->> 'valid_from', said.created_at::text))), false) -> 0 ? 'failed';
+        'valid_from', coalesce(p_memory ->> 'valid_from', said.created_at::text))), waits) -> 0 ? 'failed';
 end $$;
 
 -- Whether all messages that something rests on are there; they stay until the end of the transaction.

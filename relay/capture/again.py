@@ -83,4 +83,5 @@ def candidate(action: Json, user_id: int | None, name: str) -> Candidate:
         tags=tuple(action["tags"]),
         valid_from=action["valid_from"],
         valid_until=action["valid_until"],
+        tainted=action["tainted"],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
@@ -79,6 +79,8 @@ class Finding:
     text: str
     evidence: tuple[int, ...]
     """Message ids, at least one of the person's own."""
+    tainted: bool
+    """It rests on words of others: it waits for the person's tap, and changes nothing before."""
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     """A goal's deadline."""
@@ -99,6 +101,7 @@ class Finding:
             "valid_from": self.valid_from.isoformat() if self.valid_from else None,
             "valid_until": self.valid_until.isoformat() if self.valid_until else None,
             "evidence": list(self.evidence),
+            "tainted": self.tainted,
         }
 
 
@@ -153,11 +156,13 @@ def finding_of(row: Any, rows: Mapping[int, Json], known: Mapping[int, Json], zo
     if not sentence or len(sentence) > LONGEST:
         raise InvalidAnswer("a finding's sentence is missing or too long")
     until = date_in(row.get("deadline") or row.get("valid_until"), zone)
+    evidence = evidence_in(row.get("evidence"), rows, known)
     return Finding(
         row["kind"],
         importance,
         sentence,
-        evidence_in(row.get("evidence"), rows, known),
+        evidence,
+        rests_on_others(evidence, known),
         date_in(row.get("valid_from"), zone),
         until and until + timedelta(days=1, seconds=-1),
     )
@@ -190,6 +195,11 @@ def evidence_in(ids: Any, rows: Mapping[int, Json], known: Mapping[int, Json]) -
     return tuple(sorted(set(named)))
 
 
+def rests_on_others(evidence: Iterable[int], known: Mapping[int, Json]) -> bool:
+    """Whether any of some messages holds words of others, or answers such."""
+    return any(known[one].get("untrusted") or known[one].get("tainted") for one in evidence)
+
+
 def date_in(text: Any, zone: tzinfo) -> datetime | None:
     """The beginning of a day; None when it is none."""
     found = re.match(r"\d{4}-\d{2}-\d{2}", text) if isinstance(text, str) else None
@@ -216,4 +226,6 @@ def acknowledged(finding: Finding, said: int, known: Mapping[int, Json]) -> Find
     answered = max((one for one, row in known.items() if one < said and row["role"] == "assistant"), default=None)
     evidence = {said, *finding.evidence} | ({answered} if answered is not None else set())
     worth = max(ACKNOWLEDGEMENT_WORTH, finding.importance)
-    return replace(finding, importance=worth, evidence=tuple(sorted(evidence)), tags=("acknowledgement",))
+    tainted = finding.tainted or rests_on_others(evidence, known)
+    tags = ("acknowledgement",)
+    return replace(finding, importance=worth, evidence=tuple(sorted(evidence)), tainted=tainted, tags=tags)

@@ -168,8 +168,7 @@ def as_action(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, s
     return action | {
         "subject_id": reading.user_id if mine else None,
         "subject": reading.name if mine else None,
-        "pending": reading.foreign or reading.asks or judge.capture == "ask",
-        "tainted": reading.foreign,
+        "pending": finding.tainted or reading.asks or judge.capture == "ask",
         "at": max(reading.rows[one]["at"] for one in finding.evidence if one in reading.rows),
         "derivation": derived(*by, [Input("message", one, said[one]["text"]) for one in finding.evidence]).as_json(),
     }

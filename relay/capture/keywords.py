@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.capture.calibration import weight
-from relay.capture.findings import LONGEST, Finding, acknowledged, plain_sentence
+from relay.capture.findings import LONGEST, Finding, acknowledged, plain_sentence, rests_on_others
 
 Json = dict[str, Any]
 
@@ -90,12 +90,12 @@ def keyword_findings(rows: Mapping[int, Json], before: Mapping[int, Json] | None
 
 def in_message(row: Json, known: Mapping[int, Json]) -> list[Finding]:
     """What keywords find in one message: of a short one what it expresses, else sentences of a known kind."""
-    text = row["text"].strip()
+    text, tainted = row["text"].strip(), rests_on_others((row["id"],), known)
     if short := weight(text):
         what, worth = short
         if what == "feeling":
-            return [Finding("feeling", worth, quoted(text), (row["id"],))]
-        return [acknowledged(Finding("success", worth, quoted(text), (row["id"],)), row["id"], known)]
+            return [Finding("feeling", worth, quoted(text), (row["id"],), tainted)]
+        return [acknowledged(Finding("success", worth, quoted(text), (row["id"],), tainted), row["id"], known)]
     found: list[Finding] = []
     for sentence in SENTENCE.findall(text):
         said = plain_sentence(sentence).replace("’", "'")
@@ -103,7 +103,7 @@ def in_message(row: Json, known: Mapping[int, Json]) -> list[Finding]:
             continue
         kind = next(((kind, worth) for kind, worth, words in KNOWN if words.search(said)), None)
         if kind:
-            found.append(Finding(*kind, quoted(said), (row["id"],)))
+            found.append(Finding(*kind, quoted(said), (row["id"],), tainted))
     return found
 
 

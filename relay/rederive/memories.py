@@ -37,6 +37,8 @@ class Candidate:
     content: str
     evidence: tuple[int, ...]
     """The messages that say it, the first of them first."""
+    tainted: bool
+    """It rests on words of others: it waits for a tap, and changes nothing before."""
     importance: int = 5
     confidence: float = 1.0
     subject_id: int | None = None
@@ -162,11 +164,13 @@ class Memories:
     def _row(self, new: Json, derivation: Derivation, batch: Sequence[Json]) -> Json:
         """What was found, as it is kept."""
         rows = [row for row in batch if row["id"] in new["evidence"]]
+        # What an older version found, and is kept as its result, does not say whether it is tainted: its messages do.
+        tainted = new.get("tainted", False) or any(one["untrusted"] or one["tainted"] for one in rows)
         return {
             **new,
             "derivation": derivation.as_json(),
-            "tainted": any(one["untrusted"] or one["tainted"] for one in rows),
-            "pending": self.asks or any(one["learning"] == "ask" for one in rows),
+            "tainted": tainted,
+            "pending": tainted or self.asks or any(one["learning"] == "ask" for one in rows),
         }
 
     def _change(self, space_id: int, old: Json | None, row: Json | None) -> Change:

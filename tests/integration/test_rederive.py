@@ -126,7 +126,12 @@ class Finds:
         self.asked += 1
         return [
             Candidate(
-                "fact", self.how.format(row["text"]), (row["id"],), subject_id=row["user_id"], subject=row["name"]
+                "fact",
+                self.how.format(row["text"]),
+                (row["id"],),
+                tainted=False,
+                subject_id=row["user_id"],
+                subject=row["name"],
             )
             for row in batch
             if self.word in row["text"]

@@ -127,3 +127,14 @@ async def test_what_contradicts_something_said_later_is_not_brought_up(house: Ho
     small.decides = deciding("contradicts", "Lisbon")
     assert await again(store, small) == []
     assert await states(sql) == [("Ada lives in Lisbon.", "active")]
+
+
+async def test_words_of_others_change_nothing_without_a_tap(house: House, store: Store, sql: Sql) -> None:
+    await house.teach(ADA, "Ada lives in Berlin.")
+    await house.exchange(ADA, MOVED)
+    await judge_due(judge(house.store, Small()))
+    await sql("update message set untrusted = true where text = %s", MOVED)
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    small.decides = deciding("contradicts", "Berlin")
+    await again(store, small)
+    assert await states(sql) == [("Ada lives in Berlin.", "active"), ("Ada lives in Lisbon.", "pending")]
