@@ -11,6 +11,7 @@ from typing import Protocol
 import structlog
 
 from relay import metrics
+from relay.embedding.installed import QUERY
 from relay.errors import EmbedderUnavailable, RelayError
 from relay.memory.calls.base import Json
 from relay.memory.calls.embedding import vector_text
@@ -32,6 +33,12 @@ DISTANT_SECONDS = 30.0
 TROUBLE_SECONDS = 30.0
 COUNTED = 100
 """While the model changes, it is counted after so many batches which one has more vectors."""
+QUIET_SECONDS = 0.5
+"""How long nothing has been answered when vectors are made: on a small machine they would take an answer's time."""
+PATIENCE_SECONDS = 10.0
+"""How long a batch waits for that at most, so that the index keeps up with a chat that is never quiet."""
+REMEMBERED = 64
+"""Queries whose vectors are kept for a while."""
 
 
 class Closing(Embedder, Protocol):
@@ -51,6 +58,7 @@ class Asked:
         self.own = own
         self._make = make
         self._now = own
+        self._queries: dict[tuple[str, str], asyncio.Task[list[list[float]]]] = {}
 
     @property
     def model(self) -> str:
@@ -63,8 +71,30 @@ class Asked:
         return self._now.dimensions
 
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
-        """See `ports.Embedder.embed`."""
-        return await (self._now if query else self.own).embed(texts, query)
+        """See `ports.Embedder.embed`. A query that was embedded just now, or still is, is not embedded again."""
+        if not query:
+            return await self.own.embed(texts)
+        return [await self._query(self._now, text) for text in texts]
+
+    async def embed_said(self, text: str) -> list[float]:
+        """The vector of a person's short message, with the model of the settings: the one that its turn was asked
+        with. e5's model card has "query: " on both sides where both are alike."""
+        return await self._query(self.own, text)
+
+    async def _query(self, embedder: Closing, text: str) -> list[float]:
+        key = (embedder.model, text)
+        if (work := self._queries.pop(key, None)) is None:
+            work = asyncio.create_task(embedder.embed([text], query=True), name="query")
+            work.add_done_callback(lambda done: self._forget_failed(key, done))
+        self._queries[key] = work
+        while len(self._queries) > REMEMBERED:
+            del self._queries[next(iter(self._queries))]
+        (vector,) = await asyncio.shield(work)
+        return vector
+
+    def _forget_failed(self, key: tuple[str, str], done: asyncio.Task[list[list[float]]]) -> None:
+        if (done.cancelled() or done.exception() is not None) and self._queries.get(key) is done:
+            del self._queries[key]
 
     async def preload(self) -> None:
         """Loads the model of the settings now, if that can be done."""
@@ -88,12 +118,20 @@ class Asked:
 
 
 class Indexer:
-    """Makes the vectors that are due. `at` hears after each batch how many it has made."""
+    """Makes the vectors that are due. `at` hears after each batch how many it has made. `answering`: whether somebody
+    is waiting for an answer just now."""
 
-    def __init__(self, store: Store, embedder: Asked, at: Callable[[int], object] = lambda made: None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Asked,
+        at: Callable[[int], object] = lambda made: None,
+        answering: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._at = at
+        self._answering = answering
         self._made = 0
         self._changing = True
 
@@ -122,12 +160,26 @@ class Indexer:
 
     async def _run_due(self) -> None:
         batches = 0
-        while batch := await self._store.take_embed_due(BATCH, LEASE_SECONDS):
+        while True:
+            await self._wait_for_quiet()
+            if not (batch := await self._store.take_embed_due(BATCH, LEASE_SECONDS)):
+                return
             self._made += await self._embed(batch)
             self._at(self._made)
             batches += 1
             if self._changing and batches % COUNTED == 0:
                 await self._choose()
+
+    async def _wait_for_quiet(self) -> None:
+        """Waits until nothing has been answered for `QUIET_SECONDS`, at most `PATIENCE_SECONDS`."""
+        loop = asyncio.get_running_loop()
+        began = quiet = loop.time()
+        while loop.time() - began < PATIENCE_SECONDS:
+            if self._answering():
+                quiet = loop.time() + QUIET_SECONDS
+            if loop.time() >= quiet:
+                return
+            await asyncio.sleep(QUIET_SECONDS / 5)
 
     async def _embed(self, batch: Sequence[Json]) -> int:
         """Makes and stores the vectors of a batch. One by one where that fails: a text that the embedder dies of keeps
@@ -166,8 +218,15 @@ class Indexer:
         await self._store.return_embed_due([row["entry_id"] for row in rows])
 
     async def _made_of(self, rows: Sequence[Json]) -> int:
-        vectors = await self._embedder.own.embed([row["text"] for row in rows])
-        return await self._keep(rows, vectors)
+        rest = [row for row in rows if not is_short(row)]
+        vectors = dict(zip((row["entry_id"] for row in rest), await self._passages(rest), strict=True))
+        for row in rows:
+            if row["entry_id"] not in vectors:
+                vectors[row["entry_id"]] = await self._embedder.embed_said(row["text"])
+        return await self._keep(rows, [vectors[row["entry_id"]] for row in rows])
+
+    async def _passages(self, rows: Sequence[Json]) -> Sequence[Sequence[float]]:
+        return await self._embedder.own.embed([row["text"] for row in rows]) if rows else []
 
     async def _keep(self, rows: Sequence[Json], vectors: Sequence[Sequence[float]] | None) -> int:
         texts = [None] * len(rows) if vectors is None else [vector_text(vector) for vector in vectors]
@@ -184,6 +243,11 @@ class Indexer:
     async def _choose(self) -> None:
         status = await self._store.embedding_status(self._model)
         await self._embedder.serve(status["serves"])
+
+
+def is_short(row: Json) -> bool:
+    """Whether the text is a person's message that is embedded whole as a query."""
+    return bool(row["said"]) and len(row["text"]) <= QUERY
 
 
 async def enter(store: Store, at: Callable[[int], object] = lambda entered: None) -> int:

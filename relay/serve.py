@@ -122,7 +122,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
         asyncio.create_task(claiming(relay, people, bot, hears, shows), name="claim"),
     ]
     if embedder:
-        beside.append(asyncio.create_task(indexing(relay, embedder, stored), name="index"))
+        beside.append(asyncio.create_task(indexing(relay, embedder, stored, worker), name="index"))
     if settings.speech_preload:
         beside.append(asyncio.create_task(ears.preload(), name="preload"))
     if settings.web:

@@ -121,13 +121,13 @@ def waking(scheduler: Scheduler, stored: asyncio.Event) -> Callable[[], None]:
     return soon
 
 
-async def indexing(relay: Relay, embedder: Asked, woken: asyncio.Event) -> None:
-    """Keeps the index that finds by meaning fresh, until cancelled. `woken`: a turn has stored something."""
+async def indexing(relay: Relay, embedder: Asked, woken: asyncio.Event, worker: Worker) -> None:
+    """Keeps the index that finds by meaning fresh while the worker has nothing to answer, until cancelled. `woken`: a
+    turn has stored something."""
     await asyncio.sleep(FIRST_POLL_SECONDS)
     await embedder.preload()
-    await keep_fresh(
-        Indexer(relay.store, embedder), woken, DISTANT_SECONDS if relay.settings.supabase_url else LOOK_SECONDS
-    )
+    indexer = Indexer(relay.store, embedder, answering=lambda: worker.answering)
+    await keep_fresh(indexer, woken, DISTANT_SECONDS if relay.settings.supabase_url else LOOK_SECONDS)
 
 
 async def showing(relay: Relay, bot: Bot, silence: Callable[[], float], worker: Worker, stands: asyncio.Event) -> None:

@@ -1,7 +1,7 @@
 -- Vectors: what needs one, and what was made.
 
 -- Enters what turns wrote, leases entries that need a vector, the newest first, and returns how their texts begin:
--- [{entry_id, since, text, hash}]. One that was taken before and not stored comes again after p_lease_seconds, then after
+-- [{entry_id, since, said, text, hash}], `said`: by a person. One that was taken before and not stored comes again after p_lease_seconds, then after
 -- twice that, up to a day.
 create or replace function public.relay_take_embed_due(p_limit integer, p_lease_seconds integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -15,7 +15,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
             leased_until = now() + make_interval(secs => least(86400, p_lease_seconds * 2 ^ least(d.tries, 16)))
         from picked where d.entry_id = picked.entry_id returning d.entry_id, d.since)
     select coalesce(jsonb_agg(jsonb_build_object(
-            'entry_id', t.entry_id, 'since', t.since, 'text', left(own.text, 16000), 'hash', md5(own.text))
+            'entry_id', t.entry_id, 'since', t.since,
+            'said', e.kind = 'message' and e.role = 'user', 'text', left(own.text, 16000), 'hash', md5(own.text))
         order by t.since desc, t.entry_id desc), '[]')
     from taken t join entry e on e.id = t.entry_id, lateral (select coalesce(relay.entry_text(e), '') as text) own
 $$;

@@ -97,6 +97,11 @@ class Worker:
         return 0 if self.closing else max(0, self._concurrency - messages)
 
     @property
+    def answering(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return any(turn.kind == "message" for turn in self._turns.values())
+
+    @property
     def running(self) -> list[int]:
         """The turns that run here."""
         return list(self._tasks)

@@ -12,7 +12,7 @@ import structlog
 from relay.clients.model_process import Ended, NotLoaded
 from relay.clients.pieces import cut, pieces, together
 from relay.clients.vectors import Vectors
-from relay.embedding.installed import NANO, Named
+from relay.embedding.installed import NANO, QUERY, Named
 from relay.errors import EmbedderUnavailable
 
 log = structlog.get_logger()
@@ -31,8 +31,6 @@ SECONDS_A_TEXT = 5.0
 """How long the slowest machine may take for one text of `PASSAGE` characters."""
 WAITING = 16
 """How many requests may wait: those beyond are refused at once."""
-QUERY = 120
-"""Characters of what somebody looks for that are embedded: a long one would come too late."""
 PASSAGE = 1000
 """Characters of a text that are embedded at once: a model of this size reads no more than a page with profit."""
 PIECES = 8

@@ -24,6 +24,9 @@ NANO_MODEL = "multilingual-e5-small-q4"
 FAST_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """What fastembed uses where RELAY_EMBEDDER names no other: small, and of many languages."""
 
+QUERY = 64
+"""Characters of what somebody looks for that are embedded: a long one would come too late."""
+
 
 class Named(NamedTuple):
     """An embedder and its model: `fastembed` and `BAAI/bge-small-en-v1.5`, or a folder."""

@@ -19,7 +19,7 @@ from relay.memory.store import Store
 from relay.models import Space
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import chosen, fill, one
-from tests.benchmarks.lab import PEOPLE, Child, Lab, Row, median, p95, polling
+from tests.benchmarks.lab import PEOPLE, Child, Lab, Row, cpu, median, p95, polling
 from tests.month import written
 
 LARGEST = Space("private", owner_id=FIRST_USER)
@@ -100,17 +100,24 @@ async def meaning(lab: Lab, options: argparse.Namespace) -> list[Row]:
     for embedder, bound in (("off", 10), (options.embedder, 35)):
         tg = await lab.crowd()
         bot = await lab.relay(tg, model, data=f"data-{embedder}", RELAY_EMBEDDER=embedder)
-        took = await talked(tg, bot, options.rounds)
-        measured = f"{median(took):.1f} ms (p95 {p95(took):.1f})"
+        await warm(tg, bot)
+        before = cpu(bot.pid, True)
+        took = await talked(tg, options.rounds)
+        used = (cpu(bot.pid, True) - before) / len(took) * 1000
+        measured = f"{median(took):.1f} ms (p95 {p95(took):.1f}; CPU {used:.1f} ms)"
         rows.append(Row(f"latency, embedder {embedder}: median", f"≤ {bound} ms", measured, median(took) <= bound))
         await bot.end()
     return rows
 
 
-async def talked(tg: Child, bot: Child, rounds: int) -> list[float]:
-    """The seconds of each turn, after some to warm up; what a first turn of the embedder's needs is over by then."""
+async def warm(tg: Child, bot: Child) -> None:
+    """Some turns to warm up; what a first turn of the embedder's needs is over by then."""
     await polling(tg, bot)
     await tg.post("/_bench/one_by_one", messages=30, pause=0.1)
+
+
+async def talked(tg: Child, rounds: int) -> list[float]:
+    """The seconds of each turn."""
     took: list[float] = []
     for _ in range(rounds):
         took += await tg.post("/_bench/one_by_one", messages=50, pause=0.02)
@@ -131,7 +138,8 @@ async def backlog(lab: Lab, options: argparse.Namespace) -> list[Row]:
             path = await asyncio.to_thread(written, lab.folder / "month.jsonl", BACKLOG_OWNER, options.backlog)
             taken = await lab.relay_once(name, "import", str(path), "--user", str(BACKLOG_OWNER), **settings)
             bot = await lab.relay(tg, model, data=name, **settings)
-        took[name] = await talked(tg, bot, options.rounds)
+        await warm(tg, bot)
+        took[name] = await talked(tg, options.rounds)
         left = await lab.relay_once(name, "memory", "index", "--status", **settings) if name == "busy" else "{}"
         await bot.end()
     quiet, busy = p95(took["quiet"]), p95(took["busy"])

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from relay import indexing
 from relay.errors import EmbedderUnavailable
-from relay.indexing import BATCH, Asked, Indexer, enter, keep_fresh
+from relay.indexing import BATCH, REMEMBERED, Asked, Indexer, enter, keep_fresh
 from relay.memory.calls.embedding import vector_text
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -28,12 +29,14 @@ class Embedding:
         self.model = model
         self.died_of = died_of
         self.texts: list[str] = []
+        self.queries: list[str] = []
         self.away = self.closed = False
 
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
         if self.away or (self.died_of and any(self.died_of in text for text in texts)):
             raise EmbedderUnavailable
         self.texts += texts
+        self.queries += texts if query else []
         return [[1.0, *[0.0] * 383] for _ in texts]
 
     async def preload(self) -> None:
@@ -234,3 +237,57 @@ async def test_what_is_stored_meanwhile_is_embedded_soon_whatever_went_wrong(
             await asyncio.sleep(0.02)
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
+
+
+async def test_a_short_message_is_embedded_once_for_its_turn_and_the_index(
+    house: House, store: Store, sql: Sql
+) -> None:
+    question, long = "where did we park?", "and then " * 10 + "we parked"
+    await house.exchange(ADA, question, "by the harbour")
+    await house.exchange(ADA, long, "noted")
+    embedder = Embedding()
+    both = asked(embedder)
+    await asyncio.gather(both.embed([question], query=True), both.embed([question], query=True))
+    await Indexer(store, both).run()
+    assert embedder.queries == [question]
+    assert sorted(embedder.texts) == sorted([question, "by the harbour", long, "noted"])
+    assert await texts_of(sql, "mine") == set(embedder.texts)
+
+
+async def test_a_query_that_failed_is_tried_again() -> None:
+    embedder = Embedding()
+    both = asked(embedder)
+    embedder.away = True
+    with pytest.raises(EmbedderUnavailable):
+        await both.embed(["where?"], query=True)
+    embedder.away = False
+    assert len(await both.embed(["where?"], query=True)) == 1
+
+
+async def test_queries_are_remembered_up_to_a_bound() -> None:
+    embedder = Embedding()
+    both = asked(embedder)
+    for number in range(REMEMBERED + 1):
+        await both.embed([f"query {number}"], query=True)
+    await both.embed(["query 1"], query=True)
+    assert len(embedder.queries) == REMEMBERED + 1
+    await both.embed(["query 0"], query=True)
+    assert embedder.queries[-1] == "query 0"
+
+
+async def test_vectors_wait_while_somebody_is_answered_but_not_for_ever(
+    house: House, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "QUIET_SECONDS", 0.05)
+    await house.exchange(ADA, "question", "answer")
+    answering = True
+    embedder = Embedding()
+    work = asyncio.create_task(Indexer(store, asked(embedder), answering=lambda: answering).run())
+    await asyncio.sleep(0.2)
+    assert embedder.texts == []
+    answering = False
+    assert await work == 2
+    await house.exchange(ADA, "another question", "another answer")
+    answering = True
+    monkeypatch.setattr(indexing, "PATIENCE_SECONDS", 0.1)
+    assert await Indexer(store, asked(embedder), answering=lambda: answering).run() == 2

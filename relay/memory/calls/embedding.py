@@ -20,7 +20,8 @@ class EmbeddingCalls(Calls):
         return int(await self._call("index_missing", limit=limit))
 
     async def take_embed_due(self, limit: int, lease_seconds: int) -> list[Json]:
-        """Leases what needs a vector, the newest first: `{entry_id, since, text, hash}`."""
+        """Leases what needs a vector, the newest first: `{entry_id, since, said, text, hash}`, `said`:
+        by a person."""
         return list(await self._call("take_embed_due", limit=limit, lease_seconds=lease_seconds))
 
     async def store_embeddings(self, model: str, rows: Sequence[Json]) -> int:
