@@ -62,7 +62,7 @@ soak: ## run for two hours as people use it, and see what grows (ARGS="--hours 8
 	@sh scripts/setup dev
 	@$(BIN)/python -m tests.soak $(ARGS)
 
-COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+COMPILE = uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements" $(ARGS)
 
 commands: ## write the README's tables of commands and settings

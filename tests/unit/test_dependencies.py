@@ -37,7 +37,7 @@ def rows(heading: str) -> list[list[str]]:
 
 
 def pinned(name: str) -> set[str]:
-    return set(re.findall(r"^([a-z0-9-]+)==", (ROOT / name).read_text("utf-8"), re.MULTILINE))
+    return set(re.findall(r"^([a-z0-9-]+)(?:\[[^]]*\])?==", (ROOT / name).read_text("utf-8"), re.MULTILINE))
 
 
 OWN, OTHERS = rows("What Relay asks for itself"), rows("What comes with these")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from relay.settings import Settings, load
 from scripts import commands
@@ -35,7 +38,7 @@ def defaults() -> list[tuple[str, str]]:
 
 
 def pinned(name: str) -> dict[str, str]:
-    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / name).read_text("utf-8"), re.MULTILINE))
+    return dict(re.findall(r"^([a-z0-9-]+)(?:\[[^]]*\])?==(\S+)", (ROOT / name).read_text("utf-8"), re.MULTILINE))
 
 
 def test_the_example_file_has_every_setting_with_its_default_in_order() -> None:
@@ -115,7 +118,7 @@ def test_requirements_are_pinned_with_hashes_and_name_no_place(name: str) -> Non
     assert not re.search(r"--(?!hash=)\w|(?<![\w.-])/|[A-Z]:\\", text), "an option or a path"
     packages = re.split(r"\n(?=\S)", re.sub(r"^ *#.*\n", "", text, flags=re.MULTILINE))
     for package in packages:
-        assert re.match(r"[a-z0-9-]+==\S+", package)
+        assert re.match(r"[a-z0-9-]+(\[[^]]*\])?==\S+", package)
         assert "--hash=sha256:" in package
 
 
@@ -127,6 +130,21 @@ def test_requirements_agree_and_hold_what_the_project_asks_for() -> None:
     asked = project["project"]["dependencies"] + project["dependency-groups"]["build"]
     assert {re.match(r"[a-z0-9-]+", line)[0] for line in asked} <= set(run) | set(build)  # type: ignore[index]
     assert project["build-system"]["requires"] == project["dependency-groups"]["build"]
+
+
+def test_extras_that_packages_ask_for_are_pinned_with_them() -> None:
+    """pip with hashes takes `httpx[http2]>=0.26` for unpinned where the file says `httpx==0.28.1`, as soon as there is
+    a newer release."""
+    lines = (ROOT / "requirements-dev.txt").read_text("utf-8")
+    extras = dict(re.findall(r"^([a-z0-9-]+)\[([^]]*)\]==", lines, re.MULTILINE))
+    for name in pinned("requirements-dev.txt"):
+        try:
+            asked = [Requirement(line) for line in requires(name) or ()]
+        except PackageNotFoundError:  # another system's
+            continue
+        for one in asked:
+            if one.extras and (one.marker is None or one.marker.evaluate({"extra": ""})):
+                assert one.extras <= set(extras.get(canonicalize_name(one.name), "").replace(" ", "").split(",")), one
 
 
 def test_the_change_log_begins_with_this_version() -> None:
