@@ -52,6 +52,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--backlog", type=int, default=10_000, help="backlog: messages that wait")
     parser.add_argument("--notes", type=int, default=100, help="voice: how many are sent")
     parser.add_argument("--score", type=Path, help="recall: a folder with score.py and its chats")
+    parser.add_argument("--own", action="store_true", help="recall: the project's chats of a person and an assistant")
     parser.add_argument("--no-names", action="store_true", help="recall: without the speakers' names")
     parser.add_argument(
         "--data", type=Path, help="scale, recalling: keep the database here, and use it when it is there"

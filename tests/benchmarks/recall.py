@@ -8,6 +8,8 @@ import statistics
 import sys
 import time
 import uuid
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
@@ -21,97 +23,84 @@ from relay.indexing import Asked, Indexer
 from relay.memory.meaning import meant
 from relay.memory.store import Store
 from relay.models import Space
+from tests.benchmarks import conversations
+from tests.benchmarks.chats import store_chat
 from tests.benchmarks.lab import Lab, Row, p95
 
 FIRST = (5, 10)
 
 
 async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Without `--score` there is nothing to ask. With the vectors of `--embedder`; off: what words alone find."""
-    if options.score is None:
-        return [Row("recall: needs --score, a folder with score.py and its chats", "", "not measured")]
-    sys.path.insert(0, str(options.score))
-    chats = importlib.import_module("score").load(options.no_names)
+    """Asks the chats of `--score`, or the project's (`--own`). With the vectors of `--embedder`; off: words alone."""
+    if options.score is None and not options.own:
+        return [Row("recall: needs --score, a folder with score.py and its chats, or --own", "", "not measured")]
     what = named(options.embedder)
     embedder = ChildEmbedder(what, lab.folder) if what else None
     server = EmbeddedPostgres(lab.folder / "data")
     database = Postgres(await server.start(), pooled=False)
     await database.open()
+    found = Found()
     try:
         await migrate.migrate(database, database.run)
         store = Store(database, str(uuid.uuid4()))
-        shares: dict[int, list[float]] = {first: [] for first in FIRST}
-        times: list[float] = []
         with psycopg.connect(server.superuser_url, autocommit=True) as connection:
-            for chat in chats:
-                space, said = tell(connection, chat)
+            for chat in chosen(options):
+                space, said = store_chat(connection, chat)
                 if embedder:
                     await Indexer(store, Asked(embedder, lambda model: None)).run()
-                await ask(store, embedder, chat, space, said, shares, times)
+                await ask(store, embedder, chat, space, said, found)
     finally:
         if embedder:
             await embedder.close()
         await database.close()
         await server.stop()
-    found = ", ".join(f"{statistics.mean(shares[first]):.3f} in the first {first}" for first in FIRST)
     return [
-        Row(f"recall: share of the evidence, embedder {options.embedder}", "", f"{found} ({len(times)} questions)"),
-        Row("recall: a question and its vector, p95", "", f"{p95(times):.1f} ms"),
+        *(
+            Row(f"recall, embedder {options.embedder}: {name}", "", found.told(name))
+            for name in ("all", *found.kinds())
+        ),
+        Row("recall: a question and its vector, p95", "", f"{p95(found.times):.1f} ms"),
     ]
 
 
-def tell(connection: psycopg.Connection[Any], chat: Any) -> tuple[Space, dict[int, str]]:
-    """Lets a space hear a chat. It, and which message is which turn."""
-    heard = Space("group", chat_id=time.time_ns())
-    space = one(connection, "insert into relay.space (kind, chat_id) values ('group', %s) returning id", heard.chat_id)
-    thread = one(
-        connection, "insert into relay.thread (space_id, chat_id) values (%s, %s) returning id", space, heard.chat_id
-    )
-    sessions: dict[int, int] = {}
-    said = {}
-    for turn in chat.turns:
-        if turn.session not in sessions:
-            sessions[turn.session] = one(
-                connection,
-                "insert into relay.session (thread_id, space_id) values (%s, %s) returning id",
-                thread,
-                space,
-            )
-        text = f"{turn.text} [photo: {turn.caption}]" if turn.caption else turn.text
-        message = one(
-            connection,
-            "insert into relay.message (space_id, thread_id, session_id, role, user_id, name, text, blocks, created_at)"
-            " values (%s, %s, %s, 'user', 1, %s, %s, '[]', %s::timestamp at time zone 'UTC') returning id",
-            space, thread, sessions[turn.session], turn.speaker, text, turn.when,
-        )  # fmt: skip
-        said[message] = turn.dia_id
-    return heard, said
+def chosen(options: argparse.Namespace) -> list[Any]:
+    """The chats to ask."""
+    if options.own:
+        return list(conversations.load())
+    sys.path.insert(0, str(options.score))
+    return list(importlib.import_module("score").load(options.no_names))
+
+
+@dataclass
+class Found:
+    """The shares of the evidence that were found, by the kind of question, and the seconds that each question took."""
+
+    shares: dict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
+    times: list[float] = field(default_factory=list)
+
+    def add(self, kind: str, ids: list[str], evidence: set[str]) -> None:
+        """Counts a question: the ids that were found, best first."""
+        for first in FIRST:
+            for name in ("all", kind):
+                self.shares[name, first].append(len(evidence & set(ids[:first])) / len(evidence))
+
+    def kinds(self) -> list[str]:
+        """The kinds of question there were, in the order of their first."""
+        return list(dict.fromkeys(name for name, _ in self.shares if name != "all"))
+
+    def told(self, name: str) -> str:
+        """The shares of a kind."""
+        shares = ", ".join(f"{statistics.mean(self.shares[name, first]):.3f} in the first {first}" for first in FIRST)
+        return f"{shares} ({len(self.shares[name, FIRST[0]])} questions)"
 
 
 async def ask(
-    store: Store,
-    embedder: ChildEmbedder | None,
-    chat: Any,
-    space: Space,
-    said: dict[int, str],
-    shares: dict[int, list[float]],
-    times: list[float],
+    store: Store, embedder: ChildEmbedder | None, chat: Any, space: Space, said: dict[int, str], found: Found
 ) -> None:
     """Asks all questions of a chat."""
     for question in chat.questions:
         started = time.perf_counter()
         query = await meant(embedder, question.text, seconds=10)
         rows = await store.look_up(space, {"bot_id": 0}, query, max(FIRST)) or []
-        times.append(time.perf_counter() - started)
-        found = [said[row["id"]] for row in rows]
-        evidence = set(question.evidence)
-        for first in FIRST:
-            shares[first].append(len(evidence & set(found[:first])) / len(evidence))
-
-
-def one(connection: psycopg.Connection[Any], statement: str, *values: Any) -> int:
-    """The number that a statement returns."""
-    row = connection.execute(statement.encode(), values).fetchone()
-    if row is None:
-        raise RuntimeError(statement)
-    return int(row[0])
+        found.times.append(time.perf_counter() - started)
+        found.add(question.category, [said[row["id"]] for row in rows], set(question.evidence))
