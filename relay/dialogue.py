@@ -112,7 +112,7 @@ async def converse(
         except ModelUnavailable as error:
             if not talk.whole().strip():
                 raise
-            return broken_off(talk, "cut", tally.used_up or f"⚠️ {error} Say “go on” for the rest.")
+            return broken_off(talk, "cut", tally.used_up or f"⚠️ {error.plain} Say “go on” for the rest.")
         if step is None:
             return broken_off(talk, "stopped", "Stopped.")
         keep(talk, step)

@@ -1,13 +1,33 @@
-"""One tree of errors. The text of each is a sentence a person can act on, and never holds a secret or an address."""
+"""One tree of errors. The text of each is a sentence a person can act on, and never holds a secret or an address.
+
+`str(error)` is for the people who run Relay. Everybody else is told `error.plain`, which names no setting and no
+command of the machine.
+"""
 
 from __future__ import annotations
+
+NO_MODEL = "I can't answer right now. The people who run me have to look at it; please try again later."
 
 
 class RelayError(Exception):
     """Something went wrong in Relay. `str(error)` is the sentence that surfaces show."""
 
+    def __init__(self, cause: object = "", plain: str = "") -> None:
+        """`plain`: what is told to people who do not run Relay; empty: the same."""
+        super().__init__(*([cause] if cause else []))
+        self._plain = plain
+
     def __str__(self) -> str:
         return super().__str__() or (type(self).__doc__ or "").split("\n")[0]
+
+    @property
+    def plain(self) -> str:
+        """The sentence for people who do not run Relay."""
+        return self._plain or str(self)
+
+    def told_to(self, operator: bool) -> str:
+        """The sentence for somebody who runs Relay (`operator`), or who does not."""
+        return str(self) if operator else self.plain
 
 
 class SettingsError(RelayError):
@@ -57,9 +77,19 @@ class ModelRefused(ModelError):
 class ModelAccountError(ModelError):
     """The model's account cannot be used: the key is wrong, or its credit is used up."""
 
+    def __init__(self, cause: str = "") -> None:
+        super().__init__(cause, NO_MODEL)
+
 
 class OutOfCredit(ModelAccountError):
     """The model's account is out of credit. Its owner can top it up in the console."""
+
+
+class ModelMisconfigured(ModelError):
+    """The model cannot be used as it is set up; the text names the setting."""
+
+    def __init__(self, cause: str = "") -> None:
+        super().__init__(cause, NO_MODEL)
 
 
 class ContextTooLong(ModelError):
@@ -150,6 +180,9 @@ class ModelThrottled(ModelUnavailable):
 
 class MediaRefused(RelayError):
     """A file that cannot be used; the text says why, to whoever sent it."""
+
+
+MUTE = "My voice isn't set up right. The people who run me have to look at it."
 
 
 class VoiceUnavailable(RelayError):

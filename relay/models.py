@@ -183,6 +183,8 @@ class Incoming:
     """What of it could not be used, in sentences for the person who sent it."""
     spoken: bool = False
     """It came as a voice note or a video note of the speaker's own."""
+    operator: bool = False
+    """Somebody who runs Relay says it in private: they are told the cause of an error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,15 @@ import structlog
 
 from relay.archive.disk import least_free
 from relay.budget import WARN, Budget
-from relay.errors import ChatGone, DatabaseError, MessengerError, PollConflict
+from relay.errors import (
+    ChatGone,
+    DatabaseError,
+    MessengerError,
+    ModelAccountError,
+    ModelMisconfigured,
+    OutOfCredit,
+    PollConflict,
+)
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Messenger
@@ -32,6 +40,8 @@ QUEUE, QUEUE_CALM = 120.0, 30.0
 """Seconds that a message waits to be taken, and what is well again."""
 ERRORS, ERRORS_CALM, LEAST_TURNS = 0.5, 0.2, 5
 """The part of the last ten minutes' turns that failed, what is well again, and of how many that is told."""
+SETUP = {error.__name__ for error in (ModelAccountError, OutOfCredit, ModelMisconfigured)}
+"""Why a message could not be answered where only a person can mend it: told at the first one."""
 JOB_FAILURES = 3
 """So often in a row a job fails that runs every few minutes; one that runs once a day, once."""
 OUTAGE = 120.0
@@ -115,12 +125,14 @@ def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Condi
         waited,
     )
     rate = failed / turns if turns else 0.0
+    error = readings["error"] or ""
+    setup = error.partition(":")[0] in SETUP
     few = turns < LEAST_TURNS and failed > 0
     yield Condition(
         f"errors {bot_id}",
-        None if few else between(rate, ERRORS, ERRORS_CALM),
-        f"{failed} of the last {turns} messages could not be answered. The log says why; often it is the model's "
-        "key, its credit, or its server (status.claude.com).",
+        setup or (None if few else between(rate, ERRORS, ERRORS_CALM)),
+        f"{failed} of the last {turns} messages could not be answered. "
+        + (f"The last one: {error.partition(': ')[2] or error}" if error else "The log says why."),
     )
     yield Condition(
         f"summaries {bot_id}",

@@ -82,7 +82,9 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
                 reply, prompt = await say(engine, incoming, context, recalled, media, sink, stop, tally)
         except ModelError as error:
             trouble = not isinstance(error, ModelRefused)
-            return await finish_without(engine, incoming, choices, tally, f"⚠️ {error}", retry=True, trouble=trouble)
+            line = f"⚠️ {error.told_to(incoming.operator)}"
+            cause = f"{type(error).__name__}: {error}" if trouble else ""
+            return await finish_without(engine, incoming, choices, tally, line, retry=True, cause=cause)
         if not reply.steps:
             return await finish_without(engine, incoming, choices, tally, reply.note or "Stopped.", retry=True)
         intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
@@ -259,15 +261,15 @@ async def finish_without(
     tally: Tally,
     sentence: str,
     retry: bool,
-    trouble: bool = False,
+    cause: str = "",
 ) -> Answer:
     """Ends a turn that has no answer: the sentence is told, and saved nowhere as anybody's message.
 
-    `trouble`: that is a fault of the model's or of ours, and counts as one. Only this makes a sound, as the answer that
-    is waited for would.
+    `cause`: that is a fault of the model's or of ours, and counts as one; what it is. Only this makes a sound, as the
+    answer that is waited for would.
     """
     told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
-    told["choices"] = shown_by(replace(choices, sound=choices.sound and trouble), True)
+    told["choices"] = shown_by(replace(choices, sound=choices.sound and bool(cause)), True)
     ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
-    ended |= {"error": sentence if trouble else None, "spent": tally.as_json(done=False)}
+    ended |= {"error": cause or None, "spent": tally.as_json(done=False)}
     return answer_from(await engine.store.finish(incoming, ended))

@@ -2,12 +2,13 @@
 
 -- How things stand for a bot: {now; queue_seconds: for how long the oldest turn that is due has waited to be taken; turns,
 -- failed: of the last ten minutes' ended turns (500 at most), and how many of them came to nothing by a fault of ours or of
--- the model; owed, owed_error: summaries and titles that failed four times or more, and why the last did; spent: what was
--- used since p_since, by model; open: the incidents that are not over}.
+-- the model; error: why the last of them did, null where it did not; owed, owed_error: summaries and titles that failed
+-- four times or more, and why the last did; spent: what was used since p_since, by model; open: the incidents that are not
+-- over}.
 create or replace function public.relay_readings(p_bot_id bigint, p_since timestamptz) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with ended as (
-        select status = 'failed' or error is not null as failed from turn
+        select id, error, status = 'failed' or error is not null as failed from turn
         where id > coalesce((select max(id) from turn), 0) - 500 and kind = 'message' and status <> 'working'
             and created_at > now() - interval '10 minutes' and bot_id = p_bot_id),
     owed as (
@@ -23,6 +24,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                     and (lease_owner is null or lease_until < now())))), 0),
         'turns', (select count(*) from ended),
         'failed', (select count(*) from ended where failed),
+        'error', (select error from ended order by id desc limit 1),
         'owed', (select count(*) from owed),
         'owed_error', (select error from owed order by not_before desc limit 1),
         'spent', public.relay_spent(p_since, null),

@@ -65,11 +65,23 @@ async def everywhere() -> bool:
     return True
 
 
+Operates = Callable[[Claimed], bool]
+
+
+def nobody(turn: Claimed) -> bool:
+    """Nobody who is known here runs the bot."""
+    return False
+
+
 class Delivery:
     """Sends parts in order and marks them."""
 
-    def __init__(self, store: Store, messenger: Messenger, bot_id: int, voice: Voice | None = None) -> None:
+    def __init__(
+        self, store: Store, messenger: Messenger, bot_id: int, voice: Voice | None = None, operates: Operates = nobody
+    ) -> None:
+        """`operates`: whether a turn's user runs the bot, and is told the cause of an error in their own chat."""
         self._speech = Speech(messenger, voice)
+        self._operates = operates
         self._store = store
         self._messenger = messenger
         self._bot_id = bot_id
@@ -187,7 +199,11 @@ class Delivery:
             line = STOPPED
         except (VoiceUnavailable, MessengerRefused) as error:
             log.warning("not said aloud", delivery=row["id"], error=str(error))
-            why = FORBIDDEN if "voice_messages_forbidden" in str(error).lower() else error
+            why = (
+                FORBIDDEN
+                if "voice_messages_forbidden" in str(error).lower()
+                else error.told_to(row["chat_id"] > 0 and self._operates(turn))
+            )
             line = f"🔇 I could not say this aloud: {why}"
         keys = ("chat_id", "message_thread_id", "reply_parameters")
         address = {key: row["request"][key] for key in keys if key in row["request"]}

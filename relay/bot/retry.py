@@ -22,7 +22,8 @@ def with_model(understood: Understood, house: House, admin: bool) -> Understood:
     if model is None or understood.incoming is None:
         return Understood(understood.place, notice=choices(house.model, house.small_model, admin))
     if house.budget.refuses(model):
-        return Understood(understood.place, notice=UNPRICED.format(literal(model)))
+        notice = UNPRICED if admin else "I can't use that model here."
+        return Understood(understood.place, notice=notice.format(literal(model)))
     return replace(understood, incoming=replace(understood.incoming, model=model))
 
 

@@ -12,7 +12,7 @@ from relay.errors import VoiceUnavailable
 from relay.models import Sound
 from relay.ports import Messenger, Voice
 from relay.stopping import unless
-from relay.verbs.voice import OFF
+from relay.verbs.voice import OFF, SILENT
 
 Json = dict[str, Any]
 
@@ -29,7 +29,7 @@ class Speech:
     async def of(self, request: Json, stop: asyncio.Event | None) -> Sound:
         """The sound of a request for a voice note. Raises `VoiceUnavailable`, and `Stopped` once `stop` is set."""
         if self._voice is None:
-            raise VoiceUnavailable(OFF)
+            raise VoiceUnavailable(OFF, SILENT)
         at: Json = {key: request[key] for key in ("chat_id", "message_thread_id") if key in request}
         recording = asyncio.create_task(sign.shown(self._messenger, at, "record_voice"))
         try:

@@ -76,7 +76,9 @@ class Worker:
         self.runs = Runs()
         self.poll_lease = PollLease()
         self._house = house
-        self._delivery = Delivery(engine.store, messenger, bot.id, voice)
+        self._delivery = Delivery(
+            engine.store, messenger, bot.id, voice, lambda turn: house.people.role_of(turn) == "admin"
+        )
         self._echoes = Echoes(self._delivery, voice_echo)
         self._controls = Controls(house, bot, groups, self.runs)
         self._concurrency = concurrency
@@ -231,9 +233,10 @@ class Worker:
                 return await self._deliver(turn, handled.parts, None, self._readers(turn, chat, handled.space))
             if understood.notice is not None or understood.incoming is None:
                 return await self._deliver(turn, notice_parts(understood))
-            readers = self._readers(turn, chat, understood.incoming.space)
+            incoming = replace(understood.incoming, operator=role == "admin" and understood.place.private)
+            readers = self._readers(turn, chat, incoming.space)
             try:
-                told = await self._answered(run, understood.incoming, understood.place, readers)
+                told = await self._answered(run, incoming, understood.place, readers)
                 if told is not None:
                     parts = self._parts(told, understood.place, turn.turn_id)
                     stop = None if told.note.endswith(STOPPED) else run.stop

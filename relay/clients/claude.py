@@ -15,6 +15,7 @@ from relay.errors import (
     ContextTooLong,
     ModelAccountError,
     ModelError,
+    ModelMisconfigured,
     ModelThrottled,
     ModelUnavailable,
     OutOfCredit,
@@ -168,7 +169,7 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
     log.warning("model call refused", status=error.status_code, type=error.type, told=told)
     kind, message = error.type or "", (error.api_message or "").lower()
     if 300 <= error.status_code < 400:
-        return ModelError("The model's server sends me to another address. Put that one into ANTHROPIC_BASE_URL.")
+        return ModelMisconfigured("The model's server sends me to another address. Put that into ANTHROPIC_BASE_URL.")
     if error.status_code < 400:
         return _cut(streamed) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
     if error.status_code in (429, 529) or kind in ("overloaded_error", "rate_limit_error"):
@@ -182,7 +183,7 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
     if error.status_code == 413 or "prompt is too long" in message or ("context" in message and "exceed" in message):
         return ContextTooLong()
     if error.status_code == 404:
-        return ModelError("The model's server does not know this model. Check RELAY_MODEL.")
+        return ModelMisconfigured("The model's server does not know this model. Check RELAY_MODEL.")
     return ModelError("The model did not accept the request.")
 
 

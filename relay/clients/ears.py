@@ -12,7 +12,7 @@ import structlog
 from relay.clients.listener import Listener
 from relay.clients.model_process import Ended, NotLoaded
 from relay.errors import MediaRefused
-from relay.hearing.installed import DEAF, chosen
+from relay.hearing.installed import DEAF, NOT_HEARD, chosen
 from relay.models import Heard
 
 log = structlog.get_logger()
@@ -36,6 +36,7 @@ IDLE_SECONDS = 600.0
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
 NOT_LOADED = "The speech model cannot be loaded here; `relay doctor`, where Relay runs, may say why."
+BROKEN = "I can't listen to it right now. Please write it to me, or send it again later."
 TOO_LONG = "It takes this machine too long to listen to."
 DIED = "The speech engine broke off over it twice; perhaps this machine has too little memory for it."
 
@@ -91,7 +92,7 @@ class WhisperEars:
     def _engine(self) -> str:
         if (engine := chosen(self._setting)) is not None:
             return engine
-        raise MediaRefused(OFF if self._setting == "off" else DEAF)
+        raise MediaRefused(OFF if self._setting == "off" else DEAF, NOT_HEARD)
 
     async def _heard_in_two_tries(self, engine: str, recording: bytes) -> Heard:
         for _ in range(2):
@@ -105,7 +106,7 @@ class WhisperEars:
             except BaseException:  # what it would still say belongs to a recording that nobody waits for
                 await self._end()
                 raise
-        raise MediaRefused(DIED)
+        raise MediaRefused(DIED, BROKEN)
 
     async def _heard(self, engine: str, recording: bytes) -> Heard:
         listener = await self._ready(engine)
@@ -143,7 +144,7 @@ class WhisperEars:
         except (NotLoaded, TimeoutError) as error:
             log.warning("speech model not loaded", engine=engine, model=self._model, error=str(error) or "too slow")
             await self._end()
-            raise MediaRefused(NOT_LOADED) from None
+            raise MediaRefused(NOT_LOADED, BROKEN) from None
         log.info("speech model loaded", engine=engine, model=self._model)
         return listener
 

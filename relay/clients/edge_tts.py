@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from aiohttp import ClientError
 
-from relay.errors import VoiceUnavailable
+from relay.errors import MUTE, VoiceUnavailable
 from relay.media.languages import language_of
 from relay.models import Sound
 
@@ -98,7 +98,7 @@ class EdgeTts:
                 text, voice, rate=self._rate, pitch=self._pitch, connect_timeout=CONNECT_SECONDS, receive_timeout=10
             )
         except ValueError:
-            raise VoiceUnavailable(NO_VOICE) from None
+            raise VoiceUnavailable(NO_VOICE, MUTE) from None
 
 
 async def _whole(talk: Communicate) -> bytes:

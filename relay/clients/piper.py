@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from relay.errors import MediaRefused, VoiceUnavailable
+from relay.errors import MUTE, MediaRefused, VoiceUnavailable
 from relay.models import Sound
 from relay.ports import Opener
 
@@ -25,7 +25,7 @@ class Piper:
     async def speak(self, text: str, language: str = "") -> Sound:
         """See `ports.Voice.speak`."""
         if wrong := trouble(self._voice):
-            raise VoiceUnavailable(wrong)
+            raise VoiceUnavailable(wrong, MUTE)
         try:
             told, (content,) = await self._opener.open("speech", text.encode(), voice=self._voice)
         except MediaRefused as error:

@@ -10,6 +10,7 @@ MODULES = {"faster-whisper": ("faster_whisper", "av"), "openai-whisper": ("whisp
 HOW = "`relay setup` where Relay runs, then a restart, does it (a service or Docker: see deploy/README.md)"
 """What gets an engine, as a sentence without its end."""
 DEAF = f"Voice notes are not switched on here: {HOW}."
+NOT_HEARD = "I can't listen to recordings here. Please write it to me."
 """What those are told who speak to a Relay that has no engine."""
 
 

@@ -47,7 +47,7 @@ class Files:
         """A file's content, for as long as it is needed: when too much is held already, it waits. Whoever holds one
         asks for no other. Raises `MediaRefused`."""
         if attachment.size > self._most:
-            raise MediaRefused(too_large(attachment.size, self._most))
+            raise too_large(attachment.size, self._most)
         async with self._room.taken(attachment.size):
             yield await self._got(attachment)
 
@@ -74,7 +74,7 @@ class Files:
                 async with self._places:
                     return await self._messenger.fetch(attachment.file_id, self._most)
             except FileTooLarge:
-                raise MediaRefused(too_large(attachment.size, self._most)) from None
+                raise too_large(attachment.size, self._most) from None
             except MessengerThrottled as error:
                 pause = error.retry_after
             except MessengerUnavailable:
@@ -92,9 +92,10 @@ def still_of(unique_id: str) -> str:
     return f"{unique_id}-still"
 
 
-def too_large(size: int, most: int) -> str:
-    """The line about a file that is too large; `size` and `most` in bytes, 0 when it is not known."""
+def too_large(size: int, most: int) -> MediaRefused:
+    """What is wrong with a file that is too large; `size` and `most` in bytes, 0 when it is not known."""
     told = f"{math.ceil(size / 2**20)} MB; " if size else ""
     limit = most if size > most else min(most, TELEGRAM_LIMIT)
     hint = OWN_SERVER if limit == TELEGRAM_LIMIT else " (RELAY_MAX_FILE_MB sets that.)"
-    return f"It is too large: {told}I can take {limit // 2**20} MB.{hint}"
+    line = f"It is too large: {told}I can take {limit // 2**20} MB."
+    return MediaRefused(f"{line}{hint}", line)

@@ -60,7 +60,11 @@ async def filled(
         ],
         untrusted=any(block.get("untrusted") for block in blocks),
         documents=documents,
-        notices=(*incoming.notices, *dict.fromkeys(one.notice for one in results if one.notice), *shortened),
+        notices=(
+            *incoming.notices,
+            *dict.fromkeys(line for one in results if (line := one.notice_to(incoming.operator))),
+            *shortened,
+        ),
         spoken=is_spoken(carried),
     )
 

@@ -35,6 +35,12 @@ class Read:
     """Its text, where that is kept in parts: see `Incoming.documents`."""
     notice: str = ""
     """What of it was not used, in a sentence for whoever sent it."""
+    cause: str = ""
+    """The same for people who run Relay, where that says more."""
+
+    def notice_to(self, operator: bool) -> str:
+        """What is said of it to whoever sent it; empty: nothing. `operator`: they run Relay."""
+        return (self.cause if operator else "") or self.notice
 
 
 class Kind(Protocol):
@@ -62,12 +68,13 @@ class Reader:
                 return await self._kinds[attachment.kind].read(attachment)
             except MediaRefused as error:
                 told("refused")
-                return refused(attachment, str(error))
+                return refused(attachment, error)
 
 
-def refused(attachment: Attachment, why: str) -> Read:
-    """A file that cannot be used."""
+def refused(attachment: Attachment, error: MediaRefused) -> Read:
+    """A file that cannot be used. The model, too, is told no more than people who do not run Relay."""
     what = f"{NAMES[attachment.kind]} {attachment.name}".strip()
-    told = f"(a {what}, which could not be opened: {why})"
+    told = f"(a {what}, which could not be opened: {error.plain})"
     block = {"type": "text", "text": told, "untrusted": "file", "unread": True, "file": asdict(attachment)}
-    return Read([block], "", notice=f"⚠️ I could not use your {what}. {why}")
+    line = f"⚠️ I could not use your {what}."
+    return Read([block], "", notice=f"{line} {error.plain}", cause=f"{line} {error}")

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from relay.errors import MediaRefused
 from relay.hearing.decoding import WORDLESS
-from relay.hearing.installed import DEAF
+from relay.hearing.installed import DEAF, NOT_HEARD
 from relay.media.cache import Cache
 from relay.media.files import Files
 from relay.media.reading import NAMES, SPOKEN, Kind, Read
@@ -59,7 +59,7 @@ class Sounds:
     async def _heard(self, attachment: Attachment) -> Heard:
         """What is said in a recording. Raises `MediaRefused`."""
         if self._ears is None:
-            raise MediaRefused(DEAF)
+            raise MediaRefused(DEAF, NOT_HEARD)
         if heard := self._remembered.get(attachment.unique_id):
             return heard
         async with self._files.held(attachment) as recording:

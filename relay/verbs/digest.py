@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.errors import RelayError
 from relay.sleep.asking import Mind
 from relay.sleep.digest import written
-from relay.verbs.registry import ADMINS_ONLY, Call, House, Told, literal, verb
+from relay.verbs.registry import ADMINS_ONLY, Call, House, Told, cause, verb
 
 HOW = "`/digest on` sends it each night, `/digest off` ends that, `/digest now` shows the last 24 hours."
 
@@ -44,8 +44,10 @@ async def told_now(call: Call) -> Told:
     """What the last 24 hours brought."""
     try:
         text = await written(mind_of(call.house), await call.store.digest_now(call.space))
-    except (RelayError, TimeoutError) as error:
-        return Told(f"I cannot write a digest now. {literal(str(error))}".strip())
+    except RelayError as error:
+        return Told(f"I cannot write a digest now. {cause(call, error)}")
+    except TimeoutError:
+        return Told("I cannot write a digest now.")
     return Told(
         text or "There was nothing in the last 24 hours that is worth a digest.", private=call.space.kind == "private"
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from relay.budget import UNLIMITED, Budget
 from relay.claims import Claimed
+from relay.errors import RelayError
 from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -114,6 +115,11 @@ class Pressed:
     """Take the place of its buttons."""
     says: Told | None = None
     """A message of its own."""
+
+
+def cause(call: Call, error: RelayError) -> str:
+    """What went wrong (Markdown): all of it for people who run Relay, in private."""
+    return literal(error.told_to(call.admin and call.private))
 
 
 NOT_YOURS = Pressed("This is not yours to decide.")

@@ -117,17 +117,18 @@ async def chosen_by(call: Call, user_id: str, choice: Json) -> Pressed:
 def in_words(call: Call, choices: Choices) -> str:
     """A person's choices, one a line."""
     zone = literal(choices.zone) if choices.zone else f"{literal(str(call.house.zone))} (where I run)"
-    lines = [learning_in_words(choices, call.house.capture)]
+    lines = [learning_in_words(choices, call.house.capture, call.admin)]
     lines += [f"- {words[0] if getattr(choices, name) else words[1]}" for name, words in FLAGS.items()]
     lines.append(f"- {voice.in_words(choices.voice)}")
     now = datetime.now(choices.zone_or(call.house.zone))
     return "\n".join(["**Your settings**", *lines, f"- time zone: {zone}, {now:%H:%M} now"])
 
 
-def learning_in_words(choices: Choices, capture: str) -> str:
+def learning_in_words(choices: Choices, capture: str, admin: bool) -> str:
     """Whether somebody's messages teach anything; and what they chose, where the installation allows less."""
     learning = choices.within(capture).learning
-    limit = f" (RELAY_CAPTURE is {capture} where I run; your own choice is {choices.learning})"
+    why = f"RELAY_CAPTURE is {capture} where I run" if admin else "more is not allowed here"
+    limit = f" ({why}; your own choice is {choices.learning})"
     return f"- learning: {learning} – {LEARNING[learning]}{limit if learning != choices.learning else ''}"
 
 

@@ -218,7 +218,8 @@ async def refreshed(call: Call) -> str:
                 if state["status"] != "due":
                     return "" if state["status"] == "done" else NOTHING_NEW
                 if state["error"]:
-                    return f"⚠️ {state['error']} I try again by myself in a while."
+                    why = state["error"] if call.admin and call.private else "I can't write it right now."
+                    return f"⚠️ {why} I try again by myself in a while."
                 await asyncio.sleep(LOOK_SECONDS)
     except TimeoutError:
         return SLOW

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.models import VOICES, Space
-from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, Told, button, number_in, pressed, verb
+from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, Told, button, literal, number_in, pressed, verb
 from relay.verbs.sight import may_see
 
 SPEAKS = {
@@ -13,6 +13,7 @@ SPEAKS = {
 }
 LABELS = {"auto": "🔊 Auto", "always": "🔊 Always", "never": "🔇 Never"}
 OFF = "Nothing speaks here: RELAY_TTS is off, or what it needs is missing (relay doctor tells)."
+SILENT = "I can't speak here."
 NO_ANSWER = "That is no answer of mine. Reply with /say to an answer, or send it alone for my last one here."
 
 
@@ -20,7 +21,7 @@ NO_ANSWER = "That is no answer of mine. Reply with /say to an answer, or send it
 async def say(call: Call) -> Told:
     """Says the answer that this replies to, else the last one here."""
     if not call.house.speaks:
-        return Told(OFF)
+        return Told(off(call))
     target = call.message.get("reply_to_message") or {}
     under = 0 if "forum_topic_created" in target else int(target.get("message_id") or 0)
     turn_id = await call.store.answered_turn(call.bot_id, call.chat_id, call.topic_id, under, call.space)
@@ -39,8 +40,8 @@ async def voice(call: Call) -> Told:
     if word and word not in VOICES:
         return Told("Say /voice auto, /voice always or /voice never.", private=True)
     choices = await (call.store.choose(call.user_id, {"voice": word}) if word else call.store.choices(call.user_id))
-    off = "" if call.house.speaks else f" {OFF}"
-    return Told(f"{in_words(choices.voice)}.{off}", rows=[row(call.user_id, choices.voice, "vv")], private=True)
+    why = "" if call.house.speaks else f" {off(call)}"
+    return Told(f"{in_words(choices.voice)}.{why}", rows=[row(call.user_id, choices.voice, "vv")], private=True)
 
 
 @pressed("vv")
@@ -51,6 +52,11 @@ async def choose_voice(call: Call, user_id: str, chosen: str) -> Pressed:
     choices = await call.store.choose(call.user_id, {"voice": chosen} if chosen in VOICES else {})
     rows = [row(call.user_id, choices.voice, "vv")]
     return Pressed("Done." if chosen in VOICES else "", f"{in_words(choices.voice)}.", rows)
+
+
+def off(call: Call) -> str:
+    """Why nothing is said aloud."""
+    return literal(OFF) if call.admin and call.private else SILENT
 
 
 def in_words(chosen: str) -> str:

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from relay.errors import NO_MODEL
+from tests.acceptance.harness import OWNER
 from tests.acceptance.house import SECRETS, House, echo, open_house
 from tests.standins.anthropic import Recorded, Reply
 from tests.standins.telegram import Chat, StoredMessage
@@ -79,12 +81,19 @@ LINES = {
     "refusal": "declined",
     "empty": "empty answer",
     "too_long": "too long",
-    "credit": "out of credit",
-    "402": "out of credit",
-    "401": "ANTHROPIC_API_KEY",
-    "404": "RELAY_MODEL",
+    "credit": NO_MODEL,
+    "402": NO_MODEL,
+    "401": NO_MODEL,
+    "404": NO_MODEL,
     "400": "did not accept",
 }
+CAUSES = {
+    "credit": "out of credit",
+    "402": "out of credit",
+    "401": "Check ANTHROPIC_API_KEY",
+    "404": "Check RELAY_MODEL",
+}
+"""What people who run Relay are told instead."""
 
 
 async def test_what_stays_is_said_in_a_clear_line_and_can_be_tried_again(house: House) -> None:
@@ -96,7 +105,7 @@ async def test_what_stays_is_said_in_a_clear_line_and_can_be_tried_again(house: 
     for kind, chat in chats.items():
         failed = await last(house, chat)
         assert LINES[kind] in failed.text
-        assert not INNARDS.search(failed.text.replace("ANTHROPIC_API_KEY", "")), failed.text
+        assert not INNARDS.search(failed.text), failed.text
         assert "↻ Retry" in failed.buttons
         assert house.exchanges(chat) == 0
     house.quiet()
@@ -111,6 +120,18 @@ async def test_what_stays_is_said_in_a_clear_line_and_can_be_tried_again(house: 
         assert LINES[kind] not in prompt
         assert "⚠️" not in prompt
         assert prompt.count(f"Answer: {words[kind]}") == 1
+
+
+async def test_who_runs_it_is_told_the_cause_in_private_and_nobody_else(house: House) -> None:
+    admin, owner = house.tg.chat(OWNER), house.tg.user(OWNER)
+    group = house.tg.group(-1000000077001, "Group", [owner, house.tg.user(next(house._people), "Guest")])
+    for kind, cause in CAUSES.items():
+        word = house.word()
+        house.model.fault(kind, times=2, match=word)
+        said = await house.tg.say(admin, owner, word)
+        assert cause in (await house.tg.wait_reply(admin, said)).text
+        said = await house.tg.say(group, owner, f"@{house.tg.bot.username} {word}")
+        assert NO_MODEL in (await house.tg.wait_reply(group, said)).text
 
 
 async def test_an_answer_at_its_length_limit_says_so(house: House) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from relay.clients.kept_files import KeptFiles
 from relay.erasing import remove_files
+from relay.errors import MediaRefused
 from relay.media.files import Files
 from relay.media.reading import Read, Reader, refused
 from relay.memory.store import Store
@@ -41,7 +42,7 @@ class Opening:
             self.holds.set()
             await self.open.wait()
             if content == b"broken":
-                return refused(attachment, "It is damaged.")
+                return refused(attachment, MediaRefused("It is damaged."))
             text = {"type": "text", "text": content.decode(), "file": asdict(attachment)}
             return Read([text], content.decode())
 

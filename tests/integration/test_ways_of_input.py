@@ -10,6 +10,7 @@ import pytest
 
 from relay.archive.export import pages
 from relay.archive.readable import Readable
+from relay.errors import MediaRefused
 from relay.jobs import summarise_due
 from relay.media.reading import Read, Reader, refused
 from relay.models import Attachment, ModelRequest, Space
@@ -45,7 +46,7 @@ class Documents:
 
     async def read(self, attachment: Attachment) -> Read:
         if attachment.name.startswith("broken"):
-            return refused(attachment, "It is damaged.")
+            return refused(attachment, MediaRefused("It is damaged."))
         text = {"type": "text", "text": FACT, "untrusted": "document", "file": asdict(attachment)}
         return Read([text], f"(file {attachment.name})\n{FACT}")
 

@@ -90,7 +90,7 @@ def test_what_nobody_looks_at_any_more_is_over_after_days() -> None:
 
 
 def readings(**more: Any) -> Json:
-    calm = {"queue_seconds": 0.0, "turns": 0, "failed": 0, "owed": 0, "owed_error": None, "spent": []}
+    calm = {"queue_seconds": 0.0, "turns": 0, "failed": 0, "error": None, "owed": 0, "owed_error": None, "spent": []}
     return calm | more
 
 
@@ -119,6 +119,15 @@ def test_what_the_numbers_say(now: Json, wrong: dict[str, bool | None]) -> None:
     found = {one.kind.split()[0]: one for one in from_readings(readings(**now), Budget(5, prices=Prices()), 77)}
     assert {kind: one.wrong for kind, one in found.items() if one.wrong is not False} == wrong
     assert set(found) == {"queue", "errors", "summaries", "spend", "budget"}
+
+
+def test_what_only_a_person_can_mend_is_told_at_the_first_message_with_its_cause() -> None:
+    error = "ModelAccountError: The model's server does not accept the key. Check ANTHROPIC_API_KEY."
+    _, errors, *_ = from_readings(readings(turns=1, failed=1, error=error), Budget(), 77)
+    assert errors.wrong
+    assert errors.detail.endswith("The last one: The model's server does not accept the key. Check ANTHROPIC_API_KEY.")
+    _, away, *_ = from_readings(readings(turns=1, failed=1, error="ModelUnavailable: It is away."), Budget(), 77)
+    assert away.wrong is None
 
 
 def test_without_a_budget_nothing_is_said_of_it() -> None:

@@ -430,10 +430,14 @@ def test_literal_markdown_shows_just_the_text(text: str) -> None:
 async def test_settings_say_what_holds_where_the_installation_allows_less(
     capture: str, own: str, shown: str, named: bool
 ) -> None:
-    asked = call(Canned(choices={"learning": own}))
-    said = (await told("settings", replace(asked, house=replace(asked.house, capture=capture)))).text
+    asked = call(Canned(choices={"learning": own}), admin=True)
+    asked = replace(asked, house=replace(asked.house, capture=capture))
+    said = (await told("settings", asked)).text
     assert f"- learning: {shown}\n" in said
     assert ("RELAY_CAPTURE" in said) is named
+    guest = (await told("settings", replace(asked, admin=False))).text
+    assert "RELAY_CAPTURE" not in guest
+    assert ("more is not allowed here" in guest) is named
 
 
 async def test_a_button_with_no_known_decision_forgets_nothing() -> None:

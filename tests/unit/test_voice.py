@@ -67,9 +67,10 @@ async def test_say_says_nothing_that_one_may_not_see() -> None:
     assert "not yours" in said.text
 
 
-async def test_say_where_nothing_speaks_names_the_setting() -> None:
-    said = await VERBS["say"].run(call(Canned()))
-    assert "RELAY_TTS" in said.text
+async def test_say_where_nothing_speaks_names_the_setting_to_who_runs_it() -> None:
+    assert (await VERBS["say"].run(call(Canned()))).text == "I can't speak here."
+    assert "RELAY&#95;TTS is off" in (await VERBS["say"].run(call(Canned(), admin=True))).text
+    assert (await VERBS["say"].run(call(Canned(), admin=True, private=False))).text == "I can't speak here."
 
 
 async def test_a_voice_button_of_somebody_else_changes_nothing() -> None:
