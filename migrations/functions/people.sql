@@ -16,15 +16,15 @@ $$;
 -- Somebody's new standing, p_person: {user_id, bot_id, name, username, role, decided_by, decided_by_name}.
 create or replace function relay.put_person(p_person jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    insert into person (user_id, bot_id, name, username, role, decided_by, decided_by_name, decided_at)
+    insert into person (user_id, bot_id, name, username, role, decided_by, decided_by_name, decided_at, let_in)
     select one.user_id, one.bot_id, one.name, one.username, one.role, one.decided_by, one.decided_by_name,
-        case when one.role <> 'asking' then now() end
+        case when one.role <> 'asking' then now() end, one.role in ('admin', 'user')
     from jsonb_to_record(p_person) as one (
         user_id bigint, bot_id bigint, name text, username text, role text, decided_by bigint, decided_by_name text)
     on conflict (user_id) do update
         set bot_id = excluded.bot_id, name = excluded.name, username = excluded.username, role = excluded.role,
             decided_by = excluded.decided_by, decided_by_name = excluded.decided_by_name,
-            decided_at = excluded.decided_at
+            decided_at = excluded.decided_at, let_in = person.let_in or excluded.let_in
 $$;
 
 -- Whoever opens the claim link becomes the owner, while nobody runs the bot. Everybody has five guesses, and all
@@ -96,22 +96,61 @@ begin
         return null;
     end if;
     became := relay.accept_invite(came, p_start ->> 'hash', case own.role when 'refused' then own.decided_at end);
-    if became is null and own.user_id is null and (p_start ->> 'pairing')::boolean
-        and (select count(*) from person where role = 'asking') < 3 then
+    if became is null and own.user_id is null and relay.may_ask(p_start) then
         perform relay.put_person(came || '{"role": "asking"}');
         became := '{"became": "asking"}';
     end if;
     return became;
 end $$;
 
+-- Whether somebody whom nobody knows may ask to be let in: of those who wait for a word there are three at most.
+create or replace function relay.may_ask(p_start jsonb) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select (p_start ->> 'pairing')::boolean and (select count(*) from person where role = 'asking') < 3
+$$;
+
+-- Somebody turned to the bot in a group where people whom it knows use it, and where it is not switched off. Whom nobody
+-- knows asks with that to be let in: the update that tells of it, without what they said. p_start is as for press_start,
+-- with the group's title, where, and message: what is left of theirs. Null: nothing comes of it.
+create or replace function relay.knock(p_bot_id bigint, p_update jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    start constant jsonb := p_update -> 'knock';
+    sender constant bigint := (p_update ->> 'user_id')::bigint;
+    place constant bigint := (p_update ->> 'chat_id')::bigint;
+begin
+    if not relay.may_ask(start)
+        or not ((start ->> 'owned')::boolean or exists (select from person where role = 'admin'))
+        or exists (select from person where user_id = sender)
+        or exists (select from inbox where bot_id = p_bot_id and update_id = (p_update ->> 'update_id')::bigint)
+        or not exists (select from lane where bot_id = p_bot_id and chat_id = place)
+        or relay.answers_in(place, (p_update ->> 'topic_id')::bigint) = 'off' then
+        return null;
+    end if;
+    perform relay.put_person(jsonb_build_object('user_id', sender, 'bot_id', p_bot_id, 'name', start ->> 'name',
+        'username', start ->> 'username', 'role', 'asking'));
+    return p_update - 'redacted' - 'said' || jsonb_build_object('kind', 'control', 'mergeable', false, 'hold', 0,
+        'payload', jsonb_build_object('update_id', p_update -> 'update_id', 'message', start -> 'message',
+            'person', jsonb_build_object('became', 'asking', 'group', start -> 'group')));
+end $$;
+
+-- Whether updates can change who may use the bot: somebody presses Start, or a stranger turns to it in a group.
+create or replace function relay.may_change_people(p_updates jsonb) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_updates @? '$[*].start' or exists (
+        select from jsonb_array_elements(p_updates) as one
+        where one ? 'knock' and not exists (select from person where user_id = (one ->> 'user_id')::bigint))
+$$;
+
 -- An update as intake may keep it. It is whole when the settings (known) or the database let its sender in, or when
--- their pressing Start changes something; of everybody else's nothing is left but the number.
+-- their pressing Start changes something, or their knocking in a group; of everybody else's nothing is left but the number.
 create or replace function relay.let_through(p_bot_id bigint, p_update jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     known constant boolean := coalesce((p_update ->> 'known')::boolean, false);
     sender constant bigint := (p_update ->> 'user_id')::bigint;
     became jsonb;
+    knocked jsonb;
 begin
     if p_update ? 'start' then
         became := relay.press_start(p_bot_id, (p_update ->> 'update_id')::bigint, sender, known, p_update -> 'start');
@@ -120,8 +159,10 @@ begin
         return jsonb_set(p_update, '{payload,person}', became);
     elsif known or exists (select from person where user_id = sender and role in ('admin', 'user')) then
         return p_update;
+    elsif p_update ? 'knock' then
+        knocked := relay.knock(p_bot_id, p_update);
     end if;
-    return jsonb_build_object('update_id', p_update -> 'update_id', 'kind', 'ignored');
+    return coalesce(knocked, jsonb_build_object('update_id', p_update -> 'update_id', 'kind', 'ignored'));
 end $$;
 
 -- Queues a turn that tells somebody of their new standing, for whichever process answers for their bot.
@@ -172,6 +213,17 @@ begin
     return to_jsonb(open_until);
 end $$;
 
+-- Takes an open invitation back. Returns it; null when there is none, or none any more.
+create or replace function public.relay_cancel_invite(p_id bigint) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    gone invite;
+begin
+    perform relay.lock_people();
+    delete from invite where id = p_id and role = 'user' and used_by is null returning * into gone;
+    return case when gone.id is not null then to_jsonb(gone) - 'hash' - 'guesses' end;
+end $$;
+
 -- Everybody the database knows, and the open invitations. Of those who are not let in the newest p_most, and how many
 -- there are.
 create or replace function public.relay_everybody(p_most integer) returns jsonb
@@ -208,7 +260,8 @@ declare
     changed boolean;
 begin
     perform relay.lock_people();
-    update person set role = p_role, decided_by = p_by, decided_by_name = p_by_name, decided_at = now()
+    update person set role = p_role, decided_by = p_by, decided_by_name = p_by_name, decided_at = now(),
+        let_in = let_in or p_role = 'user'
     where user_id = p_user_id and p_roles ? role
     returning * into own;
     changed := own.user_id is not null;

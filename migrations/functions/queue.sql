@@ -156,7 +156,7 @@ declare
     controls jsonb := '[]';
     result jsonb;
 begin
-    if p_updates @? '$[*].start' then
+    if relay.may_change_people(p_updates) then
         perform relay.lock_people();  -- before any lane's: who decides takes them in that order too
     end if;
     for given in select * from jsonb_array_elements(p_updates) loop

@@ -123,8 +123,8 @@ class Intake:
                 self._worker.groups.moved(pair[1])
             named = self._people.named
             row = sort_update(update, self._worker.bot, named, self._worker.groups.may_be_open(chat))
-            if "start" in row:
-                row["start"] |= {"owned": bool(self._people.named_admins), "pairing": self._people.pairing}
+            for asking in row.keys() & {"start", "knock"}:
+                row[asking] |= {"owned": bool(self._people.named_admins), "pairing": self._people.pairing}
             return row
         except Exception as error:
             log.warning("unreadable update", update_id=update["update_id"], error=type(error).__name__)

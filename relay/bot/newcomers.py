@@ -10,7 +10,7 @@ from relay.bot.menu import register_admin, unregister
 from relay.bot.place import Place
 from relay.bot.render import message_parts
 from relay.bot.said import name_of
-from relay.bot.updates import body_of
+from relay.bot.updates import body_of, topic_of
 from relay.claims import Claimed
 from relay.hearing.installed import HOW
 from relay.verbs.people import deciding, who
@@ -26,6 +26,9 @@ ASKED = (
 )
 
 
+ASKED_IN_GROUP = "I only answer people I know. I've asked the people who run me whether you may use me."
+
+
 def served(turn: Claimed, role: str | None) -> bool:
     """Whether a turn is run: its user may use the bot now, or it is about whether they may."""
     return role is not None or "person" in turn.updates[0]
@@ -39,7 +42,8 @@ class Newcomers:
 
     async def told(self, turn: Claimed) -> list[Json]:
         """What is said about a change, and to whom, as parts of a reply. What has changed again since is not told."""
-        change, sender = turn.updates[0]["person"], body_of(turn.updates[0])["from"]
+        change, sent = turn.updates[0]["person"], body_of(turn.updates[0])
+        sender = sent["from"]
         if turn.role != change["became"]:
             return []
         await self._house.people.refresh(self._house.store)
@@ -54,7 +58,7 @@ class Newcomers:
                 await unregister(messenger, turn.user_id, turn.user_id)
                 return self._welcomed(row, change)
             case "asking":
-                return self._asked(row)
+                return self._asked(row, change, sent)
         await unregister(messenger, turn.user_id, turn.user_id)
         return []
 
@@ -69,14 +73,18 @@ class Newcomers:
             parts += to(change["by"], f"{who(row)} came{meant}, and may use me now. /revoke takes that back.")
         return numbered(parts)
 
-    def _asked(self, row: Json) -> list[Json]:
-        """A line for the stranger, and the question for everybody who runs the bot."""
+    def _asked(self, row: Json, change: Json, sent: Json) -> list[Json]:
+        """A line for the stranger, where they turned to the bot, and the question for everybody who runs it."""
+        group = change.get("group")
+        did = "pressed Start" if group is None else f"wrote to me in the group “{literal(short(group, 60))}”"
         question = (
-            f"{who(row)} pressed Start and asks to be let in.\n\n"
+            f"{who(row)} {did} and asks to be let in.\n\n"
             "Approved, they may use me, with a memory of their own. Denied or blocked, they hear nothing more; "
             "who is blocked gets in with no invitation either."
         )
-        parts = to(row["user_id"], ASKED)
+        private = sent["chat"]["type"] == "private"
+        place = Place(sent["chat"]["id"], topic_of(sent), private, None if private else sent["message_id"])
+        parts = message_parts(ASKED if private else ASKED_IN_GROUP, place, silent=not private)
         for admin in sorted(self._house.people.admins):
             parts += to(admin, question, [deciding(row, "hp")])
         return numbered(parts)

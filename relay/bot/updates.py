@@ -182,6 +182,8 @@ def sort_update(update: Json, bot: Bot, named: frozenset[int], group_open: bool)
     check_shape(update)
     if started := start_of(update, chat, user_id, bot):
         update, row["start"] = started
+    elif not row["known"] and (knocked := knock_of(update, chat, bot)):
+        row["knock"] = knocked
     body = body_of(update)
     stopped = "stopped_message_generation" in update
     topic = body.get("message_thread_id") or 0 if stopped else topic_of(body)
@@ -243,13 +245,32 @@ def start_of(update: Json, chat: Json, user_id: int, bot: Bot) -> tuple[Json, Js
     command = command_of(message, bot)
     if command is None or command.name != "start" or chat["type"] != "private" or chat["id"] != user_id:
         return None
-    sender = {key: message["from"][key] for key in WHO if key in message["from"]}
-    kept = {
+    kept = wordless(message) | {"text": "/start"}
+    return {"update_id": update["update_id"], "message": kept}, {"hash": digest(command.rest), **names_of(message)}
+
+
+def knock_of(update: Json, chat: Json, bot: Bot) -> Json | None:
+    """Turning to the bot in a group, by a mention or a reply: what may let whom nobody knows ask to be let in, and the
+    message without its words; None when an update is nothing of the kind."""
+    message = update.get("message") or {}
+    match = commanded(message) if message else None
+    if chat["type"] == "private" or not message or not addressed(message, bot) or (match and not match[2]):
+        return None
+    return {**names_of(message), "group": str(chat.get("title") or "a group"), "message": wordless(message)}
+
+
+def names_of(message: Json) -> Json:
+    """What somebody who writes is called."""
+    return {"name": name_of(message["from"])[:NAME_LENGTH], "username": message["from"].get("username")}
+
+
+def wordless(message: Json) -> Json:
+    """A message as who wrote it where, and no more."""
+    kept: Json = {
         key: message[key] for key in ("message_id", "date", "message_thread_id", "is_topic_message") if key in message
     }
-    kept |= {"chat": {"id": chat["id"], "type": "private"}, "from": sender, "text": "/start"}
-    start = {"hash": digest(command.rest), "name": name_of(sender)[:NAME_LENGTH], "username": sender.get("username")}
-    return {"update_id": update["update_id"], "message": kept}, start
+    chat = {key: message["chat"][key] for key in ("id", "type") if key in message["chat"]}
+    return kept | {"chat": chat, "from": {key: message["from"][key] for key in WHO if key in message["from"]}}
 
 
 def kind_of(update: Json, chat: Json | None, user_id: int, bot: Bot, group_open: bool) -> str:

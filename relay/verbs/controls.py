@@ -218,7 +218,8 @@ def in_words(call: Call, now: Json, place: str = "", here: bool = True) -> str:
         state = "🧠 Memory is on."
     lines = [f"**Memory{place}**", f"- {state}"]
     if here:
-        lines += [f"- {RECALLS[not now['recalls']]}; {TEACHES[not now['teaches']]}"]
+        rests = "once memory is on again, " if now["memory"] == "off" or now["paused_until"] else ""
+        lines += [f"- {rests}{RECALLS[not now['recalls']]}; {TEACHES[not now['teaches']]}"]
         if now["private"]:
             lines.append("- 🕶 this conversation is off the record. /private off")
     lines.append(f"- {counted(now['memories'], 'memory', 'memories')}, {now['pending']:,} waiting for a tap")

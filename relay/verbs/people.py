@@ -50,7 +50,7 @@ async def invite(call: Call) -> Told:
     return Told(
         f"This link lets {whom} in, once, until {moment(until, call.zone)}:\n\n"
         f"{literal(invite_link(username, nonce))}\n\n"
-        "Send it to nobody else: whoever opens it first is in. I tell you who came.",
+        "Send it to nobody else: whoever opens it first is in. I tell you who came; /users lists it, and cancels it.",
         private=True,
     )
 
@@ -137,6 +137,16 @@ async def press_listed(call: Call, user_id: str, word: str) -> Pressed:
     return Pressed(toast, text, rows)
 
 
+@pressed("hi")
+async def press_cancel(call: Call, invite_id: str) -> Pressed:
+    """Takes an invitation back."""
+    if not call.admin:
+        return NOT_YOURS
+    gone = await call.store.cancel_invite(number_in(invite_id) or 0)
+    text, rows = await listed(call)
+    return Pressed("It is cancelled: the link lets nobody in." if gone else "It is not open any more.", text, rows)
+
+
 async def decided(call: Call, user_id: str, word: str) -> Json | None:
     """Gives an admin's word about somebody who asks, or (l) lets in whom one had kept out."""
     roles = ["refused", "blocked"] if word == "l" else ["asking"]
@@ -176,7 +186,7 @@ def verdict(row: Json) -> str:
             return f"✅ {who(row)} may use me: let in by {by}."
         case "blocked":
             return f"⛔ {who(row)} was blocked by {by}, and gets in with no invitation either. /users can change that."
-    return f"🚫 {who(row)} was denied by {by}. /users can change that."
+    return f"🚫 {who(row)} was {kept_out(row)} by {by}. /users can change that."
 
 
 def invite_link(username: str, nonce: str) -> str:
@@ -202,7 +212,7 @@ async def listed(call: Call) -> tuple[str, list[list[Json]]]:
     sections = [("Who may use me", let_in(call, known["people"]))]
     sections.append(("Waiting for a word", [who(row) for row in asking]))
     sections.append(("Open invitations", [invitation(call, row) for row in known["invites"]]))
-    out = [f"{who(row)} – {row['role']} by {literal(row['decided_by_name'] or 'somebody')}" for row in known["out"]]
+    out = [f"{who(row)} – {kept_out(row)} by {literal(row['decided_by_name'] or 'somebody')}" for row in known["out"]]
     if (more := known["out_count"] - len(out)) > 0:
         out.append(f"and {counted(more, 'other')} before them")
     sections.append(("Not let in", out))
@@ -210,8 +220,21 @@ async def listed(call: Call) -> tuple[str, list[list[Json]]]:
         f"**{title}**\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections if lines
     )
     rows = [deciding(row, "hu", named=True) for row in asking]
+    rows += [[button(f"✖ Cancel {invited(row, 40)}", f"hi:{row['id']}")] for row in known["invites"]]
     rows += [[button(f"Let {short(row['name'], 30)} in", f"hu:{row['user_id']}:l")] for row in known["out"][:10]]
     return text, rows
+
+
+def kept_out(row: Json) -> str:
+    """How it came that somebody may not use the bot."""
+    if row["role"] == "blocked":
+        return "blocked"
+    return "revoked" if row["let_in"] else "denied"
+
+
+def invited(row: Json, length: int) -> str:
+    """An invitation by whom it is for."""
+    return f"the invitation for {short(row['for_whom'], length)}" if row["for_whom"] else "an invitation"
 
 
 def let_in(call: Call, people: list[Json]) -> list[str]:

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from relay.sleep.words import night_told
 from relay.verbs.controls import may_switch
 from relay.verbs.private import NOT_ENDED
-from relay.verbs.registry import Call, House, Json, Told, counted, literal, offered, verb
+from relay.verbs.registry import VERBS, Call, House, Json, Told, counted, literal, offered, verb
 from relay.verbs.times import moment
 from relay.verbs.usage import summed
 
@@ -15,7 +15,32 @@ from relay.verbs.usage import summed
 @verb("start", help="say hello", doors=("chat",), places=("private",))
 async def start(call: Call) -> Told:
     """Greets, and says how to begin."""
-    return Told(hello(call.name))
+    return Told(hello(call.name) if call.private else await hello_here(call))
+
+
+async def hello_here(call: Call) -> str:
+    """The greeting in a group: when the bot answers there, and what memory it has there."""
+    name = literal(call.name)
+    if call.space.kind == "private":
+        return (
+            f"Hello {name}! It's just the two of us here, so I answer everything, with your own memory, as in our "
+            f"private chat. {MORE_HERE}"
+        )
+    place = await call.store.place(call.chat_id, call.topic_id)
+    match place["here"] or place["everywhere"]:
+        case "all":
+            when = "I answer every message of the people I know"
+        case "off":
+            when = "I'm switched off here; the people who run me can change that with /answer"
+        case _:
+            when = "I answer the people I know when they mention me, reply to me or use a command"
+    return (
+        f"Hello {name}! {when}. This group has a memory of its own: what I learn here stays here, and I don't use what "
+        f"anybody tells me in private, unless they lend it. {MORE_HERE}"
+    )
+
+
+MORE_HERE = "/help says what else I can do."
 
 
 def hello(name: str, first: str = "") -> str:
@@ -30,11 +55,24 @@ def hello(name: str, first: str = "") -> str:
 @verb("help", help="what I can do", doors=("chat",))
 async def help_text(call: Call) -> Told:
     """Lists the verbs that this person can use here."""
-    sections = offered("private" if call.private else "group", call.admin)
+    if not call.private:
+        return Told(help_here(call.admin))
+    sections = offered("private", call.admin)
     text = "\n\n".join(
         f"**{title}**\n" + "\n".join(f"/{one.name} – {one.help}" for one in verbs) for title, verbs in sections.items()
     )
     return Told(f"Write to me as you would to a friend; I answer, and I remember.\n\n{text}")
+
+
+def help_here(admin: bool) -> str:
+    """The short form for groups, where thirty lines would be in everybody's way."""
+    sections = offered("group", admin)
+    shown = [VERBS[name] for name in ("memory", "search", "new", "stop")] + sections.get("In this group", [])
+    return (
+        "Write to me as you would to a friend: mention me, or reply to me.\n\n"
+        + "\n".join(f"/{one.name} – {one.help}" for one in shown)
+        + "\n\n/help in our private chat lists everything I can do."
+    )
 
 
 @verb("new", usage="[title]", help="start a new conversation here; what I know stays")
@@ -46,7 +84,7 @@ async def new(call: Call) -> Told:
         if ended.get("refused"):
             return Told(NOT_ENDED)
     done = await call.store.new_session(call.space, call.chat_id, call.topic_id, title)
-    named = f": **{literal(title)}**" if title else "."
+    named = f": **{literal(title)}**{'' if title[-1] in '.!?…' else '.'}" if title else "."
     if done.get("private"):
         return Told(f"What was off the record is erased. A new conversation, on the record{named}")
     if not done["messages"]:

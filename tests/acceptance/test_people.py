@@ -264,7 +264,7 @@ async def test_what_is_taken_back_is_taken_back_at_once_and_for_good(house: Hous
     await house.polled()
     await silent(house, cem, "/start", "hello?", f"/start {link[2]}")
     listed = await ask(house, ada, "/users")
-    assert "refused by Ada" in listed.text
+    assert "revoked by Ada" in listed.text
     assert await press(house, ada, listed, "Let Cem in") == "Approved."
     await told(house, cem, "Ada has let you in", 2)
     assert "Cem has a boat" in (await ask(house, cem, "/memory")).text
@@ -274,6 +274,62 @@ async def test_what_is_taken_back_is_taken_back_at_once_and_for_good(house: Hous
     await house.answered(cem, await house.asked(cem))
     assert "RELAY_ADMINS" in (await ask(house, ada, f"/revoke {FRIEND}")).text
     assert "I know nobody" in (await ask(house, ada, "/revoke 4711")).text
+
+
+async def test_an_invitation_is_cancelled_and_who_was_denied_is_not_called_revoked(house: House) -> None:
+    ada, cem, dora = house.tg.chat(OWNER), newcomer(house, CEM, "Cem"), newcomer(house, DORA, "Dora")
+    link = LINK.search((await ask(house, ada, "/invite Cem")).text)
+    assert link
+    listed = await ask(house, ada, "/users")
+    forged = house.tg.press(ada, house.tg.user(EVE), listed, listed.buttons["✖ Cancel the invitation for Cem"])
+    await house.tg.wait_for(lambda: house.tg.answers.get(forged))
+    assert await press(house, ada, listed, "Cancel the invitation") == "It is cancelled: the link lets nobody in."
+    assert "invitation" not in listed.text
+    data = "hi:1"
+    query = house.tg.press(ada, None, listed, data)
+    answer = await house.tg.wait_for(lambda: house.tg.answers.get(query))
+    assert answer["text"] == "It is not open any more."
+    assert "I have asked" in (await ask(house, cem, f"/start {link[2]}")).text, "the link lets nobody in"
+    await ask(house, dora, "/start")
+    question = await told(house, ada, "Dora (id 3004) pressed Start")
+    assert await press(house, ada, question, "Deny") == "Denied."
+    assert "Dora (id 3004) – denied by Ada" in (await ask(house, ada, "/users")).text
+
+
+async def test_a_stranger_who_turns_to_the_bot_in_a_group_is_offered_to_the_admins(house: House) -> None:
+    ada, ben = house.tg.chat(OWNER), house.tg.chat(FRIEND)
+    owner, cem, eve = house.tg.user(OWNER), house.tg.user(CEM, "Cem"), house.tg.user(EVE, "Eve")
+    at = f"@{house.tg.bot.username}"
+    theirs = house.tg.group(-1003000000003, "Theirs", [eve])
+    await house.tg.say(theirs, eve, f"{at} let me in here")
+    group = house.tg.group(-1003000000004, "Choir", [owner, cem, eve])
+    await house.tg.say(group, cem, f"{at} a word of xylophones")
+    await house.tg.wait_for(lambda: not house.tg.pending_updates)
+    assert not house.sql("select from relay.person"), "nobody whom it knows has used it there"
+    await house.tg.wait_reply(group, await house.tg.say(group, owner, f"{at} hello"))
+    for text in ("what are they saying?", "/help"):
+        await house.tg.say(group, cem, text)
+    said = await house.tg.say(group, cem, f"{at} a word of xylophones")
+    line = await house.tg.wait_reply(group, said)
+    assert line.text.startswith("I only answer people I know. I've asked the people who run me")
+    questions = [await told(house, chat, "Cem (id 3003) wrote to me in the group “Choir”") for chat in (ada, ben)]
+    asked = len(house.model.requests)
+    before = len(house.said(group))
+    await house.tg.say(group, cem, f"{at} hello?")
+    await house.tg.wait_for(lambda: not house.tg.pending_updates)
+    assert not house.sql("select from relay.event where payload::text like '%%xylophones%%'")
+    assert not house.sql("select from relay.inbox where payload::text like '%%xylophones%%'")
+    assert await press(house, ada, questions[0], "Approve") == "Approved."
+    await house.until("select not exists (select from relay.turn where status in ('working', 'answered'))")
+    assert (len(house.said(group)), len(house.model.requests)) == (before, asked)
+    said = await house.tg.say(group, cem, f"{at} and now q99?")
+    assert "q99" in (await house.tg.wait_reply(group, said)).text
+    assert not [text for text in house.said(ada) if "not all arrived" in text], "they never pressed Start"
+    # Where it is switched off nobody is offered.
+    await house.tg.wait_reply(group, await house.tg.say(group, owner, f"/answer{at} off"))
+    await house.tg.say(group, eve, f"{at} me too")
+    await house.tg.wait_for(lambda: not house.tg.pending_updates)
+    assert not house.sql("select from relay.person where user_id = %s", EVE)
 
 
 async def test_with_pairing_off_only_an_invitation_lets_somebody_in() -> None:

@@ -1,13 +1,16 @@
-"""Whoever is not let in gets nothing, whatever they do: no word, no model call, no trace. What becomes of their
-pressing Start is in test_people.py."""
+"""Whoever is not let in gets nothing, whatever they do: no word, no model call, no trace. How they may
+ask to be let in is in test_people.py."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
+import pytest_asyncio
 
 from relay.verbs import VERBS
 from tests.acceptance.harness import OWNER, STRANGER
-from tests.acceptance.house import House
+from tests.acceptance.house import House, open_house
 from tests.acceptance.town import Town
 from tests.standins.telegram import Chat, StoredMessage, User
 from tests.standins.telegram.everything import every_update
@@ -16,6 +19,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WORD, NAME, KNOWN = "xylophagous", "Zebulonia", "quincunx"
 COMMANDS = sorted(name for name, verb in VERBS.items() if "chat" in verb.doors)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared() -> AsyncIterator[House]:
+    """A house in which nobody may ask to be let in."""
+    async with open_house(RELAY_PAIRING="off") as house:
+        yield house
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from relay.models import Space
 from relay.testing import FakeMessenger, OfflineModel
 from relay.verbs import BUTTONS, VERBS
 from relay.verbs import memory as memory_verbs
+from relay.verbs.controls import in_words
 from relay.verbs.memory import FACT_LENGTH
 from relay.verbs.registry import NOT_YOURS, SECTIONS, Call, House, Pressed, Told, counted, literal
 
@@ -158,8 +159,45 @@ async def test_new_says_what_happens() -> None:
     database = Canned(new_session={"messages": 4, "session_id": 2})
     assert "A new conversation" in (await told("new", call(database, "  My \n title " + "x" * 200))).text
     assert len(database.calls[0][1]["title"]) == 80
+    for title, shown in (
+        ("Trip to Porto", "Porto**. I keep"),
+        ("Porto!", "Porto&#33;** I keep"),
+        ("", "conversation. I keep"),
+    ):
+        assert shown in (await told("new", call(database, title))).text
     nothing = Canned(new_session={"messages": 0, "session_id": 2})
     assert "already" in (await told("new", call(nothing))).text
+
+
+async def test_in_a_group_help_is_short_and_start_promises_what_is_so_there() -> None:
+    group = Space("group", chat_id=-5)
+    there = {"private": False, "space": group, "chat_id": -5}
+    shown = (await told("help", call(**there))).text
+    assert len(shown.splitlines()) < 10
+    assert "/answer" not in shown
+    assert "/help in our private chat" in shown
+    assert "/forget" in (await told("help", call())).text
+    for answers, words in (
+        (None, "when they mention me"),
+        ("all", "every message of the people I know"),
+        ("off", "switched off here"),
+    ):
+        place = {"here": None, "everywhere": answers, "lender": None}
+        hello = (await told("start", call(Canned(place=place), **there))).text
+        assert words in hello
+        assert "in all of yours" not in hello
+        assert "what I learn here stays here" in hello
+    alone = (await told("start", call(private=False, chat_id=-5))).text
+    assert "just the two of us" in alone
+
+
+@pytest.mark.parametrize("off", [{"memory": "off"}, {"paused_until": "2026-11-22T13:03:00+00:00"}])
+def test_the_card_does_not_say_that_memory_works_while_it_rests(off: dict[str, Any]) -> None:
+    now = {"memory": "on", "paused_until": None, "recalls": True, "teaches": True, "private": False, "memories": 1}
+    now |= {"pending": 0, "space_id": 1}
+    assert "- this chat uses what I know; this chat teaches me" in in_words(call(), now)
+    rests = in_words(call(), now | off)
+    assert "- once memory is on again, this chat uses what I know; this chat teaches me" in rests
 
 
 async def test_stop_says_something_only_when_there_was_nothing() -> None:

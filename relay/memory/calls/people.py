@@ -46,6 +46,11 @@ class PeopleCalls(Calls):
         )
         return until
 
+    async def cancel_invite(self, invite_id: int) -> Json | None:
+        """Takes an open invitation back. Returns it; None when it is not open any more."""
+        gone: Json | None = await self._call("cancel_invite", id=invite_id)
+        return gone
+
     async def decide(self, user_id: int, roles: list[str], role: str, by: int, by_name: str) -> Json | None:
         """Gives somebody who is one of `roles` another role. Returns them as they are then, with `changed`."""
         decided: Json | None = await self._call(
