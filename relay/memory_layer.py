@@ -31,12 +31,13 @@ Json = dict[str, Any]
 
 
 def memory_layer(
-    memories: Sequence[Json], counts: Mapping[str, int], group: bool, tokens: int, zone: tzinfo
+    memories: Sequence[Json], counts: Mapping[str, int], group: bool, tokens: int, zone: tzinfo, faded: int = 0
 ) -> tuple[str, Json]:
     """The layer's text (empty when there is nothing to say) and what is recorded of it: the ids that went in and were
     left out, and by sort how many of how many that were, with their tokens and why others were left out.
 
     `counts`: how many there are of each sort, given or not. `tokens`: the budget; an item goes in whole or not at all.
+    `faded`: how many of `counts` are learnings that were not used for long.
     """
     kept, left = taken(memories, tokens)
     record: Json = {"memories": [row["id"] for row in kept], "dropped_memories": [row["id"] for row in left]}
@@ -54,7 +55,7 @@ def memory_layer(
             sort: {"taken": len(rows), "known": known[sort], "tokens": sum(map(weight, rows))}
             for sort, rows in used.items()
         },
-        "dropped": reasons(left, tokens, sum(known.values()) - len(kept) - len(left)),
+        "dropped": reasons(left, tokens, sum(known.values()) - len(kept) - len(left), faded),
     }
     return "\n\n".join(sections), record
 
@@ -72,10 +73,15 @@ def taken(memories: Sequence[Json], tokens: int) -> tuple[list[Json], list[Json]
     return sorted(kept, key=lambda row: int(row["id"])), left
 
 
-def reasons(left: Sequence[Json], tokens: int, unread: int) -> dict[str, int]:
-    """Why memories were left out, with how many. `unread`: those that the database left out already."""
-    large = sum(weight(row) > tokens for row in left)
-    told = {"longer than the whole budget": large, "no room": len(left) - large + max(0, unread)}
+def reasons(left: Sequence[Json], tokens: int, unread: int, faded: int = 0) -> dict[str, int]:
+    """Why memories were left out, with how many. `unread`: those that the database left out already, `faded` of them
+    because they were not used for long."""
+    large, faded = sum(weight(row) > tokens for row in left), max(0, min(faded, unread))
+    told = {
+        "longer than the whole budget": large,
+        "no room": len(left) - large + max(0, unread) - faded,
+        "not used in half a year": faded,
+    }
     return {why: number for why, number in told.items() if number}
 
 

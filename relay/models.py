@@ -208,6 +208,8 @@ class Context:
     reply_to: dict[str, Any] | None
     memory_counts: dict[str, int] = field(default_factory=dict)
     """How many memories the space could give, loaded or not: facts by kind, learnings by category."""
+    faded: int = 0
+    """How many of them are learnings that nothing has borne out for half a year: a prompt leaves them out."""
     latest_summary: dict[str, Any] | None = None
     """A newer summary than `summary`, for a prompt that has no room for all of `recent`; None: there is none."""
     spent: list[dict[str, Any]] = field(default_factory=list)

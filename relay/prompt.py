@@ -76,7 +76,7 @@ def build_prompt(
     lent = [row if row["kind"] == "learning" else {**row, "subject": incoming.name} for row in context.lent]
     known = [*context.memories, *lent] if memory_tokens else []
     memory, memory_record = memory_layer(
-        known, context.memory_counts if memory_tokens else {}, group, memory_tokens, zone
+        known, context.memory_counts if memory_tokens else {}, group, memory_tokens, zone, context.faded
     )
     persona = persona_block(context.persona)
     said = present_blocks(incoming, context)
@@ -96,6 +96,7 @@ def build_prompt(
     system = system_blocks(fits(context.soul["text"], SOUL_TOKENS), persona, memory)
     record = {
         **recorded(context, memory_record, recent, found),
+        "bearing": [row["id"] for row in recalled if row["kind"] == "memory"],
         "persona": context.persona["id"] if context.persona and persona else None,
         "dropped_recent": dropped,
         "share": share,

@@ -116,7 +116,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'tainted', m.tainted, 'by', m.derivation ->> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at,
         'importance', m.importance, 'confidence', m.confidence, 'valid_from', m.valid_from, 'valid_until', m.valid_until,
         'uses', m.uses, 'last_used_at', m.last_used_at, 'promoted_by', m.promoted_by, 'replaced_by', m.replaced_by,
-        'evidence', cardinality(m.evidence),
+        'evidence', cardinality(m.evidence), 'faded', relay.has_faded(m),
         'space_id', m.space_id, 'space', public.relay_space(m.space_id),
         'last', case when relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
             then jsonb_build_object('id', last.id, 'action', last.action) end)

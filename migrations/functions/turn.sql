@@ -171,6 +171,7 @@ begin
         'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
             relay.find_space(p_input -> 'lent'), budget) else '[]' end,
         'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,
+        'faded', case when budget > 0 then relay.faded_memories(own.space_id) else 0 end,
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
             from summary where id = shown),
         'latest_summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)

@@ -81,6 +81,8 @@ def life(row: Json, zone: tzinfo) -> list[str]:
         lines.append(f"- holds since {moment(since, zone)}")
     if row["uses"]:
         lines.append(f"- used {counted(row['uses'], 'time')}, last {moment(row['last_used_at'], zone)}")
+    if row["faded"] and row["status"] == "active":
+        lines.append("- of no use for half a year: no prompt carries it, searching finds it")
     if row["evidence"]:
         lines.append(f"- said in {counted(row['evidence'], 'message')}")
     if row["replaced_by"]:

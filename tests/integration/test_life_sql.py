@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -222,6 +223,31 @@ async def test_prompts_carry_neither_what_is_over_nor_what_was_replaced(house: H
     context = (await house.exchange(ADA, "hello")).context
     assert [row["content"] for row in context.memories] == ["wants to learn Greek", "lives in Lisbon"]
     assert context.memory_counts == {"fact": 1, "goal": 1}
+
+
+async def test_a_learning_that_nothing_bears_out_fades_out_of_prompts(house: House, store: Store, sql: Sql) -> None:
+    learning = {"kind": "learning", "category": "knowledge"}
+    names = ("idle", "recalled", "pinned", "said again", "reworded", "young", "her own word")
+    ids = {name: await taught(house, f"{name}: figs ripen late", **learning) for name in names}
+    ids["fact"] = await taught(house, "an old fact")
+    await sql('update memory set derivation = \'{"name": "user"}\' where id = %s', ids["her own word"])
+    await sql("update memory set created_at = now() - interval '181 days', updated_at = now() - interval '181 days'")
+    await sql("update memory set created_at = now() - interval '179 days' where id = %s", ids["young"])
+    await sql("update memory set updated_at = created_at where id = %s", ids["young"])
+    await did(house, {"action": "pin", "memory_id": ids["pinned"]})
+    await taught(house, "said again: figs ripen late", **learning)
+    await did(house, {"action": "edit", "memory_id": ids["reworded"], "content": "reworded: figs ripen in autumn"})
+    await sql("select relay.count_uses(%s)", json.dumps({"memories": list(ids.values()), "bearing": [ids["recalled"]]}))
+    context = (await house.exchange(ADA, "hello")).context
+    assert sorted({row["id"] for row in context.memories}) == sorted(id for name, id in ids.items() if name != "idle")
+    assert (context.faded, context.memory_counts["knowledge"]) == (1, 7)
+    row = await store.opened(ids["idle"], ADA, False)
+    assert row is not None
+    assert row["faded"]
+    found = await store.look_up(private(ADA), {}, {"text": "idle figs", "vector": None, "model": None}, 8)
+    assert ids["idle"] in [one["id"] for one in found or [] if one["kind"] == "memory"], "searching finds it"
+    await sql("select relay.count_uses(%s)", json.dumps({"recalled_memories": [ids["idle"]], "bearing": [ids["idle"]]}))
+    assert (await house.exchange(ADA, "hello again")).context.faded == 0
 
 
 async def test_memory_that_is_off_is_neither_read_nor_taught(house: House, sql: Sql) -> None:

@@ -70,6 +70,11 @@ def test_each_sort_has_its_heading_and_its_count() -> None:
     assert "left out: 14 (no room)" in told
 
 
+def test_what_faded_is_no_lack_of_room() -> None:
+    _, record = memory_layer([known(1, "likes tea")], {"fact": 1, "knowledge": 9}, False, 100, ZONE, faded=7)
+    assert record["memory_layer"]["dropped"] == {"no room": 2, "not used in half a year": 7}
+
+
 def test_the_pinned_then_the_important_then_the_new_go_in_whole() -> None:
     rows = [
         known(1, "a" * 80, pinned=True),

@@ -85,6 +85,7 @@ def row(number: int, content: str, **more: Any) -> dict[str, Any]:
 def opened(number: int, content: str, **more: Any) -> dict[str, Any]:
     base = {"status": "active", "tainted": False, "by": "tag", "updated_at": "2026-05-03T12:00:00+00:00", "last": None}
     base |= {"importance": 5, "confidence": 1, "valid_from": None, "uses": 0, "last_used_at": None, "evidence": 0}
+    base |= {"faded": False}
     base |= {"replaced_by": None, "promoted_by": None}
     space = {"kind": "private", "owner_id": ADA, "chat_id": None}
     return row(number, content, space_id=7, space=space) | base | more

@@ -66,6 +66,7 @@ class TurnCalls(Calls):
             message=result["message"],
             reply_to=result["reply_to"],
             memory_counts=result["memory_counts"],
+            faded=result["faded"],
             latest_summary=result["latest_summary"],
             spent=result["spent"],
         )
