@@ -7,7 +7,7 @@ the long answers are composed from phrases: the same ones each time.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -74,7 +74,8 @@ def compose(script: Script) -> Conversation:
     for number, (when, session) in enumerate(script.sessions, 1):
         at, place = when, 0
         for said in followed(session, assistant, random):
-            for speaker, text in zip(SPEAKERS, (said.text, assistant.answer(said)), strict=True):
+            asked = f"{said.text} {said.composed}".strip()
+            for speaker, text in zip(SPEAKERS, (asked, assistant.answer(said)), strict=True):
                 place += 1
                 turn = Turn(f"D{number}:{place}", number, len(conversation.turns), speaker, text, "", at)
                 conversation.turns.append(turn)
@@ -91,9 +92,11 @@ def followed(session: list[Said], assistant: Assistant, random: Random) -> list[
     more = []
     for said in session:
         topic = assistant.topics[said.topic]
-        asked = f" {assistant.follow_up(topic)}" if random.random() < AND_ASKS else ""
-        more.append(Said(said.topic, said.label, said.text + asked, said.answered))
-        more += [Said(said.topic, "", assistant.follow_up(topic)) for _ in range(random.choice(FOLLOW_UPS))]
+        composed = assistant.follow_up(topic) if random.random() < AND_ASKS else ""
+        more.append(replace(said, composed=composed))
+        more += [
+            Said(said.topic, "", "", composed=assistant.follow_up(topic)) for _ in range(random.choice(FOLLOW_UPS))
+        ]
     return more
 
 

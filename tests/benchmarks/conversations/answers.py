@@ -11,6 +11,10 @@ from tests.benchmarks.conversations.source import Said, Topic
 PHRASES = Path(__file__).with_name("phrases")
 SHORTEST, LONGEST = 2000, 6000
 """Characters of an answer."""
+FOCUS = 4
+"""Words of a question that its answer dwells on, at most."""
+DWELLS = 0.6
+"""How often one of them stands where a term of the topic could."""
 SECONDS = {"i'm": "you're", "i've": "you've", "i'll": "you'll", "i'd": "you'd", "i": "you", "me": "you", "my": "your",
            "mine": "yours", "myself": "yourself", "am": "are", "we": "you", "our": "your", "us": "you", "was": "were",
            "we're": "you're", "we've": "you've"}  # fmt: skip
@@ -42,12 +46,14 @@ class Assistant:
 
     def answer(self, said: Said) -> str:
         """An answer, with the sentences that the script wants in it at some place."""
-        topic, echo, keys = self.topics[said.topic], self.echo(said.text), self.keywords(said.text)
+        topic, echo = self.topics[said.topic], self.echo(said.text or said.composed)
+        keys = self.keywords(said.text) or topic.terms
+        keys = self.random.sample(keys, min(FOCUS, len(keys)))
         size = int(SHORTEST + (LONGEST - SHORTEST) * self.random.random() ** 2)
         parts = [self.phrase("opening", topic, keys, echo)]
         while sum(map(len, parts)) < size - 300:
             parts.append(self.section(topic, keys, echo))
-        if len(self.known[topic.name]) > 2 and self.random.random() < 0.35:
+        if len(self.known[topic.name]) > 2 and self.random.random() < 0.6:
             parts.insert(self.random.randint(1, len(parts)), self.recap(topic))
         for _, sentence in said.answered:
             parts.insert(self.random.randint(1, len(parts)), sentence)
@@ -56,8 +62,9 @@ class Assistant:
         if self.heard and self.random.random() < 0.2:
             parts.append(self.phrase("earlier", topic, keys, self.echo(self.random.choice(self.heard))))
         parts.append(self.phrase("closing", topic, keys, echo))
-        self.heard.append(said.text)
-        self.known[topic.name].append(said.text)
+        if said.text:
+            self.heard.append(said.text)
+            self.known[topic.name].append(said.text)
         return "\n\n".join(parts)
 
     def recap(self, topic: Topic) -> str:
@@ -89,9 +96,12 @@ class Assistant:
     def filled(self, phrase: str, topic: Topic, keys: list[str], echo: str) -> str:
         """A phrase with two terms of the topic, a word of the question, and what the person said."""
         first, second = self.random.sample(topic.terms, 2)
-        if self.random.random() < 0.25:
-            second = self.random.choice(self.random.choice(list(self.topics.values())).terms)
         key, other = self.random.choices(keys or topic.terms, k=2)
+        chance = self.random.random()
+        if chance < 0.2:
+            second = self.random.choice(self.random.choice(list(self.topics.values())).terms)
+        elif chance < 0.2 + DWELLS:
+            second = other
         words = {"t": first, "u": second, "k": key, "j": other, "echo": echo}
         words |= {name.capitalize(): word[:1].upper() + word[1:] for name, word in words.items()}
         return phrase.format(**words)
@@ -103,9 +113,10 @@ class Assistant:
         return sentence if self.language == "de" else addressed(sentence)
 
     def keywords(self, text: str) -> list[str]:
-        """The words of a message that an answer would take up."""
-        words = re.findall(r"[A-Za-zÄÖÜäöüß][\wäöüß-]{3,}", text)
-        return list(dict.fromkeys(word for word in words if word.lower() not in self.common))
+        """The words of a message that an answer would take up: nouns, as far as their form shows it."""
+        words = re.findall(r"(?<![\w'’])[A-Za-zÄÖÜäöüß][\wäöüß-]{3,}", text)
+        noun = str.istitle if self.language == "de" else re.compile(r".*(?<!ing)(?<!ed)(?<!ly)(?<!ould)$").match
+        return list(dict.fromkeys(word for word in words if noun(word) and word.lower() not in self.common))
 
 
 def addressed(sentence: str) -> str:

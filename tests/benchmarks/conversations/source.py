@@ -34,12 +34,13 @@ class Topic:
 
 @dataclass
 class Said:
-    """A message of the person's that was written by hand, and what its answer holds."""
+    """A message of the person's: what was written by hand, and what was composed; and what its answer holds."""
 
     topic: str
     label: str
     text: str
     answered: list[tuple[str, str]] = field(default_factory=list)  # label, sentence
+    composed: str = ""
 
 
 @dataclass
