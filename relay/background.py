@@ -47,7 +47,7 @@ def jobs(
         Job("titles", owed["titles"], minutes=3, soon=True),
         Job("judging", judged_and_told, minutes=3, soon=True),
         Job("index", owed["index"], minutes=1, soon=True),
-        Job("erasing", lambda: finish_erasing(relay.store, keeper), minutes=3),
+        Job("erasing", lambda: finish_erasing(relay.store, keeper, messenger, bot.id), minutes=3),
         Job("tidy", daily(relay, "tidy", lambda: tidy(relay.store, keep_days=relay.settings.keep_records)), at=(3, 10)),
         *nightly(relay, model, bot, people, owed),
     ]

@@ -13,6 +13,7 @@ from relay.memory.people import People
 from relay.models import Space
 from relay.settings import Settings
 from relay.verbs.erase import LETTERS, OVER_REST, counts, query_of
+from relay.verbs.registry import counted
 
 
 async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: bool) -> None:
@@ -56,4 +57,6 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
             print("Nothing was erased. With --yes it is.")
         else:
             print(f"Erased for good. {f'{removed} backups removed.' if purge else leftovers.told()}")
+            if done["waiting"]:
+                print(f"{counted(done['waiting'], 'message')} of the bot's repeat it: `relay run` takes them back.")
             print("" if cleared else OVER_REST)

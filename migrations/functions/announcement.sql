@@ -25,7 +25,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         from delivery
         where turn_id = c.turn_id and not t.dropped and status = 'sent' and telegram_message_id is not null
             and request ? 'text'
-            and echo_of is null and not request ? 'say' and chat_id = h.chat_id
+            and echo_of is null and not request ? 'say' and chat_id = h.chat_id and seq <= 1000000
         order by seq desc limit 1) d on true
 $$;
 
@@ -44,14 +44,25 @@ begin
     return to_jsonb(true);
 end $$;
 
--- It is about to be told in a message of its own: at most once, unless it is put off since that certainly was not sent.
-create or replace function public.relay_announce_anew(p_turn_id bigint, p_worker uuid) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with marked as (
-        update announcement set status = 'anew'
-        where turn_id = p_turn_id and status in ('due', 'anew') and lease_owner = p_worker returning 1)
-    select to_jsonb(exists (select from marked))
-$$;
+-- It is about to be told in a message of its own, which is kept as the last part of the turn's reply: at most once, unless
+-- it is put off since that certainly was not sent.
+create or replace function public.relay_announce_anew(p_turn_id bigint, p_worker uuid, p_request jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own announcement;
+begin
+    update announcement set status = 'anew'
+    where turn_id = p_turn_id and status in ('due', 'anew') and lease_owner = p_worker returning * into own;
+    if own.turn_id is null then
+        return 'false';
+    end if;
+    delete from delivery where turn_id = p_turn_id and seq > 1000000 and status = 'failed';
+    insert into delivery (turn_id, seq, bot_id, chat_id, request, status, error)
+    select p_turn_id, greatest(1000000, max(seq)) + 1, own.bot_id, (p_request ->> 'chat_id')::bigint, p_request, 'failed',
+        'it is not known whether it was sent'
+    from delivery where turn_id = p_turn_id;
+    return 'true';
+end $$;
 
 -- That message is in the chat.
 create or replace function public.relay_announced_anew(p_turn_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
@@ -60,6 +71,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
     insert into posted (bot_id, chat_id, telegram_message_id, turn_id, from_bot)
     select bot_id, p_chat_id, p_telegram_message_id, turn_id, true from announcement where turn_id = p_turn_id
     on conflict do nothing;
+    update delivery set status = 'sent', error = null, sent_at = now(), telegram_message_id = p_telegram_message_id
+    where turn_id = p_turn_id and seq = (
+        select max(seq) from delivery where turn_id = p_turn_id and seq > 1000000 and status = 'failed');
     update announcement set lease_owner = null, lease_until = null where turn_id = p_turn_id and status = 'anew';
     select 'true'::jsonb
 $$;

@@ -1,8 +1,11 @@
 -- Erasing: the rows that hold what was said, and all that hangs on them.
 
 -- Takes from turns all that they keep of what was said: prompts, what was told, requests, updates, events, and
--- answers as they were before a line was added. Of those that are still under way nothing.
-create or replace function relay.erase_turns(p_turns bigint[]) returns void
+-- answers as they were before a line was added. Of those that are still under way nothing. For an erasure, what they
+-- sent loses what fits its needles, and stays else.
+create or replace function relay.erase_turns(
+    p_turns bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
+returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     ended bigint[] := array(select id from turn where id = any (p_turns) and status in ('done', 'failed'));
@@ -17,8 +20,12 @@ begin
     update event set payload = null where turn_id = any (ended) and payload is not null;
     update inbox set payload = null where turn_id = any (ended) and payload is not null;
     update posted set part = null where turn_id = any (ended) and part is not null;
-    update delivery set request = jsonb_build_object('chat_id', chat_id, 'erased', true), sending_text = null
-    where turn_id = any (ended) and not request ? 'erased';
+    if p_erasure_id is null then
+        update delivery set request = jsonb_build_object('chat_id', chat_id, 'erased', true), sending_text = null
+        where turn_id = any (ended) and not request ? 'erased';
+    else
+        perform relay.retract(p_erasure_id, ended, p_needles);
+    end if;
     update announcement set before = null, lease_owner = null, lease_until = null where turn_id = any (ended);
     update turn set prompt = null, told = null where id = any (ended) and (prompt is not null or told is not null);
 end $$;
@@ -69,7 +76,9 @@ $$;
 
 -- Takes messages away, with what their turns keep of them, what was derived from them, their older wordings and their
 -- documents. Of their files, kept copies are to be removed. Returns how many.
-create or replace function relay.erase_messages(p_space_id bigint, p_messages bigint[]) returns integer
+create or replace function relay.erase_messages(
+    p_space_id bigint, p_messages bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
+returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns bigint[] := array(
@@ -78,7 +87,8 @@ declare
     gone integer;
 begin
     perform relay.erase_under_way(p_messages);
-    perform relay.erase_turns(turns);
+    perform relay.note_theirs(p_erasure_id, relay.theirs(p_messages)) where p_erasure_id is not null;
+    perform relay.erase_turns(turns, p_erasure_id, p_needles);
     perform relay.erase_results(p_space_id, relay.input_names('message', p_messages));
     update posted set message_id = null where turn_id = any (turns) and message_id = any (p_messages);
     update turn set user_message_id = case when user_message_id = any (p_messages) then null else user_message_id end,
@@ -131,7 +141,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Takes memories away with their history, what was derived from them and what a night would do to them.
-create or replace function relay.erase_memory_rows(p_space_id bigint, p_memories bigint[]) returns void
+create or replace function relay.erase_memory_rows(
+    p_space_id bigint, p_memories bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
+returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns bigint[] := array(
@@ -148,18 +160,8 @@ begin
     delete from memory_change where space_id = p_space_id and memory_id = any (p_memories);
     update memory set replaced_by = null where replaced_by = any (p_memories);
     delete from memory where id = any (p_memories) and space_id = p_space_id;
-    perform relay.erase_turns(turns);
+    perform relay.erase_turns(turns, p_erasure_id, p_needles);
 end $$;
-
--- Our own messages in the chat that an erasure takes, of the last 47 hours: [[chat id, message id]], 200 at most.
-create or replace function relay.erase_posted(p_messages bigint[]) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(jsonb_build_array(chat_id, telegram_message_id)), '[]') from (
-        select p.chat_id, p.telegram_message_id from posted p
-        where p.turn_id in (select turn_id from message where id = any (p_messages)) and p.message_id = any (p_messages)
-            and p.from_bot and p.chat_id <> 0 and p.created_at > now() - interval '47 hours'
-        order by p.created_at desc limit 200) own
-$$;
 
 -- Two plans as one.
 create or replace function relay.erase_both(p_one jsonb, p_other jsonb) returns jsonb
@@ -167,7 +169,21 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_one || p_other || jsonb_object_agg(name, (
         select coalesce(jsonb_agg(distinct one order by one), '[]')
         from jsonb_array_elements((p_one -> name) || (p_other -> name)) as one))
-    from unnest(array['needles', 'loose', 'memories', 'messages', 'summaries', 'documents']) as name
+    from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'documents']) as name
+$$;
+
+-- What of a plan is still there: {memories, messages, summaries, documents} as ids.
+create or replace function relay.existing(p_plan jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'memories', (select coalesce(jsonb_agg(id), '[]') from memory
+            where id = any (array(select jsonb_array_elements_text(p_plan -> 'memories')::bigint))),
+        'messages', (select coalesce(jsonb_agg(id), '[]') from message
+            where id = any (array(select jsonb_array_elements_text(p_plan -> 'messages')::bigint))),
+        'summaries', (select coalesce(jsonb_agg(id), '[]') from summary
+            where id = any (array(select jsonb_array_elements_text(p_plan -> 'summaries')::bigint))),
+        'documents', (select coalesce(jsonb_agg(id), '[]') from document
+            where id = any (array(select jsonb_array_elements_text(p_plan -> 'documents')::bigint))))
 $$;
 
 -- A person's tap: what was shown is erased from now on, with what was derived from it since. Whether it is.
@@ -187,8 +203,9 @@ begin
     end if;
     plan := relay.erase_both(own.work,
         relay.erase_plan(own.space_id, own.work -> 'query', p_user_id, p_admin, 2000));
+    -- Without what another erasure has taken since this one was shown.
+    plan := plan || relay.existing(plan);
     update erasure set status = 'working', created_at = now(), counts = relay.erase_counts(plan),
-        posted = relay.erase_posted(array(select jsonb_array_elements_text(plan -> 'messages')::bigint)),
         work = plan || jsonb_build_object('admin', p_admin, 'phase', 'rows', 'after', 0, 'owed', '[]'::jsonb,
             'gone', plan -> 'messages', 'gone_memories', plan -> 'memories')
     where id = own.id;
@@ -201,15 +218,6 @@ language sql set search_path = relay, extensions, pg_temp as $$
     with kept as (
         delete from erasure where id = p_erasure_id and user_id = p_user_id and status = 'preview' returning 1)
     select to_jsonb(exists (select from kept))
-$$;
-
--- The messages of ours in the chat that an erasure took, once: they are deleted there now, or never.
-create or replace function public.relay_erase_posted(p_erasure_id bigint, p_user_id bigint) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with taken as (
-        select id, posted from erasure where id = p_erasure_id and user_id = p_user_id and posted is not null for update),
-    emptied as (update erasure e set posted = null from taken where e.id = taken.id returning e.id)
-    select (select posted from taken) where exists (select from emptied)
 $$;
 
 -- The files whose kept copies are to be removed, a hundred at most; p_removed: those that are. One that a message names

@@ -161,7 +161,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id order by id), '{}') from made
 $$;
 
--- What is looked for: {needles, loose, telling}: by some words, as they are given, or by what some memories say.
+-- What is looked for: {needles, loose, close, telling}: by some words, as they are given, or by what some memories say.
 create or replace function relay.erase_needles(p_query jsonb, p_memories bigint[]) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -183,7 +183,10 @@ begin
         cross join unnest(relay.needle_words(text)) as word
         where m.id = any (p_memories);
     end if;
-    return jsonb_build_object('needles', needles, 'loose', loose, 'telling', telling);
+    return jsonb_build_object('needles', needles, 'loose', loose, 'telling', telling,
+        'close', case when p_query ? 'words' then needles else (
+            select coalesce(jsonb_agg(jsonb_build_object('words', jsonb_build_array(word), 'least', 1)), '[]')
+            from unnest(telling) as word) end);
 end $$;
 
 -- The messages that go, p_most of them, the newest: those from which memories are known, what says it elsewhere, and
@@ -210,7 +213,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- All that goes: {memories, messages, summaries, documents} as ids, query, needles: what messages are found by, loose: what all
--- that only repeats messages is found by, more: whether it is more than p_most messages (then the newest of them).
+-- that only repeats messages is found by, close: what is found by in what was said along with them, more: whether it is
+-- more than p_most messages (then the newest of them).
 create or replace function relay.erase_plan(
     p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer)
 returns jsonb
@@ -230,7 +234,7 @@ begin
     evidence := relay.erase_evidence(memories);
     messages := relay.erase_messages_meant(p_space_id, memories, evidence, elsewhere,
         array(select jsonb_array_elements_text(found -> 'telling')), p_user_id, p_admin, p_most + 1);
-    return jsonb_build_object('query', p_query, 'needles', found -> 'needles', 'loose', found -> 'loose',
+    return jsonb_build_object('query', p_query, 'needles', found -> 'needles', 'loose', found -> 'loose', 'close', found -> 'close',
         'memories', memories, 'messages', messages[:p_most], 'more', cardinality(messages) > p_most,
         'summaries', relay.erase_summaries(p_space_id, messages[:p_most], found -> 'loose', p_user_id, p_admin),
         'documents', coalesce((select jsonb_agg(id) from document where message_id = any (messages[:p_most])), '[]'));
@@ -261,9 +265,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Takes down what an erasure would take, for a quarter of an hour, and shows it: {erasure_id, memories, messages (ten of
--- each at most), counts, documents: their names, left, more}. Null when there is nothing.
+-- each at most), counts, documents: their names, left, more}. Null when there is nothing. p_turn_id: in which it was asked
+-- for; its words are not kept as an event.
 create or replace function public.relay_erase_preview(
-    p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean)
+    p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -272,6 +277,8 @@ declare
     made bigint;
     counted constant jsonb := relay.erase_counts(plan);
 begin
+    update event e set payload = null from inbox i
+    where i.turn_id = p_turn_id and e.at = i.received_at and e.bot_id = i.bot_id and e.update_id = i.update_id;
     if own is null or plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]' then
         return null;
     end if;

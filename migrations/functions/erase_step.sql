@@ -11,7 +11,7 @@ declare
         select one::bigint from jsonb_array_elements_text(plan -> 'summaries') as one order by one::bigint desc);
 begin
     if cardinality(messages) > 0 then
-        perform relay.erase_messages(p_erasure.space_id, messages[:200]);
+        perform relay.erase_messages(p_erasure.space_id, messages[:200], p_erasure.id, plan -> 'close');
         plan := plan || jsonb_build_object('messages', messages[201:]);
     elsif cardinality(summaries) > 0 then
         if plan -> 'owed' = '[]' then
@@ -22,7 +22,7 @@ begin
     else
         perform relay.owe_summaries(plan -> 'owed');
         perform relay.erase_memory_rows(p_erasure.space_id,
-            array(select jsonb_array_elements_text(plan -> 'memories')::bigint));
+            array(select jsonb_array_elements_text(plan -> 'memories')::bigint), p_erasure.id, plan -> 'close');
         perform relay.erase_titles(p_erasure);
         return true;
     end if;
@@ -43,13 +43,17 @@ begin
         return false;
     end if;
     perform relay.sweep_memories(p_erasure), relay.sweep_derived(p_erasure);
-    delete from erasure where space_id = p_erasure.space_id and status = 'preview';
+    -- What else was shown can still be erased, but for what asks for the same words, or is gone.
+    delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
+        relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')
+        or relay.existing(work) = '{"memories": [], "messages": [], "summaries": [], "documents": []}');
     return true;
 end $$;
 
 -- Goes on with an erasure (null: with the oldest that is not done) for about a second: {erasure_id, done, counts,
--- posted: how many messages of ours in the chat it took}. Null when there is none, or another process is at it. What was shown and
--- not begun within a quarter of an hour is forgotten.
+-- posted: what the person has to delete, as erasure.posted has it; waiting: how many of our messages are still to be
+-- deleted or edited}. Null when there is none, or another process is at it. What was shown and not begun within a quarter
+-- of an hour is forgotten.
 create or replace function public.relay_erase_step(p_erasure_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -84,7 +88,8 @@ begin
     end loop;
     return (
         select jsonb_build_object('erasure_id', id, 'done', status = 'done', 'counts', counts,
-            'posted', jsonb_array_length(coalesce(posted, '[]')))
+            'posted', coalesce(posted, '[]'),
+            'waiting', (select count(*) from retraction r where r.erasure_id = erasure.id))
         from erasure where id = coalesce(own.id, p_erasure_id) and status <> 'preview');
 end $$;
 

@@ -56,8 +56,8 @@ begin
         array_agg(id) filter (where in_blocks and not is_said)
     into looked, whole, blocks_only from said;
     if whole is not null then
-        perform relay.erase_messages(p_erasure.space_id, whole);
         update erasure set work = jsonb_set(work, '{gone}', (work -> 'gone') || to_jsonb(whole)) where id = p_erasure.id;
+        perform relay.erase_messages(p_erasure.space_id, whole, p_erasure.id, needles);
     end if;
     perform relay.let_files_go(array(
         select relay.files_in(blocks) from message where id = any (blocks_only) and role = 'user'));
@@ -77,7 +77,7 @@ begin
 end $$;
 
 -- The next five hundred turns after an id: those of the space's chats that keep what says it, or what was made of what
--- is gone, keep it no longer. Another person's turn loses only what it took into its prompt.
+-- is gone, keep it no longer. Another person's turn loses only what it took into its prompt, and lists that it was shown.
 create or replace function relay.sweep_turns(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -88,21 +88,36 @@ declare
     looked bigint;
     saying bigint[];
     prompts bigint[];
+    lists bigint[];
 begin
     with page as (
         select * from turn where id > p_after order by id limit 500),
     own as (
         select p.*, relay.may_erase(p_erasure.space_id, p.user_id, p_erasure.user_id, admin) as may
         from page p left join lane l on l.id = p.lane_id
-        where p.space_id = p_erasure.space_id or p.space_id is null and l.chat_id = any (chats))
+        where p.space_id = p_erasure.space_id or p.space_id is null and (l.chat_id = any (chats)
+            or exists (select from delivery d where d.turn_id = p.id and d.chat_id = any (chats))))
     select (select max(id) from page), array_agg(o.id) filter (where o.prompt -> 'inputs' ?| inputs
             or o.may and relay.turn_says(o.id, concat_ws(' ', o.prompt, o.told), loose)),
-        array_agg(o.id) filter (where not o.may and relay.says(o.prompt::text, loose))
-    into looked, saying, prompts from own o;
-    perform relay.erase_turns(saying) where saying is not null;
+        array_agg(o.id) filter (where not o.may and relay.says(o.prompt::text, loose)),
+        array_agg(o.id) filter (where not o.may and o.kind = 'control')
+    into looked, saying, prompts, lists from own o;
+    perform relay.erase_turns(saying, p_erasure.id, loose) where saying is not null;
+    perform relay.retract(p_erasure.id, lists, loose) where lists is not null;
+    perform relay.note_theirs(p_erasure.id, relay.exports_in(p_after, looked, chats));
     update turn set prompt = null where id = any (prompts) and status in ('done', 'failed');
     return looked;
 end $$;
+
+-- Exports in some chats that turns after one id and up to another sent: they hold it, if they are not older than it.
+create or replace function relay.exports_in(p_after bigint, p_through bigint, p_chats bigint[]) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('chat_id', d.chat_id, 'message_id', d.telegram_message_id,
+        'at', d.sent_at, 'what', 'export')), '[]')
+    from delivery d join turn t on t.id = d.turn_id and t.kind = 'control'
+    where d.turn_id > p_after and d.turn_id <= p_through and d.chat_id = any (p_chats)
+        and d.telegram_message_id > 0 and d.request #>> '{file,name}' like 'relay-export-%'
+$$;
 
 -- Whether a turn keeps what says it, in what it has itself or in what came in, was sent and happened with it.
 create or replace function relay.turn_says(p_turn_id bigint, p_own text, p_needles jsonb) returns boolean
@@ -132,14 +147,21 @@ declare
     loose constant jsonb := p_erasure.work -> 'loose';
     chats constant bigint[] := relay.chats_of(p_erasure.space_id);
     looked bigint;
+    saying bigint[];
 begin
     select max(id) into looked from (select id from event where id > p_after order by id limit 2000) page;
-    update event set payload = null
-    where id > p_after and id <= looked and payload is not null and relay.says(payload::text, loose)
-        and relay.may_erase(p_erasure.space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean)
-        and (space_id = p_erasure.space_id or space_id is null and (
-            jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats)
-            or user_id = any (chats)));
+    saying := array(
+        select id from event
+        where id > p_after and id <= looked and payload is not null and relay.says(payload::text, loose)
+            and relay.may_erase(p_erasure.space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean)
+            and (space_id = p_erasure.space_id or space_id is null and (
+                jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats)
+                or user_id = any (chats))));
+    perform relay.note_theirs(p_erasure.id, (
+        select coalesce(jsonb_agg(jsonb_build_object('chat_id', payload #> '{message,chat,id}',
+            'message_id', payload #> '{message,message_id}', 'at', at, 'what', 'yours')), '[]')
+        from event where id = any (saying) and payload #> '{message,message_id}' is not null));
+    update event set payload = null where id = any (saying);
     return looked;
 end $$;
 
@@ -166,7 +188,8 @@ declare
     saying constant bigint[] := relay.erasable(
         p_erasure.space_id, relay.erase_saying(p_erasure.space_id, needles, false), p_erasure.user_id, admin);
 begin
-    perform relay.erase_memory_rows(p_erasure.space_id, saying) where cardinality(saying) > 0;
+    perform relay.erase_memory_rows(p_erasure.space_id, saying, p_erasure.id, p_erasure.work -> 'close')
+    where cardinality(saying) > 0;
     delete from memory_change c using memory m
     where c.space_id = p_erasure.space_id and m.id = c.memory_id and relay.says(c.before ->> 'content', needles)
         and relay.may_erase(m.space_id, m.subject_id, p_erasure.user_id, admin);

@@ -246,17 +246,20 @@ class Controls:
         """Gives the message under which a button hangs its new text or buttons."""
         if not done.text and done.rows is None:
             return
-        at: Json = {"chat_id": place.chat_id, "message_id": message["message_id"]}
-        rows = {"inline_keyboard": [list(row) for row in done.rows or ()]}
+        at = {"chat_id": place.chat_id, "message_id": message["message_id"]}
+        shown: Json = {"reply_markup": {"inline_keyboard": [list(row) for row in done.rows or ()]}}
         method = "editMessageReplyMarkup"
         if done.text:
             (part, *_) = message_parts(done.text, place, silent=True)
-            method, at = (
-                "editMessageText",
-                at | {key: part["request"][key] for key in ("text", "entities", "link_preview_options")},
-            )
-        with contextlib.suppress(MessengerError):
-            await self._house.messenger.call(method, **at, reply_markup=rows)
+            method = "editMessageText"
+            shown |= {key: part["request"][key] for key in ("text", "entities", "link_preview_options")}
+        await self._house.store.redrawn(self._bot.id, **at, request=shown)
+        try:
+            await self._house.messenger.call(method, **at, **shown)
+        except MessengerError as error:
+            if "not modified" not in str(error).lower():  # it shows what it did before
+                before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
+                await self._house.store.redrawn(self._bot.id, **at, request=before)
 
 
 def takes(handler: Any, given: list[str]) -> bool:

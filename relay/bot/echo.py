@@ -95,5 +95,6 @@ async def corrected(turn: Claimed, message: Json, bot: Bot, messenger: Messenger
         shown = format_heard(text)
         with contextlib.suppress(MessengerRefused):
             at = {"chat_id": chat_id, "message_id": echo_id}
+            await store.redrawn(bot.id, **at, request={"text": shown.text, "entities": shown.entities})
             await insist(messenger, "editMessageText", **at, text=shown.text, entities=shown.entities)
     return done

@@ -49,6 +49,7 @@ async def edited(message: Json, user_id: int, bot: Bot, messenger: Messenger, st
         with contextlib.suppress(MessengerError):
             rows = {"inline_keyboard": with_offer(offer)}
             await insist(messenger, "editMessageReplyMarkup", **at, reply_markup=rows)
+            await store.redrawn(bot.id, **at, request={"reply_markup": rows})
 
 
 def with_offer(offer: Json) -> list[list[Json]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 
-from relay.erasing import erased, remove_files
-from relay.errors import MessengerError, RelayError
+from relay.erasing import erased, remove_files, retract
+from relay.errors import RelayError
+from relay.verbs.links import link_to
 from relay.verbs.registry import (
     ADMINS_ONLY,
     NOT_YOURS,
@@ -27,7 +30,17 @@ ASKED = re.compile(r"(?:--|[—–])erase\b\s*", re.IGNORECASE)
 """How a forgetting is asked for that erases; phones make a dash of two hyphens."""
 LETTERS = 4
 NUMBER = re.compile(r"#([0-9]{1,18})")
-TOO_LATE = "That was too long ago, or it is not yours. Ask again: /forget --erase"
+CHAT_SECONDS = 20.0
+"""So long the chats are cleared before the erasure is reported; the rest follows."""
+MOST_LISTED = 12
+LAST_WORD = "It cannot be undone. My messages that repeat it go, too; what you wrote in Telegram is yours to delete."
+THEIRS = {
+    "yours": "What you wrote stays in Telegram until you delete it there:",
+    "ours": "Telegram keeps these messages of mine; please delete them:",
+    "export": "These exports may hold it, too; delete the files you don't need:",
+}
+"""What the person has to delete, by its kind."""
+TOO_LATE = "That is erased already, was shown too long ago, or is not yours. Ask again: /forget --erase"
 OVER_REST = (
     "The rows are gone; the database clears their room in its files by itself, within a day or so (autovacuum). Its "
     "host's own backups are its host's."
@@ -52,7 +65,7 @@ async def preview(call: Call, text: str) -> Told:
             f"has, at least {LETTERS} letters.",
             private=True,
         )
-    found = await call.store.erase_preview(call.space, query, call.user_id, call.admin)
+    found = await call.store.erase_preview(call.space, query, call.user_id, call.admin, call.turn.turn_id)
     if found is None:
         return Told("I find nothing like that which is yours to erase.", private=True)
     number = found["erasure_id"]
@@ -84,7 +97,7 @@ def preview_text(call: Call, found: Json) -> str:
     ]
     if found["more"]:
         lines += ["That is more than I take at once: the newest 2,000. Ask again for the rest."]
-    return "\n".join([*lines, "", "It cannot be undone. Your own copies in Telegram stay yours to delete."])
+    return "\n".join([*lines, "", LAST_WORD])
 
 
 def who(row: Json) -> str:
@@ -119,9 +132,11 @@ async def erase(call: Call, erasure_id: str) -> Pressed:
     done = await erased(call.store, number)
     if done is None:
         return Pressed("It is being erased, and goes on by itself.", "🔥 It is being erased.", [])
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CHAT_SECONDS):
+            await retract(call.store, call.house.messenger, call.bot_id, number)
+    done = await erased(call.store, number) or done
     buttons = []
-    if done["posted"]:
-        buttons.append([button(f"🗑 Delete {counted(done['posted'], 'answer')} of mine here", f"xd:{number}")])
     leftovers = call.house.leftovers
     if call.admin and leftovers is not None and leftovers.files():
         buttons.append([button("🗄 Purge the backups", f"xp:{number}")])
@@ -136,25 +151,38 @@ async def told(call: Call, done: Json) -> str:
         await remove_files(call.store, leftovers.keeper)
         lines.append(leftovers.told())
         lines.append("" if await leftovers.vacuum() else OVER_REST)
-    if done["posted"]:
-        lines.append("My answers of the last two days can be deleted in the chat, too.")
-    lines.append("What you wrote yourself stays in Telegram until you delete it there.")
+    lines += [ours(done), *theirs(call, done["posted"])]
     return "\n\n".join(line for line in lines if line)
 
 
-@pressed("xd")
-async def delete_answers(call: Call, erasure_id: str) -> Pressed:
-    """Deletes the bot's own messages that told it, where Telegram lets it."""
-    posted = await call.store.erase_posted(number_in(erasure_id) or 0, call.user_id)
-    if not posted:
-        return Pressed("There is nothing to delete any more.", rows=others(call, "xd:"))
-    gone = 0
-    for chat_id, message_id in posted:
-        with suppress(MessengerError):
-            await call.house.messenger.call("deleteMessage", chat_id=chat_id, message_id=message_id)
-            gone += 1
-    left = f" {len(posted) - gone} could not be." if gone < len(posted) else ""
-    return Pressed(f"Deleted {counted(gone, 'message')} of mine.{left}", rows=others(call, "xd:"))
+def ours(done: Json) -> str:
+    """What became of our messages that repeated it; empty when none did."""
+    number = done["counts"]
+    did = [
+        f"{word} {counted(number[key], 'message')} of mine"
+        for key, word in (("deleted", "deleted"), ("edited", "took it out of"))
+        if number.get(key)
+    ]
+    waiting = f"{counted(done['waiting'], 'message')} of mine will follow." if done["waiting"] else ""
+    return " ".join(part for part in (f"I {' and '.join(did)}." if did else "", waiting) if part)
+
+
+def theirs(call: Call, posted: Sequence[Json]) -> list[str]:
+    """What the person has to delete, by kind: when it was said, and where Telegram has an address, where."""
+    said = []
+    for what, line in THEIRS.items():
+        rows = [one for one in posted if one["what"] == what]
+        if rows:
+            more = f" and {len(rows) - MOST_LISTED} before" if len(rows) > MOST_LISTED else ""
+            said.append(f"{line} {', '.join(place_of(call, one) for one in rows[-MOST_LISTED:])}{more}.")
+    return said
+
+
+def place_of(call: Call, one: Json) -> str:
+    """A message of a chat by its time (Markdown)."""
+    at = moment(one["at"], call.zone)
+    link = link_to(one, 0)
+    return f"[{at}]({link})" if link else at if one["chat_id"] == call.chat_id else f"{at} in another chat"
 
 
 @pressed("xp")

@@ -175,11 +175,16 @@ async def test_erase_shows_then_takes_it_all(town: Town) -> None:
     assert "Quinceberry" not in (await town.ask(dm, ada, "/search parrot")).text
     await town.ask(dm, ada, "what is my bird called", "I do not know.")
     assert "Quinceberry" not in str(town.prompt("what is my bird called").body)
-    answers = [m for m in town.tg.messages(dm) if m.from_bot and m.text.startswith("Quinceberry!")]
-    assert answers
-    assert await town.press(dm, ada, shown, "Delete 1 answer") == "Deleted 1 message of mine."
-    assert not [m for m in town.tg.messages(dm) if m.from_bot and m.text.startswith("Quinceberry!")]
+    assert "I deleted 2 messages of mine" in shown.text, "the answer with its Learned line, and the other preview"
+    assert "What you wrote stays in Telegram until you delete it there: 20" in shown.text
+    assert not [m for m in town.tg.messages(dm) if m.from_bot and "Quinceberry" in m.text]
     assert "at least 4 letters" in (await town.ask(dm, ada, "/forget --erase x")).text
+    (tea,) = [m for m in town.tg.messages(dm) if m.from_bot and m.text.startswith("Here.")]
+    assert "Learned: Ada likes tea" in tea.text
+    shown = await town.ask(dm, ada, "/forget --erase likes tea")
+    await town.press(dm, ada, shown, "Erase for good")
+    assert tea.text == "Here."
+    assert not [label for label in tea.buttons if "Undo" in label or "Close" in label]
     assert "find nothing like that" in (await town.ask(dm, ada, "/forget --erase Quinceberry")).text
 
 

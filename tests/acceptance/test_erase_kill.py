@@ -41,6 +41,25 @@ async def test_a_kill_in_the_middle_of_erasing_leaves_nothing(house: House) -> N
     await house.until("select count(*) > 0 from relay.erasure where status = 'done'", timeout=60)
     await house.tg.wait_for(lambda: "Erased" in asked.text or "too long ago" in asked.text, timeout=60)
     await house.tg.wait_for(lambda: holding(house) == [], timeout=60)
+    await house.tg.wait_for(lambda: not [text for text in house.said(chat) if WORD in text], timeout=60)
+
+
+async def test_a_kill_while_the_chats_are_cleared_leaves_nothing_of_it_there(house: House) -> None:
+    chat = house.guest()
+    await house.tg.say(chat, None, f"/remember The {WORD} is blue")
+    await house.until_said(chat, f"Learned: The {WORD} is blue")
+    await house.tg.say(chat, None, f"/forget --erase {WORD}")
+    asked = await shown(house, chat)
+    away = house.tg.fault("deleteMessage", "500", times=-1, chat_id=chat.id)
+    house.tg.press(chat, None, asked, next(data for name, data in asked.buttons.items() if "Erase" in name))
+    await house.struck(away)
+    await house.relay.kill()
+    assert not {"message", "delivery", "retraction", "memory"} & set(holding(house))
+    house.tg.clear_faults()
+    await house.again()
+    await house.polled()
+    await house.tg.wait_for(lambda: not [text for text in house.said(chat) if WORD in text], timeout=90)
+    assert house.sql("select count(*) from relay.retraction") == [(0,)]
 
 
 async def test_a_private_session_that_a_kill_cut_off_leaves_nothing(house: House) -> None:

@@ -159,6 +159,8 @@ insert into erasure (space_id, user_id, status, work, counts, posted, created_at
 select 1 + n % 60, 9007199254740993 + n, (array['preview', 'working', 'done'])[1 + n % 3], pg_temp.json(n),
     coalesce(pg_temp.json(n + 1), '{}'), pg_temp.json(n + 2), pg_temp.at(n), case n % 3 when 2 then pg_temp.at(n + 1) end
 from generate_series(1, 20) n;
+insert into retraction (bot_id, chat_id, telegram_message_id, erasure_id, request, sent_at)
+select 9007199254740993, 9007199254740993 + n, n, n, pg_temp.json(n), pg_temp.at(n) from generate_series(1, 20) n;
 update space set memory = 'off', paused_until = pg_temp.at(id) where id % 3 = 0;
 update thread set recalls = false, teaches = id % 2 = 0 where id % 5 = 0;
 insert into night (begun_at, ended_at, through_message, through_memory, phases)

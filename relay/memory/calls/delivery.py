@@ -31,6 +31,10 @@ class DeliveryCalls(Calls):
         result: Json = await self._call("echo", turn_id=turn.turn_id, fence=turn.fence, heard=heard, request=request)
         return result
 
+    async def redrawn(self, bot_id: int, chat_id: int, message_id: int, request: Json) -> None:
+        """Takes down what one of our messages shows now: `{text, entities, reply_markup}`, as far as each changed."""
+        await self._call("redrawn", bot_id=bot_id, chat_id=chat_id, message_id=message_id, request=request)
+
     async def sending(self, turn: Claimed, results: list[Json], seq: int) -> Json:
         """Marks parts by their results and the next one, `seq`, as being sent. Returns that one."""
         result: Json = await self._call("sending", turn_id=turn.turn_id, fence=turn.fence, results=results, seq=seq)

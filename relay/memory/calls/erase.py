@@ -11,14 +11,17 @@ from relay.models import Space
 class EraseCalls(Calls):
     """What an erasure would take, and taking it, step by step."""
 
-    async def erase_preview(self, space: Space, query: Json, user_id: int, admin: bool) -> Json | None:
-        """What an erasure by `{words}` or `{memory_id}` would take; None when there is nothing.
+    async def erase_preview(
+        self, space: Space, query: Json, user_id: int, admin: bool, turn_id: int | None = None
+    ) -> Json | None:
+        """What an erasure by `{words}` or `{memory_id}` would take; None when there is nothing. `turn_id`: in which
+        it was asked for: its words stay in no event.
 
         `{erasure_id, counts: {memories, messages, summaries, documents}, memories, messages, documents, left, more}`;
         it can be begun for a quarter of an hour.
         """
         found: Json | None = await self._call(
-            "erase_preview", space=space.as_json(), query=query, user_id=user_id, admin=admin
+            "erase_preview", space=space.as_json(), query=query, user_id=user_id, admin=admin, turn_id=turn_id
         )
         return found
 
@@ -35,13 +38,19 @@ class EraseCalls(Calls):
         return list(await self._call("files_gone", removed=list(removed)))
 
     async def erase_step(self, erasure_id: int | None = None) -> Json | None:
-        """Goes on with an erasure (None: the oldest) for a second: `{erasure_id, done, counts, posted}`.
+        """Goes on with an erasure (None: the oldest) for a second: `{erasure_id, done, counts, posted, waiting}`.
 
-        None: there is none, or another process is at it.
+        posted: what its person has to delete, `[{chat_id, message_id, at, what: yours, ours or export}]`; waiting: how
+        many messages of ours are still to be deleted or edited. None: there is none, or another process is at it.
         """
         found: Json | None = await self._call("erase_step", erasure_id=erasure_id)
         return found
 
-    async def erase_posted(self, erasure_id: int, user_id: int) -> list[list[int]]:
-        """The messages of ours in the chat that an erasure took, once: `[[chat id, message id]]`."""
-        return list(await self._call("erase_posted", erasure_id=erasure_id, user_id=user_id) or [])
+    async def retractions(self, bot_id: int, erasure_id: int | None, limit: int) -> list[Json]:
+        """Messages of ours that a bot is to delete or edit for an erasure (None: for any), the newest first:
+        `[{erasure_id, chat_id, message_id, request}]`; request: what stays of the message, None when it goes."""
+        return list(await self._call("retractions", bot_id=bot_id, erasure_id=erasure_id, limit=limit))
+
+    async def retracted(self, bot_id: int, chat_id: int, message_id: int, outcome: str) -> None:
+        """Takes down what became of such a message: `deleted`, `edited` or `left`."""
+        await self._call("retracted", bot_id=bot_id, chat_id=chat_id, message_id=message_id, outcome=outcome)

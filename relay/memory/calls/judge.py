@@ -67,9 +67,9 @@ class JudgeCalls(Calls):
         """The message shows `request` now. False: another process has it."""
         return bool(await self._call("announced", turn_id=turn_id, worker=self._worker, seq=seq, request=request))
 
-    async def announce_anew(self, turn_id: int) -> bool:
+    async def announce_anew(self, turn_id: int, request: Json) -> bool:
         """It is about to be told in a message of its own. False: it was, or another process has it."""
-        return bool(await self._call("announce_anew", turn_id=turn_id, worker=self._worker))
+        return bool(await self._call("announce_anew", turn_id=turn_id, worker=self._worker, request=request))
 
     async def announced_anew(self, turn_id: int, chat_id: int, telegram_message_id: int) -> None:
         """That message is in the chat."""

@@ -1,0 +1,202 @@
+-- Our own messages in chats that repeat what was erased: deleted, or edited so that its lines are gone.
+
+-- The length of a text in UTF-16 code units, in which Telegram counts.
+create or replace function relay.utf16_length(p_text text) returns integer
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select char_length(p_text) + char_length(regexp_replace(p_text, '[^\U00010000-\U0010FFFF]', '', 'g'))
+$$;
+
+-- What a request shows in the chat: its text, what it says aloud, its file's name and its buttons.
+create or replace function relay.shown_in(p_request jsonb) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select concat_ws(' ', p_request ->> 'text', p_request #>> '{say,text}', p_request #>> '{file,name}',
+        (select string_agg(label #>> '{}', ' ')
+            from jsonb_path_query(p_request, 'lax $.reply_markup.inline_keyboard[*][*].text') as label))
+$$;
+
+-- A text with its entities without the lines that say it: {text, entities}. Null when nothing is left, or when what is
+-- left still says it.
+create or replace function relay.without_lines(p_text text, p_entities jsonb, p_needles jsonb) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    with line as (
+        select line, place, relay.says(line, p_needles) as goes, relay.utf16_length(line) + 1 as units
+        from regexp_split_to_table(p_text, E'\n') with ordinality as given (line, place)),
+    kept as (
+        select *, sum(case when goes then 0 else units end) over (order by place) - units as lands
+        from (select *, sum(units) over (order by place) - units as starts from line) placed),
+    rest as (select rtrim(string_agg(line, E'\n' order by place), E' \n') as text from kept where not goes),
+    entity as (
+        select one, nth, min(lands + greatest(starts, first) - starts) as starts_at,
+            least(max(lands + least(starts + units, after) - starts),
+                (select relay.utf16_length(text) from rest)) as ends_at
+        from (select one, nth, (one ->> 'offset')::integer as first,
+                (one ->> 'offset')::integer + (one ->> 'length')::integer as after
+            from jsonb_array_elements(coalesce(p_entities, '[]')) with ordinality as e (one, nth)) given
+        join kept on not goes and starts < after and first < starts + units
+        group by one, nth)
+    select jsonb_build_object('text', rest.text, 'entities', (
+        select coalesce(jsonb_agg(one || jsonb_build_object('offset', starts_at, 'length', ends_at - starts_at)
+            order by nth), '[]')
+        from entity where ends_at > starts_at))
+    from rest where btrim(rest.text, E' \n') <> '' and not relay.says(rest.text, p_needles)
+$$;
+
+-- An answer's buttons without those that say it, or do something to memories that are gone.
+create or replace function relay.buttons_left(
+    p_rows jsonb, p_turn_id bigint, p_needles jsonb, p_gone bigint[])
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with button as (
+        select one, split_part(one ->> 'callback_data', ':', 1) as kind,
+            substring(one ->> 'callback_data' from '^[a-z]+:([0-9]{1,18})')::bigint as number, row_place, place
+        from jsonb_array_elements(coalesce(p_rows, '[]')) with ordinality as r (buttons, row_place),
+            jsonb_array_elements(buttons) with ordinality as b (one, place)),
+    stays as (
+        select * from button where not relay.says(one ->> 'text', p_needles) and case kind
+            when 'u' then exists (select from memory_change where turn_id = p_turn_id and memory_id <> all (p_gone))
+            when 'c' then exists (select from memory_change where turn_id = p_turn_id and memory_id <> all (p_gone))
+            when 'd' then exists (select from memory_change where id = number and memory_id <> all (p_gone))
+            when 'e' then number <> all (p_gone) and exists (select from memory where id = number)
+            else true end)
+    select coalesce(jsonb_agg(buttons order by row_place), '[]')
+    from (select row_place, jsonb_agg(one order by place) as buttons from stays group by row_place) left_over
+$$;
+
+-- What stands where it was asked whether to erase, until more is told there.
+create or replace function relay.told_erased() returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select '🔥 Erased for good.'
+$$;
+
+-- What one of our messages shows once what was erased is gone from it; null: nothing, it goes. An answer that stays
+-- loses its lines; anything else goes as long as Telegram deletes it (48 hours). The question whether to erase is what
+-- the erasure was begun from: there the answer is told.
+create or replace function relay.rest_of(p_delivery relay.delivery, p_erasure relay.erasure, p_needles jsonb)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    asked constant jsonb := to_jsonb(format('xe:%s', p_erasure.id));
+    own turn;
+    rest jsonb;
+begin
+    if p_delivery.message_id = any (array(select jsonb_array_elements_text(p_erasure.work -> 'gone')::bigint)) then
+        return null;
+    elsif p_delivery.request @? 'lax $.reply_markup.inline_keyboard[*][*].callback_data'
+        and jsonb_path_query_array(p_delivery.request, 'lax $.reply_markup.inline_keyboard[*][*].callback_data') @> asked
+    then
+        return jsonb_build_object('text', relay.told_erased(), 'entities', '[]'::jsonb);
+    end if;
+    select * into own from turn where id = p_delivery.turn_id;
+    if own.kind = 'control' and p_delivery.sent_at > now() - interval '47 hours' then
+        return null;
+    end if;
+    rest := relay.without_lines(p_delivery.request ->> 'text', p_delivery.request -> 'entities', p_needles);
+    if own.kind = 'message' and p_delivery.message_id is not null then
+        rest := rest || jsonb_build_object('reply_markup', jsonb_build_object('inline_keyboard', relay.buttons_left(
+            p_delivery.request #> '{reply_markup,inline_keyboard}', own.id, p_needles,
+            array(select jsonb_array_elements_text(p_erasure.work -> 'gone_memories')::bigint))));
+    end if;
+    return rest;
+end $$;
+
+-- Takes what an erasure takes out of what turns have sent: the record loses it at once, the chats are to lose it.
+-- Nothing of turns that are under way.
+create or replace function relay.retract(p_erasure_id bigint, p_turns bigint[], p_needles jsonb) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own erasure;
+    one delivery;
+    rest jsonb;
+begin
+    select * into own from erasure where id = p_erasure_id;
+    for one in
+        select d.* from delivery d join turn t on t.id = d.turn_id and t.status in ('done', 'failed')
+        where d.turn_id = any (p_turns) and not d.request ? 'erased' and (
+            relay.says(concat_ws(' ', relay.shown_in(d.request), d.sending_text), p_needles)
+            or d.message_id = any (array(select jsonb_array_elements_text(own.work -> 'gone')::bigint)))
+    loop
+        rest := relay.rest_of(one, own, p_needles);
+        insert into retraction (bot_id, chat_id, telegram_message_id, erasure_id, request, sent_at)
+        select one.bot_id, one.chat_id, one.telegram_message_id, own.id, rest, coalesce(one.sent_at, one.created_at)
+        where one.telegram_message_id > 0 and one.bot_id <> 0
+        on conflict (bot_id, chat_id, telegram_message_id) do update
+            set request = excluded.request, erasure_id = excluded.erasure_id;
+        update delivery set sending_text = null, request = case when rest is null
+            then jsonb_build_object('chat_id', chat_id, 'erased', true)
+            else (request - 'reply_markup') || rest end
+        where id = one.id;
+    end loop;
+end $$;
+
+-- Adds to what the person of an erasure has to delete, [{chat_id, message_id, at, what}], the newest 200 of each kind.
+create or replace function relay.note_theirs(p_erasure_id bigint, p_more jsonb) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update erasure set posted = (
+        select coalesce(jsonb_agg(one order by one ->> 'at'), '[]') from (
+            select distinct on (place, one ->> 'chat_id', one ->> 'message_id') one from (
+                select one, row_number() over (partition by one ->> 'what' order by one ->> 'at' desc) as place
+                from jsonb_array_elements(coalesce(posted, '[]') || p_more) as one) ranked
+            where place <= 200) few)
+    where id = p_erasure_id and p_more <> '[]'
+$$;
+
+-- What the person wrote of some messages, and the exports of theirs that hold them, as they have to delete it.
+create or replace function relay.theirs(p_messages bigint[]) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id,
+        'at', p.created_at, 'what', 'yours')), '[]')
+    from message m join posted p on p.turn_id = m.turn_id and p.message_id = m.id and not p.from_bot
+    where m.id = any (p_messages) and m.role = 'user' and p.chat_id <> 0
+$$;
+
+-- The messages of ours that a bot is to delete or edit for an erasure (null: for any), the newest first:
+-- [{erasure_id, chat_id, message_id, request}].
+create or replace function public.relay_retractions(p_bot_id bigint, p_erasure_id bigint, p_limit integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('erasure_id', erasure_id, 'chat_id', chat_id,
+        'message_id', telegram_message_id, 'request', request) order by sent_at desc), '[]')
+    from (
+        select * from retraction where bot_id = p_bot_id and erasure_id = coalesce(p_erasure_id, erasure_id)
+        order by sent_at desc limit p_limit) few
+$$;
+
+-- What became of such a message: deleted, edited, or (Telegram keeps it as it is) left, for the person to delete.
+create or replace function public.relay_retracted(
+    p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_outcome text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    done retraction;
+begin
+    delete from retraction where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = p_message_id
+    returning * into done;
+    if done.erasure_id is null then
+        return 'false';
+    end if;
+    update erasure set counts = counts
+        || jsonb_build_object(p_outcome, coalesce((counts ->> p_outcome)::integer, 0) + 1)
+    where id = done.erasure_id and done.request ->> 'text' is distinct from relay.told_erased();
+    perform relay.note_theirs(done.erasure_id, jsonb_build_array(jsonb_build_object(
+        'chat_id', p_chat_id, 'message_id', p_message_id, 'at', done.sent_at, 'what', 'ours')))
+    where p_outcome = 'left';
+    return 'true';
+end $$;
+
+-- One of our messages shows something else now: p_request {text, entities, reply_markup}, as far as each has changed. Not
+-- where the record of it was erased.
+create or replace function public.relay_redrawn(
+    p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with own as (
+        update delivery d set request = relay.kept_request(d.request || p_request)
+        from posted p
+        where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_message_id and p.from_bot
+            and d.turn_id = p.turn_id and d.chat_id = p.chat_id and d.telegram_message_id = p.telegram_message_id
+            and not d.request ? 'erased'
+        returning d.turn_id),
+    -- So that a record that was dropped for its age is dropped again.
+    again as (update turn set dropped = false where dropped and id in (select turn_id from own))
+    select to_jsonb(exists (select from own))
+$$;
