@@ -15,6 +15,7 @@ UNSEEN = (
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*"
 )
 """Signs that nobody sees."""
+ANY_UNSEEN = re.compile(UNSEEN[:-1] + "+")
 BLOCKS = ((0x2100, 0x2150), (0x24B6, 0x24EA), (0xFF21, 0xFF5B), (0x1D400, 0x1D6A4))
 """Where Unicode has letters in other shapes: of full width, bold, in circles."""
 SHAPES: dict[str, str] = {}
@@ -65,6 +66,11 @@ def levelled(texts: Sequence[str], share: float) -> list[str]:
 def harmless(text: str) -> str:
     """A text that cannot close or open one of the prompt's own marks."""
     return OWN_TAGS.sub(r"‹\1\2", text)
+
+
+def without_unseen(text: str) -> str:
+    """A text without signs that nobody sees, among them those that turn the direction of writing."""
+    return ANY_UNSEEN.sub("", text)
 
 
 def plain_name(name: str) -> str:

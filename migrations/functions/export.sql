@@ -34,7 +34,7 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
         'personas', (select coalesce(jsonb_agg(jsonb_build_object('type', 'persona', 'chat_id', p.chat_id,
                 'topic_id', p.topic_id, 'text', p.text, 'author_id', p.author_id, 'author', p.author,
                 'created_at', p.created_at) order by p.id), '[]')
-            from persona p where p.chat_id = own.home),
+            from persona p where p.chat_id = own.home and p.session_id is null),
         'places', (select coalesce(jsonb_agg(jsonb_build_object('type', 'place', 'chat_id', p.chat_id,
                 'topic_id', p.topic_id, 'answers', p.answers, 'set_by', p.set_by, 'set_at', p.set_at)
                 order by p.topic_id), '[]')

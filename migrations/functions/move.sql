@@ -54,6 +54,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             when 'turn' then 't.id in (select id from relay.private_turn)'
             when 'inbox' then 't.turn_id in (select id from relay.private_turn)
                 or t.session_id in (select id from relay.session where private and erased_at is null)'
+            when 'persona' then 't.session_id in (select id from relay.session where private and erased_at is null)'
             when 'lane' then 't.open_turn_id in (select id from relay.private_turn)'
             when 'event' then 't.turn_id in (select id from relay.private_turn) or (t.bot_id, t.update_id) in (
                 select i.bot_id, i.update_id from relay.inbox i where i.turn_id in (select id from relay.private_turn))'
@@ -63,7 +64,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         ('message_version', 'text', ''''''), ('message_version', 'blocks', '''[]'''),
         ('session', 'title', 'null'), ('turn', 'prompt', 'null'), ('turn', 'told', 'null'), ('turn', 'error', 'null'),
         ('turn', 'status', 'case when t.status in (''working'', ''answered'') then ''failed'' else t.status end'),
-        ('lane', 'open_turn_id', 'null'),
+        ('lane', 'open_turn_id', 'null'), ('persona', 'text', ''''''), ('persona', 'author', ''''''),
         ('inbox', 'payload', 'null'),
         ('inbox', 'status', 'case when t.status in (''pending'', ''claimed'') then ''failed'' else t.status end'),
         ('delivery', 'request', '''{}'''), ('delivery', 'sending_text', 'null'),

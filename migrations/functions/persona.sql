@@ -1,4 +1,5 @@
--- Personas: what the soul is besides in one chat and topic. Versions are kept; the newest counts.
+-- Personas: what the soul is besides in one chat and topic. Versions are kept; the newest counts. One that was set off the
+-- record goes with that session, and the one before it counts again.
 
 -- One version of a place's persona, p_id null: the present one. Its text is empty where it was cleared. Null when there
 -- is none.
@@ -22,8 +23,9 @@ begin
     perform pg_advisory_xact_lock(hashtextextended('relay.persona:' || p_topic_id, p_chat_id));
     select * into present from persona where chat_id = p_chat_id and topic_id = p_topic_id order by id desc limit 1;
     if coalesce(present.text, '') <> p_text and (p_instead_of is null or p_instead_of = present.id) then
-        insert into persona (chat_id, topic_id, text, author_id, author)
-        values (p_chat_id, p_topic_id, p_text, p_author_id, p_author) returning * into made;
+        insert into persona (chat_id, topic_id, text, author_id, author, session_id)
+        values (p_chat_id, p_topic_id, p_text, p_author_id, p_author, relay.off_record(p_chat_id, p_topic_id))
+        returning * into made;
         return jsonb_build_object('present', to_jsonb(made),
             'before', case when present.id is not null then to_jsonb(present) end);
     end if;

@@ -31,6 +31,7 @@ begin
     if own.id is null then
         return false;
     end if;
+    delete from persona where session_id = own.id;
     busy := array(select id from turn where id = any (turns) and kind = 'message' and status in ('working', 'answered'));
     select array_agg(id) into ids from (
         select id from message where session_id = own.id and not coalesce(turn_id = any (busy), false)

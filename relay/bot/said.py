@@ -9,7 +9,7 @@ from typing import Any
 
 from relay.bot.attached import KINDS, attachment_of
 from relay.bot.things import TOLD, thing_of
-from relay.marks import plain_name
+from relay.marks import plain_name, without_unseen
 from relay.media.reading import NAMES
 from relay.models import Block, ReplyTo
 
@@ -62,9 +62,9 @@ def is_foreign(message: Json) -> bool:
 
 
 def name_of(user: Json) -> str:
-    """A person's name as Telegram shows it."""
-    names = [part for part in (user.get("first_name"), user.get("last_name")) if isinstance(part, str)]
-    return " ".join(names).strip() or str(user.get("username") or "somebody")
+    """A person's name as Telegram shows it, without signs that nobody sees."""
+    names = [without_unseen(part) for part in (user.get("first_name"), user.get("last_name")) if isinstance(part, str)]
+    return " ".join(" ".join(names).split()) or str(user.get("username") or "somebody")
 
 
 def origin_of(message: Json) -> str:

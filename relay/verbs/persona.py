@@ -47,9 +47,10 @@ async def put(call: Call, text: str, instead_of: int | None = None) -> Told:
     if now is None or (before is None and not text):
         return Told("There is nothing to clear: no role is set here.")
     earlier = before["text"] if before else ""
+    ends = ", until this conversation off the record ends" if now["session_id"] else ""
     if not text:
-        return Told("Cleared: from the next message on I have no role here.", rows=back(now, before))
-    head = f"From the next message on, this is my role here ({about(text, PERSONA_TOKENS)})."
+        return Told(f"Cleared: from the next message on I have no role here{ends}.", rows=back(now, before))
+    head = f"From the next message on, this is my role here{ends} ({about(text, PERSONA_TOKENS)})."
     changes = f" What changed:\n\n{await difference_to(earlier, text)}" if earlier else ""
     return Told(head + changes, rows=[*back(now, before), [button("✖ Clear", f"pc:{now['id']}")]])
 

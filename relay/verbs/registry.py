@@ -122,6 +122,8 @@ def cause(call: Call, error: RelayError) -> str:
     return literal(error.told_to(call.admin and call.private))
 
 
+TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Signs that turn the direction of writing for all that stands behind them."""
 NOT_YOURS = Pressed("This is not yours to decide.")
 ADMINS_ONLY = "That is for the people who run me."
 
@@ -228,14 +230,14 @@ def button(label: str, data: str) -> Json:
 
 
 def literal(text: str) -> str:
-    """A text as Markdown that shows just it, on one line."""
+    """A text as Markdown that shows just it, on one line, and turns no words of ours around."""
     # As character references: a backslash before a bracket would begin a formula.
-    return "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in " ".join(text.split()))
+    return "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in " ".join(TURNING.sub("", text).split()))
 
 
 def short(text: str, length: int = 90) -> str:
-    """A text on one line, cut to a length."""
-    text = " ".join(text.split())
+    """A text on one line, cut to a length, that turns no words of ours around."""
+    text = " ".join(TURNING.sub("", text).split())
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 

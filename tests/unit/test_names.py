@@ -1,0 +1,36 @@
+"""Names are for their owners to choose: no sign in one turns or hides what else stands there."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay.bot.said import name_of
+from relay.verbs.people import deciding, who
+from relay.verbs.registry import literal, short
+
+RLO, ZWSP, RLI = "\u202e", "\u200b", "\u2067"
+
+
+@pytest.mark.parametrize(
+    ("user", "name"),
+    [
+        ({"first_name": f"Ada{RLO} nimda", "last_name": "X"}, "Ada nimda X"),
+        ({"first_name": f"A{ZWSP}d{ZWSP}a"}, "Ada"),
+        ({"first_name": ZWSP + RLO, "username": "eve"}, "eve"),
+        ({"first_name": "\u3164", "last_name": "\u2066"}, "somebody"),
+        ({"first_name": "Zoë", "last_name": "مریم"}, "Zoë مریم"),
+    ],
+)
+def test_a_name_is_what_is_seen_of_it(user: dict[str, str], name: str) -> None:
+    assert name_of(user) == name
+
+
+def test_before_the_approve_button_nothing_is_turned_around() -> None:
+    stored = {"user_id": 7, "name": f"Eve{RLO}evorppa", "username": None}
+    assert who(stored) == "Eveevorppa (id 7)"
+    assert deciding(stored, "hp", named=True)[0]["text"] == "Approve Eveevorppa"
+
+
+def test_no_text_turns_what_stands_behind_it() -> None:
+    assert literal(f"likes {RLI}tea{RLO}") == "likes tea"
+    assert short(f"likes {RLI}tea{RLO}") == "likes tea"
