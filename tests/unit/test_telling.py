@@ -27,7 +27,7 @@ class Kept:
     def __init__(self) -> None:
         self.became: list[str] = []
 
-    async def announce_anew(self, turn_id: int) -> bool:
+    async def announce_anew(self, turn_id: int, request: Any) -> bool:
         self.became.append("anew")
         return True
 
