@@ -17,6 +17,7 @@ from relay.budget import Budget
 from relay.clients.speakers import speakers
 from relay.embedders import finding
 from relay.errors import SchemaError
+from relay.gate import Gate
 from relay.hearing.installed import chosen
 from relay.memory import patterns, redact
 from relay.memory.direct import Memory
@@ -128,27 +129,32 @@ def make_model(settings: Settings) -> Claude:
     return Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
 
 
+def make_gate(relay: Relay, model: Model) -> Gate:
+    """The one way to a model, for everything that asks it: one for a process."""
+    return Gate(model, relay.store, relay.budget)
+
+
 @contextlib.asynccontextmanager
-async def thinking(settings: Settings) -> AsyncIterator[Model]:
-    """The model, which is closed at the end."""
-    model = make_model(settings)
+async def thinking(relay: Relay) -> AsyncIterator[Gate]:
+    """The way to the model, which is closed at the end."""
+    model = make_model(relay.settings)
     try:
-        yield model
+        yield make_gate(relay, model)
     finally:
         await model.close()
 
 
-def make_summariser(relay: Relay, model: Model) -> Summariser:
+def make_summariser(relay: Relay, gate: Gate) -> Summariser:
     """What writes the summaries that are owed."""
     from relay.jobs import Summariser
 
     settings = relay.settings
-    return Summariser(relay.store, model, settings.small_model, budget=relay.budget, results=settings.result_cache)
+    return Summariser(relay.store, gate, settings.small_model, results=settings.result_cache)
 
 
 def make_judge(
     relay: Relay,
-    model: Model,
+    gate: Gate,
     embedder: Embedder | None = None,
     tell: Callable[[], Awaitable[object]] | None = None,
 ) -> Judge:
@@ -157,8 +163,8 @@ def make_judge(
 
     settings = relay.settings
     return Judge(
-        relay.store, model, settings.small_model, settings.capture, settings.background_concurrency,
-        relay.budget.zone, relay.budget, embedder, tell or nobody,
+        relay.store, gate, settings.small_model, settings.capture, settings.background_concurrency,
+        relay.budget.zone, embedder, tell or nobody,
     )  # fmt: skip
 
 
@@ -177,7 +183,7 @@ def make_ears(settings: Settings) -> WhisperEars:
 
 def make_worker(
     relay: Relay,
-    model: Model,
+    gate: Gate,
     messenger: Messenger,
     bot: Bot,
     people: People,
@@ -200,7 +206,7 @@ def make_worker(
         store=relay.store,
         people=people,
         messenger=messenger,
-        summariser=make_summariser(relay, model),
+        summariser=make_summariser(relay, gate),
         zone=zone,
         version=version(),
         model=settings.model,
@@ -216,7 +222,7 @@ def make_worker(
     )
     reader, shelf = make_reader(settings, messenger, ears, opener)
     engine = Engine(
-        relay.store, model, settings.model, settings.max_tokens, zone, settings.web_search, budget, shelf,
+        relay.store, gate, settings.model, settings.max_tokens, zone, settings.web_search, shelf,
         settings.memory_tokens, settings.capture, embedder,
     )  # fmt: skip
     return Worker(

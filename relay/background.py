@@ -10,11 +10,12 @@ from relay.bot.telling import Teller, tell_due
 from relay.bot.updates import Bot
 from relay.capture.judging import judge_due
 from relay.erasing import finish_erasing
+from relay.gate import Gate
 from relay.indexing import enter
-from relay.jobs import Few, alone, summarise_due, tidy
+from relay.jobs import alone, summarise_due, tidy
 from relay.memory.people import People
 from relay.nights import phases
-from relay.ports import Embedder, Messenger, Model
+from relay.ports import Embedder, Messenger
 from relay.scheduler import Job
 from relay.sleep.night import DUTY, sleep
 from relay.titles import Titler, title_due
@@ -28,13 +29,13 @@ Writing = Callable[[], Awaitable[int]]
 
 
 def jobs(
-    relay: Relay, model: Model, messenger: Messenger, bot: Bot, people: People, embedder: Embedder | None = None
+    relay: Relay, gate: Gate, messenger: Messenger, bot: Bot, people: People, embedder: Embedder | None = None
 ) -> list[Job]:
     """The jobs of one process; what each works on is leased in the database."""
-    model = Few(model, relay.settings.background_concurrency)
-    owed = writings(relay, model, messenger, bot.id)
+    gate = gate.few(relay.settings.background_concurrency)
+    owed = writings(relay, gate, messenger, bot.id)
     teller = Teller(relay.store, messenger, bot.id)
-    judge = make_judge(relay, model, embedder, lambda: tell_due(teller))
+    judge = make_judge(relay, gate, embedder, lambda: tell_due(teller))
 
     async def judged_and_told() -> None:
         """What is told last was learned when its answer was not in the chat yet."""
@@ -49,23 +50,23 @@ def jobs(
         Job("index", owed["index"], minutes=1, soon=True),
         Job("erasing", lambda: finish_erasing(relay.store, keeper, messenger, bot.id), minutes=3),
         Job("tidy", daily(relay, "tidy", lambda: tidy(relay.store, keep_days=relay.settings.keep_records)), at=(3, 10)),
-        *nightly(relay, model, bot, people, owed),
+        *nightly(relay, gate, bot, people, owed),
     ]
 
 
-def writings(relay: Relay, model: Model, messenger: Messenger | None, bot_id: int) -> dict[str, Writing]:
+def writings(relay: Relay, gate: Gate, messenger: Messenger | None, bot_id: int) -> dict[str, Writing]:
     """What writes what is owed, by its name. Without a messenger no titles, by which topics are named."""
-    summariser = make_summariser(relay, model)
+    summariser = make_summariser(relay, gate)
     owed: dict[str, Writing] = {"summaries": lambda: summarise_due(summariser)}
     if messenger is not None:
-        titler = Titler(relay.store, model, relay.settings.small_model, messenger, bot_id, relay.budget)
+        titler = Titler(relay.store, gate, relay.settings.small_model, messenger, bot_id)
         owed["titles"] = lambda: title_due(titler)
     return owed | {"index": lambda: enter(relay.store)}
 
 
-def nightly(relay: Relay, model: Model, bot: Bot, people: People, owed: Mapping[str, Writing]) -> list[Job]:
+def nightly(relay: Relay, gate: Gate, bot: Bot, people: People, owed: Mapping[str, Writing]) -> list[Job]:
     """The night's sleep at its hour, and what goes on with one that was broken off."""
-    sleeping = daily(relay, DUTY, lambda: sleep(relay.store, phases(relay, model, bot.id, people, owed)))
+    sleeping = daily(relay, DUTY, lambda: sleep(relay.store, phases(relay, gate, bot.id, people, owed)))
     asleep = asyncio.Lock()
 
     async def night() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from relay.app import Relay, opened, thinking
 from relay.background import writings
 from relay.errors import RelayError
-from relay.jobs import LEASE_SECONDS, Few, kept
+from relay.jobs import LEASE_SECONDS, kept
 from relay.memory.people import People
 from relay.nights import mind_of, phases
 from relay.ports import Messenger
@@ -39,11 +39,11 @@ async def look(settings: Settings) -> None:
 async def preview(settings: Settings) -> None:
     """Prints what each phase would do now, and what would become of which memories; changes none of them. The model is
     asked about them, if there is one; the night does not ask again."""
-    async with opened(settings) as relay, thinking(settings) as model:
+    async with opened(settings) as relay, thinking(relay) as gate:
         found = await relay.store.night_ahead()
         for name, line in zip(PHASES, ahead(found, settings), strict=True):
             print(f"{name}: {line}")
-        consolidation = Consolidation(mind_of(relay, model), settings.bot_id, tuple)
+        consolidation = Consolidation(mind_of(relay, gate), settings.bot_id, tuple)
         asks = not lacking(settings, "ANTHROPIC_API_KEY")
         steps = [step for space in found["awake"] for step in await planned(consolidation, space, asks)]
         for step in steps[:MOST_SHOWN]:
@@ -83,8 +83,8 @@ async def reaching(settings: Settings) -> AsyncIterator[Messenger | None]:
 
 async def now(settings: Settings) -> None:
     """A night right now, or the rest of one that was cut off. Raises `SleepsAlready` and `NightFailed`."""
-    async with opened(settings) as relay, thinking(settings) as model, reaching(settings) as messenger:
-        store, few = relay.store, Few(model, settings.background_concurrency)
+    async with opened(settings) as relay, thinking(relay) as gate, reaching(settings) as messenger:
+        store, few = relay.store, gate.few(settings.background_concurrency)
         people = People(settings.admins, settings.users)
         await people.refresh(store)
         owed = writings(relay, few, messenger, settings.bot_id)

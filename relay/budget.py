@@ -1,8 +1,7 @@
 """What may be spent on a day, by all together and by each person; and what one piece of work has used. Pure.
 
-A day begins at midnight in the installation's time zone. What was spent is asked of the database when a turn begins,
-and a turn counts its own calls from then on: it makes no further call once they have reached the budget. So a budget is
-overshot by the call that reaches it, and by turns that run at the same time: none sees what the others are just using.
+A day begins at midnight in the installation's time zone. What was spent is asked of the database when work begins, and
+counted from then on; `relay.gate` adds what others are using meanwhile.
 """
 
 from __future__ import annotations
@@ -111,10 +110,14 @@ class Tally:
             self.usage[kind] = self.usage.get(kind, 0) + number
 
     @property
+    def cost(self) -> float:
+        """Dollars that it has cost."""
+        return self.budget.prices.cost(self.model, self.usage) or 0.0
+
+    @property
     def spent(self) -> Spent:
         """What is spent now."""
-        cost = self.budget.prices.cost(self.model, self.usage) or 0.0
-        return Spent(self.before.total + cost, self.before.own + cost)
+        return Spent(self.before.total + self.cost, self.before.own + self.cost)
 
     @property
     def used_up(self) -> str:

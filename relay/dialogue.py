@@ -11,8 +11,8 @@ from typing import Any
 
 from relay import metrics
 from relay.blocks import paired
-from relay.budget import Tally
 from relay.errors import (
+    BudgetUsedUp,
     ContextTooLong,
     DataRefused,
     EmptyAnswer,
@@ -22,9 +22,10 @@ from relay.errors import (
     ModelUnavailable,
     StreamCut,
 )
+from relay.gate import Work
 from relay.intents import visible
 from relay.models import Block, ModelRequest, Prompt, Reply, Step
-from relay.ports import Model, Sink
+from relay.ports import Sink
 from relay.stopping import unless
 
 MOST_STEPS = 12
@@ -58,7 +59,7 @@ class Talk:
 
     prompt: Prompt
     sink: Sink
-    tally: Tally
+    work: Work
     steps: list[dict[str, Any]] = field(default_factory=list)
     text: str = ""
     step_text: str = ""
@@ -86,33 +87,35 @@ class Talk:
         self.steps = paired(self.steps)
         if self.steps and self.steps[-1]["role"] == "user":
             self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
-        used, tools = self.tally.usage, tuple(self.tools)
+        used, tools = self.work.tally.usage, tuple(self.tools)
         return Reply(self.steps, self.whole(), status, used, self.model, self.tainted, tools, note)
 
 
 async def converse(
-    model: Model,
+    work: Work,
     request: Request,
     prompt: Prompt,
     tools: Tools,
     sink: Sink,
     stop: asyncio.Event,
-    tally: Tally,
 ) -> Reply:
-    """Talks to the model until it is done, `stop` is set, or a budget is used up. Every call is counted in `tally`.
+    """Talks to the model until it is done, `stop` is set, or a budget is used up. `work` asks, and counts each call.
 
-    Raises the `ModelError` tree when the model cannot answer. What it had said before that is an answer, cut.
+    Raises the `ModelError` tree when the model cannot answer, and `BudgetUsedUp`. What it had said before that is an
+    answer, cut.
     """
-    talk = Talk(prompt, sink, tally, tainted=prompt.tainted)
+    talk = Talk(prompt, sink, work, tainted=prompt.tainted)
     for _ in range(MOST_STEPS):
-        if talk.steps and tally.used_up:
-            return talk.reply("cut", tally.used_up)
         try:
-            step = await one_step(model, request, talk, stop)
+            step = await one_step(request, talk, stop)
+        except BudgetUsedUp as error:
+            if not talk.steps and not talk.whole().strip():
+                raise
+            return broken_off(talk, "cut", str(error))
         except ModelUnavailable as error:
             if not talk.whole().strip():
                 raise
-            return broken_off(talk, "cut", tally.used_up or f"⚠️ {error.plain} Say “go on” for the rest.")
+            return broken_off(talk, "cut", work.tally.used_up or f"⚠️ {error.plain} Say “go on” for the rest.")
         if step is None:
             return broken_off(talk, "stopped", "Stopped.")
         keep(talk, step)
@@ -163,7 +166,7 @@ def broken_off(talk: Talk, status: str, note: str) -> Reply:
     return talk.reply(status, note)
 
 
-async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Event) -> Step | None:
+async def one_step(request: Request, talk: Talk, stop: asyncio.Event) -> Step | None:
     """One call of the model, repeated while its trouble is transient. None when the user stopped it."""
     partial = ""
     deadline = time.monotonic() + PATIENCE
@@ -181,7 +184,7 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
             made = request([*talk.steps, *taken_up(partial)], talk.dirty)
             trouble.begin()
             try:
-                step = await called(model, made, hear, talk.tally, stop)
+                step = await unless(stop, talk.work.reply(made, hear))
                 return step if step is None or not partial else continued(partial, step)
             except StreamCut as cut:
                 talk.model = cut.model
@@ -193,7 +196,7 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
                 failure = error
             talk.step_text = partial
             pause = backoff(attempt, failure)
-            if time.monotonic() + pause > deadline or talk.tally.used_up:
+            if time.monotonic() + pause > deadline or talk.work.tally.used_up:
                 raise failure
             trouble.begin(str(failure))
             metrics.RETRIES.add("model", type(failure).__name__)
@@ -202,22 +205,6 @@ async def one_step(model: Model, request: Request, talk: Talk, stop: asyncio.Eve
         raise ModelUnavailable()
     finally:
         trouble.end()
-
-
-async def called(
-    model: Model, made: ModelRequest, hear: Callable[[str], None], tally: Tally, stop: asyncio.Event
-) -> Step | None:
-    """One call of the model, counted whatever becomes of it. None when the user stopped it."""
-    used = made.used
-    try:
-        step = await unless(stop, model.reply(made, hear))
-        used = step.usage if step else used
-        return step
-    except StreamCut as cut:
-        used = cut.usage
-        raise
-    finally:
-        tally.count(used)
 
 
 class Trouble:

@@ -71,8 +71,8 @@ async def _judged(relay: Relay, embedder: Asked | None, watcher: Watcher) -> str
     async def told() -> None:
         watcher.at("Judging", "messages", waiting - await store.unjudged(), waiting)
 
-    async with thinking(settings) as model:
-        await judge_due(make_judge(relay, model, embedder, told), PATIENCE)
+    async with thinking(relay) as gate:
+        await judge_due(make_judge(relay, gate, embedder, told), PATIENCE)
     left = await store.unjudged()
     why = "the model is away, the day's budget is used up, or another process is at them"
     return f"{left:,} messages still wait to be judged: {why}." if left else ""

@@ -12,14 +12,14 @@ from typing import Any
 
 import structlog
 
-from relay.budget import UNLIMITED, Budget, Tally
+from relay.charge import Charge
 from relay.derivation import Derivation, Input, derived
-from relay.errors import ContextTooLong, DatabaseError, EmptyAnswer, ModelRefused, ModelUnavailable, RelayError
+from relay.errors import BudgetUsedUp, ContextTooLong, DatabaseError, EmptyAnswer, ModelRefused, RelayError
+from relay.gate import Gate
 from relay.intents import process_intents
 from relay.marks import fits, harmless, levelled, plain_name, text_block, untrusted
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
-from relay.ports import Model
 from relay.prompt import SUMMARY_TOKENS
 from relay.results import MOST, once
 
@@ -32,6 +32,8 @@ LEASE_SECONDS = 24
 `RENEW_SECONDS`: three may be lost. (A turn's lease is the queue's; each claim renews that.)"""
 RENEW_SECONDS = 6.0
 MODEL_SECONDS = 150
+BUDGET_SECONDS = 600.0
+"""After so long work whose person's budget is used up is looked at again."""
 LEAST_MESSAGES = 3
 MOST_FAILURES = 8
 SHARES = (1.0, 0.5, 0.2, 0.05)
@@ -55,10 +57,9 @@ class Summariser:
     """What the summary job needs."""
 
     store: Store
-    model: Model
+    gate: Gate
     model_name: str
     max_tokens: int = 800
-    budget: Budget = UNLIMITED
     results: int = MOST
     """How many results of derivations are kept in a space."""
 
@@ -71,25 +72,6 @@ class Summariser:
     def version(self) -> str:
         """Which summaries it makes: those of another prompt, model or length are others."""
         return f"{PROMPT}/{self.model_name}/{self.max_tokens}"
-
-
-class Few:
-    """A model that is asked by a few at once; whoever else asks waits."""
-
-    def __init__(self, model: Model, most: int) -> None:
-        self._model = model
-        self._free = asyncio.Semaphore(most)
-
-    @contextlib.asynccontextmanager
-    async def place(self) -> AsyncIterator[Model]:
-        """The model, as soon as it may be asked."""
-        async with self._free:
-            yield self._model
-
-    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-        """See `ports.Model.reply`."""
-        async with self.place() as model:
-            return await model.reply(request, on_text)
 
 
 @contextlib.asynccontextmanager
@@ -118,7 +100,7 @@ async def summarise_due(summariser: Summariser) -> int:
     Failures are logged and tried again later; they touch no reply.
     """
     made = 0
-    while not await used_up(summariser.store, summariser.budget):
+    while not await summariser.gate.used_up():
         work = await summariser.store.claim_summaries(AT_ONCE, LEASE_SECONDS)
         if not work:
             return made
@@ -126,34 +108,8 @@ async def summarise_due(summariser: Summariser) -> int:
     return made
 
 
-async def used_up(store: Store, budget: Budget, user_id: int | None = None) -> str:
-    """Why no model may be called today, for all or for one person; empty when it may."""
-    if not budget.limited:
-        return ""
-    return budget.used_up(budget.spent(await store.spent(budget.day(), user_id)))
-
-
-async def asked(model: Model, request: ModelRequest, seconds: float, keep: Callable[[Json], Awaitable[None]]) -> Step:
-    """One call of a job's model, `seconds` long at most once it has its place among those who ask. `keep` gets what it
-    used, whatever becomes of it. Raises the `ModelError` tree."""
-    tally, done = Tally(request.model), False
-    place = model.place() if isinstance(model, Few) else contextlib.nullcontext(model)
-    try:
-        async with place as free, asyncio.timeout(seconds):
-            step = await free.reply(request, lambda _: None)
-        request.used.update(step.usage)
-        done = True
-        return step
-    except TimeoutError:
-        raise ModelUnavailable(f"The model took longer than {seconds:g} seconds.") from None
-    finally:
-        tally.count(request.used)
-        if spend := tally.as_json(done):
-            await keep(spend)
-
-
-async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
-    """Makes one summary of a due row. Returns whether it was stored; when the one before was corrected meanwhile it is
+async def summarise(summariser: Summariser, due: dict[str, Any], user_id: int | None = None) -> bool:
+    """Makes one summary of a due row; `user_id`: whose budget it takes, None: that of the space's owner. Returns whether it was stored; when the one before was corrected meanwhile it is
     not, and stays due."""
     messages, previous = due["messages"], due["previous"]
     try:
@@ -162,9 +118,9 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
             return False
         derivation = summary_derivation(summariser, previous, messages)
         renew = partial(summariser.store.renew_summary, due["due_id"], LEASE_SECONDS)
-        keep = partial(summariser.store.spend_summary, due["thread_id"])
+        charge = Charge("summary", user_id=user_id, thread_id=due["thread_id"])
         async with kept(renew):
-            made = await written_summary(summariser, due["space_id"], derivation, previous, messages, keep)
+            made = await written_summary(summariser, due["space_id"], derivation, previous, messages, charge)
         return await summariser.store.store_summary(
             due["due_id"],
             {
@@ -179,6 +135,9 @@ async def summarise(summariser: Summariser, due: dict[str, Any]) -> bool:
                 "tainted": tainted(previous, messages),
             },
         )
+    except BudgetUsedUp as error:
+        await summariser.store.fail_summary(due["due_id"], str(error), BUDGET_SECONDS, None)
+        return False
     except (RelayError, TimeoutError) as error:
         log.warning("summary failed", thread_id=due["thread_id"], failures=due["failures"] + 1, error=str(error))
         pause = min(3600.0, 30.0 * 2 ** due["failures"])
@@ -198,7 +157,7 @@ async def written_summary(
     derivation: Derivation,
     previous: Json | None,
     messages: Sequence[Json],
-    keep: Callable[[Json], Awaitable[None]],
+    charge: Charge,
 ) -> Json:
     """`{text, model, usage}` of a summary; the model is asked unless the same summary was written before."""
 
@@ -207,7 +166,7 @@ async def written_summary(
             content = summary_messages(previous, messages, share)
             request = ModelRequest(summariser.model_name, [text_block(SUMMARISE)], content, summariser.max_tokens)
             with contextlib.suppress(ContextTooLong):
-                step = await asked(summariser.model, request, MODEL_SECONDS, keep)
+                step = await summariser.gate.ask(request, charge, MODEL_SECONDS)
                 return {"text": fits(summary_of(step), SUMMARY_TOKENS), "model": step.model, "usage": step.usage}
         raise ContextTooLong()
 

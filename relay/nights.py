@@ -9,8 +9,8 @@ from relay import migrate
 from relay.app import Relay, version
 from relay.archive.backup import Backup
 from relay.archive.nightly import Quiet, nightly
+from relay.gate import Gate
 from relay.memory.people import People
-from relay.ports import Model
 from relay.sleep.asking import Mind
 from relay.sleep.consolidate import Consolidation
 from relay.sleep.digest import Digests
@@ -21,11 +21,11 @@ Json = dict[str, Any]
 
 
 def phases(
-    relay: Relay, model: Model, bot_id: int, people: People, owed: Mapping[str, Callable[[], Awaitable[int]]]
+    relay: Relay, gate: Gate, bot_id: int, people: People, owed: Mapping[str, Callable[[], Awaitable[int]]]
 ) -> list[Phase]:
     """The phases of a night, in order. `bot_id`: as whom digests and questions are said; `owed`: what writes what is
     owed, by its name."""
-    mind = mind_of(relay, model)
+    mind = mind_of(relay, gate)
     consolidation = Consolidation(mind, bot_id, lambda: sorted(people.admins))
     return [
         Phase("backup", lambda _: backed_up(relay)),
@@ -35,10 +35,10 @@ def phases(
     ]
 
 
-def mind_of(relay: Relay, model: Model) -> Mind:
+def mind_of(relay: Relay, gate: Gate) -> Mind:
     """The small model with what its work at night needs."""
     settings = relay.settings
-    return Mind(relay.store, model, settings.small_model, relay.budget, settings.result_cache)
+    return Mind(relay.store, gate, settings.small_model, settings.result_cache)
 
 
 async def backed_up(relay: Relay) -> Json:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import structlog
 
+from relay.charge import Charge
 from relay.errors import EmptyAnswer, ModelRefused, RelayError
 from relay.intents import CONTENT_LENGTH, process_intents
-from relay.jobs import Summariser, asked, used_up
+from relay.jobs import Summariser
 from relay.marks import fits, text_block, untrusted
 from relay.models import ModelRequest, Space, Step
 
@@ -27,12 +26,12 @@ async def proposed(summariser: Summariser, space: Space, user_id: int, text: str
     the message's own."""
     own = text.strip()[:CONTENT_LENGTH]
     try:
-        if not own or await used_up(summariser.store, summariser.budget, user_id):
+        if not own:
             return own
         message = {"role": "user", "content": [text_block(untrusted(fits(text, READ_TOKENS), "message"))]}
         request = ModelRequest(summariser.model_name, [text_block(DISTIL)], [message], MOST_TOKENS)
-        keep = partial(summariser.store.spend_proposal, space, user_id)
-        return distilled(await asked(summariser.model, request, MODEL_SECONDS, keep))
+        charge = Charge("proposal", user_id=user_id, space=space)
+        return distilled(await summariser.gate.ask(request, charge, MODEL_SECONDS))
     except (RelayError, TimeoutError) as error:
         log.info("no words were proposed for a memory", error=str(error))
         return own

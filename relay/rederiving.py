@@ -17,10 +17,10 @@ from rich.text import Text
 from relay.app import Relay, make_judge, make_summariser, opened, thinking
 from relay.capture.again import Rejudge
 from relay.errors import RelayError
+from relay.gate import Gate
 from relay.keyboard import typed
 from relay.memory.people import People
 from relay.models import Space
-from relay.ports import Model
 from relay.prices import dollars
 from relay.progress import plain, watching
 from relay.rederive.change import Again, Change, Estimate
@@ -58,10 +58,10 @@ async def rederive(settings: Settings, wish: Wish) -> None:
     if wish.quiet and not wish.yes:
         raise NotDerived("--json asks nothing: it needs --yes. With --dry-run nothing is changed even so.")
     console, told = plain(), dict[str, Json]()
-    async with opened(settings) as relay, thinking(settings) as model:
+    async with opened(settings) as relay, thinking(relay) as gate:
         space = await whose(relay, wish.user)
         since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
-        work = derivations(relay, model, space, since)
+        work = derivations(relay, gate, space, since)
         if wish.what not in (*KINDS, "all"):
             raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
         if wish.what not in (*work, "all"):
@@ -82,15 +82,15 @@ async def whose(relay: Relay, user: int | None) -> Space:
     return Space("private", owner_id=user if user is not None else people.owner)
 
 
-def derivations(relay: Relay, model: Model, space: Space, since: datetime | None) -> dict[str, Again]:
+def derivations(relay: Relay, gate: Gate, space: Space, since: datetime | None) -> dict[str, Again]:
     """What can be derived again, by what it is called: what people have switched off is not."""
     settings = relay.settings
     found: dict[str, Again] = {
-        "summaries": Summaries(make_summariser(relay, model), space, since, settings.background_concurrency)
+        "summaries": Summaries(make_summariser(relay, gate), space, since, settings.background_concurrency)
     }
     if settings.capture in ("auto", "ask"):
-        judge, asks = Rejudge(make_judge(relay, model)), settings.capture == "ask"
-        found["memories"] = Memories(relay.store, judge, space, since, relay.budget, settings.result_cache, asks)
+        judge, asks = Rejudge(make_judge(relay, gate)), settings.capture == "ask"
+        found["memories"] = Memories(relay.store, judge, space, since, settings.result_cache, asks)
     return found
 
 

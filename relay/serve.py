@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from relay.app import Relay, make_ears, make_model, make_opener, make_worker, opened
+from relay.app import Relay, make_ears, make_gate, make_model, make_opener, make_worker, opened
 from relay.clients.account import make_directory
 from relay.clients.voices import make_voices
 from relay.embedders import lacking_embedder, make_embedder
@@ -102,13 +102,13 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     settings, model, ears = relay.settings, make_model(relay.settings), make_ears(relay.settings)
     people = People(settings.admins, settings.users, settings.pairing)
     await people.refresh(relay.store)
-    embedder = make_embedder(settings)
+    gate, embedder = make_gate(relay, model), make_embedder(settings)
     if lack := lacking_embedder(settings):
         log.warning("found by words alone", why=lack)
-    scheduler = Scheduler(jobs(relay, model, telegram, bot, people, embedder), relay.budget.zone)
+    scheduler = Scheduler(jobs(relay, gate, telegram, bot, people, embedder), relay.budget.zone)
     stored, opener = asyncio.Event(), make_opener()
     voice, soon = make_voices(settings, opener), waking(scheduler, stored)
-    worker = make_worker(relay, model, telegram, bot, people, soon, ears, voice, opener, embedder)
+    worker = make_worker(relay, gate, telegram, bot, people, soon, ears, voice, opener, embedder)
     freed = await relay.store.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()

@@ -15,7 +15,6 @@ from relay.app import Relay, version
 from relay.indexing import DISTANT_SECONDS, LOOK_SECONDS, Asked, Indexer, keep_fresh
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Model
 from relay.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from relay.bot.updates import Bot
     from relay.bot.webhook import Registration
     from relay.bot.worker import Worker
+    from relay.clients.claude import Claude
     from relay.clients.telegram import Telegram
     from relay.scheduler import Job, Scheduler
 
@@ -96,14 +96,12 @@ def watching(
     return Job("sentinel", sentinel.look, minutes=1)
 
 
-async def settling(model: Model, telegram: Telegram, scheduler: Scheduler, people: People) -> None:
+async def settling(model: Claude, telegram: Telegram, scheduler: Scheduler, people: People) -> None:
     """What may happen after the first poll: the model's package, the jobs, the command menu."""
     from relay.bot.menu import register
 
     await asyncio.sleep(FIRST_POLL_SECONDS)
-    warm = getattr(model, "warm", None)
-    if warm is not None:
-        await warm()
+    await model.warm()
     # What was imported stays: the garbage collector, which would hold the loop up, looks through it no more.
     gc.collect()
     gc.freeze()

@@ -10,19 +10,20 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any
 
-from relay.app import Relay, make_judge, make_model, make_summariser, make_worker, opened
+from relay.app import Relay, make_gate, make_judge, make_model, make_summariser, make_worker, opened
 from relay.bot.telling import Teller, tell_due
 from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
 from relay.capture.judging import judge_due
 from relay.embedders import finding
+from relay.gate import Gate
 from relay.indexing import Asked, Indexer, enter, keep_fresh
 from relay.jobs import summarise_due
 from relay.keyboard import typed
 from relay.memory.meaning import LOADING_SECONDS
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.ports import Embedder, Model
+from relay.ports import Embedder
 from relay.screen import Terminal
 from relay.settings import Settings
 from relay.testing import OfflineModel
@@ -112,12 +113,12 @@ class Desk:
                     await self._embedder.preload()
 
 
-def _writing(relay: Relay, model: Model, terminal: Terminal, embedder: Embedder | None) -> tuple[list[Work], Work]:
+def _writing(relay: Relay, gate: Gate, terminal: Terminal, embedder: Embedder | None) -> tuple[list[Work], Work]:
     """What makes the summaries and titles that are due and tells what was learned; and what judges what was said."""
-    summariser = make_summariser(relay, model)
-    titler = Titler(relay.store, model, relay.settings.small_model, terminal, ME.id, relay.budget)
+    summariser = make_summariser(relay, gate)
+    titler = Titler(relay.store, gate, relay.settings.small_model, terminal, ME.id)
     teller = Teller(relay.store, terminal, ME.id)
-    judge = make_judge(relay, model, embedder, lambda: tell_due(teller))
+    judge = make_judge(relay, gate, embedder, lambda: tell_due(teller))
     works: list[Work] = [lambda: summarise_due(summariser), lambda: title_due(titler), lambda: tell_due(teller)]
     return works, lambda: judge_due(judge)
 
@@ -128,7 +129,8 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
     terminal = Terminal(settings)
     async with finding(settings) as embedder, opened(settings) as relay:
         model = OfflineModel() if offline else make_model(settings)
-        works, judged = _writing(relay, model, terminal, embedder) if writes else ([], None)
+        gate = make_gate(relay, model)
+        works, judged = _writing(relay, gate, terminal, embedder) if writes else ([], None)
         jobs: set[asyncio.Task[Any]] = set()
         judging: set[asyncio.Task[Any]] = set()
         everybody = People(settings.admins)
@@ -146,7 +148,7 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
                 judging.add(task := asyncio.ensure_future(judged()))
                 task.add_done_callback(judging.discard)
 
-        worker = make_worker(relay, model, terminal, ME, people, write_soon, embedder=embedder)
+        worker = make_worker(relay, gate, terminal, ME, people, write_soon, embedder=embedder)
         fresh = asyncio.create_task(keep_fresh(Indexer(relay.store, embedder))) if embedder and writes else None
         try:
             yield Desk(owner, terminal, worker, relay.store, embedder)

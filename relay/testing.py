@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
+from relay.charge import Charge
 from relay.errors import FileTooLarge, MessengerRefused
 from relay.models import ModelRequest, Step
 
@@ -34,6 +36,21 @@ class OfflineModel:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+
+class FakeBooks:
+    """Keeps what was used in `spends`, with what for; nothing was spent before."""
+
+    def __init__(self) -> None:
+        self.spends: list[tuple[Charge, dict[str, Any]]] = []
+
+    async def charged(self, charge: Charge, since: datetime) -> dict[str, Any]:
+        """See `gate.Books.charged`."""
+        return {"user_id": charge.user_id, "spent": []}
+
+    async def spend(self, charge: Charge, spend: dict[str, Any]) -> None:
+        """See `gate.Books.spend`."""
+        self.spends.append((charge, spend))
 
 
 class FakeMessenger:

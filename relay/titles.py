@@ -11,14 +11,15 @@ from typing import Any
 
 import structlog
 
-from relay.budget import UNLIMITED, Budget
-from relay.errors import EmptyAnswer, MessengerError, ModelRefused, RelayError
+from relay.charge import Charge
+from relay.errors import BudgetUsedUp, EmptyAnswer, MessengerError, ModelRefused, RelayError
+from relay.gate import Gate
 from relay.intents import process_intents
-from relay.jobs import LEASE_SECONDS, as_data, asked, kept, used_up
+from relay.jobs import BUDGET_SECONDS, LEASE_SECONDS, as_data, kept
 from relay.marks import text_block
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
-from relay.ports import Messenger, Model
+from relay.ports import Messenger
 
 log = structlog.get_logger()
 
@@ -38,11 +39,10 @@ class Titler:
     """What the title job needs. It names the sessions of one bot's chats."""
 
     store: Store
-    model: Model
+    gate: Gate
     model_name: str
     messenger: Messenger
     bot_id: int
-    budget: Budget = UNLIMITED
 
 
 async def title_due(titler: Titler) -> int:
@@ -52,7 +52,7 @@ async def title_due(titler: Titler) -> int:
     Failures are logged and tried again later; they touch no reply.
     """
     tried = 0
-    while not await used_up(titler.store, titler.budget):
+    while not await titler.gate.used_up():
         work = await titler.store.claim_titles(titler.bot_id, AT_ONCE, LEASE_SECONDS)
         if not work:
             break
@@ -70,10 +70,13 @@ async def name_session(titler: Titler, due: dict[str, Any]) -> None:
             return
         request = ModelRequest(titler.model_name, [text_block(NAME)], title_messages(due["messages"]), MOST_TOKENS)
         renew = partial(titler.store.renew_title, session_id, LEASE_SECONDS)
-        keep = partial(titler.store.spend_title, session_id)
+        charge = Charge("title", session_id=session_id)
         async with kept(renew):
-            title = title_of(await asked(titler.model, request, MODEL_SECONDS, keep))
+            title = title_of(await titler.gate.ask(request, charge, MODEL_SECONDS))
         topic = await titler.store.store_title(session_id, title)
+    except BudgetUsedUp as error:
+        await titler.store.fail_title(session_id, str(error), BUDGET_SECONDS, None)
+        return
     except (RelayError, TimeoutError) as error:
         log.warning("title failed", session_id=session_id, failures=due["failures"] + 1, error=str(error))
         pause = min(3600.0, 30.0 * 2 ** due["failures"])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import partial
 from typing import Any
 
 from relay import metrics
-from relay.budget import UNLIMITED, Budget, Tally
+from relay.budget import Tally
+from relay.charge import Charge
 from relay.dialogue import Tools, converse
 from relay.document_tool import READ_DOCUMENT, read_document
-from relay.errors import ContextTooLong, ModelError, ModelRefused, RelayError
+from relay.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
+from relay.gate import Gate, Work
 from relay.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.media.filling import is_spoken
 from relay.media.shelf import Shelf
@@ -23,7 +25,7 @@ from relay.memory.store import Store
 from relay.memory_layer import as_written, diagnostic
 from relay.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
-from relay.ports import Embedder, Model, Sink
+from relay.ports import Embedder, Sink
 from relay.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks, with_steps
 from relay.remembering import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 
@@ -37,8 +39,6 @@ WEB = [
 """Called by the model itself, never by code that it runs at Anthropic."""
 VECTOR_SECONDS = 0.025
 """How long recall waits for a message's vector; when it comes later, what bears on it is found by words alone."""
-KEEP_SECONDS = 2.0
-"""How long a turn that is cut off may take to keep what it had used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,11 @@ class Engine:
     """What a turn needs."""
 
     store: Store
-    model: Model
+    gate: Gate
     model_name: str
     max_tokens: int
     zone: tzinfo
     web: bool = False
-    budget: Budget = UNLIMITED
     shelf: Shelf | None = None
     """Brings the pictures and documents of a conversation; None: they are only described."""
     memory_tokens: int = MEMORY_TOKENS
@@ -69,9 +68,11 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     """
     incoming, context, recalled = await begun(engine, incoming)
     choices = Choices.from_json(context.choices).within(engine.capture)
-    tally = Tally(model_of(engine, incoming), engine.budget, engine.budget.spent(context.spent))
     engine = replace(engine, zone=choices.zone_or(engine.zone))
-    async with kept(engine.store, incoming, tally):
+    charge = Charge("answer", user_id=incoming.user_id, turn_id=incoming.turn_id)
+    before = engine.gate.budget.spent(context.spent)
+    async with engine.gate.work(charge, model_of(engine, incoming), before) as work:
+        tally = work.tally
         if context.message_id is None:
             line = "There is nothing to answer again here yet."
             return await finish_without(engine, incoming, choices, tally, line, retry=False)
@@ -79,7 +80,9 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
             return await finish_without(engine, incoming, choices, tally, tally.used_up, retry=True)
         try:
             async with shown(engine, incoming, context) as media:
-                reply, prompt = await say(engine, incoming, context, recalled, media, sink, stop, tally)
+                reply, prompt = await say(engine, incoming, context, recalled, media, sink, stop, work)
+        except BudgetUsedUp as error:
+            return await finish_without(engine, incoming, choices, tally, str(error), retry=True)
         except ModelError as error:
             trouble = not isinstance(error, ModelRefused)
             line = f"⚠️ {error.told_to(incoming.operator)}"
@@ -92,27 +95,13 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
         return await finish(engine, incoming, choices, prompt, reply, intents, tally)
 
 
-@asynccontextmanager
-async def kept(store: Store, incoming: Incoming, tally: Tally) -> AsyncIterator[None]:
-    """Keeps what a turn has used also when that is not saved with an answer: because more came that belongs to it,
-    Relay stops, or another process has it now."""
-    try:
-        yield
-    except BaseException:
-        if spend := tally.as_json(done=False):
-            with suppress(RelayError, TimeoutError):
-                async with asyncio.timeout(KEEP_SECONDS):
-                    await store.spend_turn(incoming.turn_id, spend)
-        raise
-
-
 @metrics.timed("begin")
 async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[dict[str, Any]]]:
     """Saves the message, loads what the prompt is made of, and recalls what bears on it.
 
     A message that is answered again comes back with what it said and replied to then.
     """
-    since = engine.budget.day() if engine.budget.limited else None
+    since = engine.gate.budget.day() if engine.gate.budget.limited else None
     if not incoming.retry:
         began = engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
         return incoming, *await asyncio.gather(began, recalled_for(engine, incoming))
@@ -173,7 +162,7 @@ async def say(
     media: Mapping[str, Block],
     sink: Sink,
     stop: asyncio.Event,
-    tally: Tally,
+    work: Work,
 ) -> tuple[Reply, Prompt]:
     """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long. `media`: the files
     that are shown as they are."""
@@ -191,7 +180,7 @@ async def say(
             return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
 
         with suppress(ContextTooLong):
-            return await converse(engine.model, request, prompt, tools, sink, stop, tally), prompt
+            return await converse(work, request, prompt, tools, sink, stop), prompt
     raise ContextTooLong()
 
 
@@ -232,7 +221,7 @@ async def finish(
         "unlearned": len(actions) < len(intents.actions),
         "model": "" if model_of(engine, incoming) == engine.model_name else incoming.model,
         "diagnostic": diagnostic(prompt.record) if choices.diagnostics else "",
-        "warning": engine.budget.nearly_used_up(tally.spent),
+        "warning": engine.gate.budget.nearly_used_up(tally.spent),
     }
     stored = await engine.store.finish(
         incoming,
@@ -244,7 +233,7 @@ async def finish(
             "model": reply.model,
             "usage": reply.usage,
             "spent": tally.as_json(done=True),
-            "warned_since": engine.budget.day().isoformat(),
+            "warned_since": engine.gate.budget.day().isoformat(),
             "prompt": record(prompt, reply, choices),
             "actions": [action_row(action, incoming) for action in actions],
             "ask": choices.learning == "ask" or incoming.lent is not None,

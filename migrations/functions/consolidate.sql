@@ -229,10 +229,3 @@ begin
     on conflict (memory_id) do update set valid_until = excluded.valid_until;
     return case when asked.id is null then null when p_go then relay.carry_out(asked.space_id, asked.plan) else '{}' end;
 end $$;
-
--- Keeps what a night's work in a space used of a model. Of a private space its owner is charged with it.
-create or replace function public.relay_spend_night(p_space_id bigint, p_what text, p_spend jsonb) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.keep_spend(p_spend, p_what, s.id, s.owner_id) from space s where s.id = p_space_id;
-    select 'true'::jsonb
-$$;

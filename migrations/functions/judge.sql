@@ -188,14 +188,6 @@ begin
     return to_jsonb(found);
 end $$;
 
--- Keeps what judging used. Of a private space its owner is charged with it.
-create or replace function public.relay_spend_judging(p_thread_id bigint, p_spend jsonb) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.keep_spend(p_spend, 'judge', s.id, s.owner_id)
-    from thread t join space s on s.id = t.space_id where t.id = p_thread_id;
-    select 'true'::jsonb
-$$;
-
 -- Where nothing is judged the cursors move to the end, a number of threads at a time. How many did.
 create or replace function public.relay_pass_judging(p_limit integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$

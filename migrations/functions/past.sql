@@ -44,10 +44,3 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                     and d.floor_message_id < p_telegram_message_id
                 order by d.id desc limit 1)) end
 $$;
-
--- Keeps what proposing a memory used of a model, charged to who asked for it.
-create or replace function public.relay_spend_proposal(p_space jsonb, p_user_id bigint, p_spend jsonb) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.keep_spend(p_spend, 'proposal', relay.find_space(p_space), p_user_id);
-    select 'true'::jsonb
-$$;

@@ -12,21 +12,34 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict do nothing
 $$;
 
--- Keeps what a turn used that ended without its answer being saved.
-create or replace function public.relay_spend_turn(p_turn_id bigint, p_spend jsonb) returns jsonb
+-- The account that a charge names: {what, user_id, space, space_id, turn_id, thread_id, session_id}, all but the first of
+-- them null where they say nothing. Who pays is the person, else whoever owns the private space.
+create or replace function relay.account(p_charge jsonb, out space_id bigint, out user_id bigint)
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+begin
+    select t.space_id, t.user_id into space_id, user_id from turn t where t.id = (p_charge ->> 'turn_id')::bigint;
+    space_id := coalesce(space_id, (p_charge ->> 'space_id')::bigint,
+        (select h.space_id from thread h where h.id = (p_charge ->> 'thread_id')::bigint),
+        (select n.space_id from session n where n.id = (p_charge ->> 'session_id')::bigint));
+    if space_id is null and p_charge -> 'space' <> 'null' then
+        space_id := relay.find_space(p_charge -> 'space');
+    end if;
+    user_id := coalesce((p_charge ->> 'user_id')::bigint, user_id,
+        (select s.owner_id from space s where s.id = account.space_id));
+end $$;
+
+-- Keeps what a piece of work used, on an account.
+create or replace function public.relay_spend(p_charge jsonb, p_spend jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.keep_spend(p_spend, 'answer', t.space_id, t.user_id) from turn t where t.id = p_turn_id;
+    select relay.keep_spend(p_spend, p_charge ->> 'what', a.space_id, a.user_id) from relay.account(p_charge) a;
     select 'true'::jsonb
 $$;
 
--- Keeps what a summary of a thread used, or the title of a session. Of a private space its owner is charged with it.
-create or replace function public.relay_spend_writing(p_thread_id bigint, p_session_id bigint, p_spend jsonb) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.keep_spend(p_spend, case when p_thread_id is null then 'title' else 'summary' end, s.id, s.owner_id)
-    from space s
-    where s.id = coalesce((select space_id from thread where id = p_thread_id),
-        (select space_id from session where id = p_session_id));
-    select 'true'::jsonb
+-- Who pays on an account, and what was used since a moment: {user_id, spent}, see relay_spent.
+create or replace function public.relay_charged(p_charge jsonb, p_since timestamptz) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('user_id', a.user_id, 'spent', public.relay_spent(p_since, a.user_id))
+    from relay.account(p_charge) a
 $$;
 
 -- What was used since a moment, by model, and whether p_user_id is charged with it:

@@ -74,7 +74,7 @@ create or replace function public.relay_fail_title(
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with failed as (
-        update title_due set failures = failures + 1, error = p_error, lease_owner = null, lease_until = null,
+        update title_due set failures = failures + (p_most is not null)::integer, error = p_error, lease_owner = null, lease_until = null,
             status = case when failures + 1 >= p_most then 'failed' else 'due' end,
             not_before = now() + make_interval(secs => p_retry_seconds)
         where session_id = p_session_id and lease_owner = p_worker returning 1)

@@ -36,7 +36,7 @@ class Rejudge:
         work = work_of(batch) | {"taught": list(known)}
         found: list[Candidate] = []
         for reading in readings(work):
-            kept = await asked_findings(self.judge, self.judge.model, work, reading)
+            kept = await asked_findings(self.judge, self.judge.gate, work, reading)
             if kept is None:
                 raise EmptyAnswer()
             found += [candidate(one.as_action(), reading.user_id, reading.name) for one in kept]
@@ -55,7 +55,7 @@ class Rejudge:
             [row for row in rows if row["id"] not in leaving] for rows in await near_to(self.judge, space_id, actions)
         ]
         known = {row["id"]: row for rows in near for row in rows}
-        settled = await settled_with(self.judge, self.judge.model, work_of(batch), actions, near)
+        settled = await settled_with(self.judge, self.judge.gate, work_of(batch), actions, near)
         return [
             (known.get(one.get("memory_id")), one)
             for one in settled

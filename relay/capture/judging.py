@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import structlog
 
-from relay.budget import UNLIMITED, Budget
 from relay.capture import findings, keywords, settling
 from relay.capture.findings import Finding, InvalidAnswer
 from relay.capture.readings import JUDGE, PLAIN, Reading, as_text, readings
 from relay.capture.waiting import AGAIN_SECONDS, gone, pause_after
+from relay.charge import Charge
 from relay.derivation import Input, derived
 from relay.errors import (
     ContextTooLong,
@@ -25,12 +25,13 @@ from relay.errors import (
     ModelThrottled,
     RelayError,
 )
-from relay.jobs import LEASE_SECONDS, asked, kept, used_up
+from relay.gate import Gate
+from relay.jobs import LEASE_SECONDS, kept
 from relay.marks import text_block
 from relay.memory.calls.embedding import vector_text
 from relay.memory.store import Store
 from relay.models import ModelRequest
-from relay.ports import Embedder, Model
+from relay.ports import Embedder
 
 log = structlog.get_logger()
 
@@ -59,13 +60,12 @@ class Judge:
     """What judging needs. `tell` is called whenever something was kept."""
 
     store: Store
-    model: Model
+    gate: Gate
     model_name: str
     capture: str = "auto"
     """auto or ask; with tags and off nothing is judged."""
     at_once: int = 2
     zone: tzinfo = UTC
-    budget: Budget = UNLIMITED
     embedder: Embedder | None = None
     tell: Callable[[], Awaitable[object]] = field(default=nobody)
 
@@ -96,7 +96,7 @@ async def judge_due(judge: Judge, patience: float = 0) -> int:
             pass
         return 0
     judged, left = 0, patience
-    while not await used_up(judge.store, judge.budget):
+    while not await judge.gate.used_up():
         work, passed = await judge.store.claim_judging(judge.at_once, LEASE_SECONDS)
         if not work and not passed:
             rest = await judge.store.judging_rests() if left > 0 else None
@@ -122,7 +122,7 @@ async def judge_batch(judge: Judge, work: Json) -> float:
     again, failures = work["again"], work["failures"]
     try:
         async with kept(partial(judge.store.renew_judging, work["thread_id"], LEASE_SECONDS)):
-            judged = await found_in(judge, work, judge.model)
+            judged = await found_in(judge, work, judge.gate)
     except (RelayError, TimeoutError) as error:
         log.warning("judging failed", thread_id=work["thread_id"], failures=failures + 1, error=str(error))
         if again is not None or not gone(error, failures + 1):
@@ -142,21 +142,21 @@ async def judge_batch(judge: Judge, work: Json) -> float:
     return 0 if await judge.store.keep_judged(work["thread_id"], result) else MOMENT
 
 
-async def found_in(judge: Judge, work: Json, model: Model | None) -> Judged:
+async def found_in(judge: Judge, work: Json, gate: Gate | None) -> Judged:
     """What is worth keeping of a batch, by a model (None: by keywords). Raises the `ModelError` tree and
     `TimeoutError`."""
     actions: list[Json] = []
-    fallback = model is None
+    fallback = gate is None
     for reading in readings(work):
-        found = await asked_findings(judge, model, work, reading) if model else None
+        found = await asked_findings(judge, gate, work, reading) if gate else None
         by = (NAME, judge.version) if found is not None else (keywords.NAME, str(keywords.VERSION))
         if found is None:
             fallback = True
             found = keywords.keyword_findings(reading.rows, reading.before)
         new = [as_action(judge, reading, one, by) for one in found]
-        actions += await settle(judge, model, work, new) if model and new else new
-    if model and (facts := [one for one in work["taught"] if one["by_tag"]]):
-        actions += await ended_by(judge, model, work, facts)
+        actions += await settle(judge, gate, work, new) if gate and new else new
+    if gate and (facts := [one for one in work["taught"] if one["by_tag"]]):
+        actions += await ended_by(judge, gate, work, facts)
     return Judged(actions, fallback)
 
 
@@ -174,20 +174,20 @@ def as_action(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, s
     }
 
 
-async def asked_findings(judge: Judge, model: Model, work: Json, reading: Reading) -> list[Finding] | None:
+async def asked_findings(judge: Judge, gate: Gate, work: Json, reading: Reading) -> list[Finding] | None:
     """What a model finds in a reading; None when it gives no valid answer twice, or will not."""
     text = as_text(reading, work["taught"])
 
     def parse(answer: Any) -> list[Finding]:
         return findings.findings_in(answer, reading.rows, judge.zone, reading.before)
 
-    return await structured(judge, model, work, (JUDGE, PLAIN), text, findings.KEEP, parse)
+    return await structured(judge, gate, work, (JUDGE, PLAIN), text, findings.KEEP, parse)
 
 
-async def settle(judge: Judge, model: Model, work: Json, actions: Sequence[Json]) -> list[Json]:
+async def settle(judge: Judge, gate: Gate, work: Json, actions: Sequence[Json]) -> list[Json]:
     """Findings once they met what is nearest to them in memory. Without a valid answer about that they are added; what
     says nearly the same as a memory refreshes it anyway."""
-    return await settled_with(judge, model, work, actions, await near_to(judge, work["space_id"], actions))
+    return await settled_with(judge, gate, work, actions, await near_to(judge, work["space_id"], actions))
 
 
 async def near_to(judge: Judge, space_id: int, actions: Sequence[Json]) -> list[list[Json]]:
@@ -199,15 +199,15 @@ async def near_to(judge: Judge, space_id: int, actions: Sequence[Json]) -> list[
 
 
 async def settled_with(
-    judge: Judge, model: Model, work: Json, actions: Sequence[Json], near: Sequence[Sequence[Json]]
+    judge: Judge, gate: Gate, work: Json, actions: Sequence[Json], near: Sequence[Sequence[Json]]
 ) -> list[Json]:
     """What becomes of findings beside the memories near to each."""
-    decided = await decisions(judge, model, work, actions, near)
+    decided = await decisions(judge, gate, work, actions, near)
     return [merged(work, one, near) for one in settling.settled(actions, decided)]
 
 
 async def decisions(
-    judge: Judge, model: Model, work: Json, new: Sequence[Json], near: Sequence[Sequence[Json]]
+    judge: Judge, gate: Gate, work: Json, new: Sequence[Json], near: Sequence[Sequence[Json]]
 ) -> dict[int, settling.Decision]:
     """How what is new stands to the memories near to each; nothing without a valid answer."""
     if not any(near):
@@ -217,17 +217,17 @@ async def decisions(
         return settling.decisions_in(answer, near)
 
     prompts, text = (settling.SETTLE, settling.PLAIN), settling.as_text(new, near)
-    return await structured(judge, model, work, prompts, text, settling.DECIDE, parse) or {}
+    return await structured(judge, gate, work, prompts, text, settling.DECIDE, parse) or {}
 
 
-async def ended_by(judge: Judge, model: Model, work: Json, facts: Sequence[Json]) -> list[Json]:
+async def ended_by(judge: Judge, gate: Gate, work: Json, facts: Sequence[Json]) -> list[Json]:
     """What ends because the answer's own tags kept facts that contradict it."""
     kept = {one["id"] for one in work["taught"]}
     near = [
         [row for row in rows if row["id"] not in kept and not settling.later(row, fact)]
         for fact, rows in zip(facts, await near_to(judge, work["space_id"], facts), strict=True)
     ]
-    decided = await decisions(judge, model, work, facts, near)
+    decided = await decisions(judge, gate, work, facts, near)
     return [
         {key: facts[place][key] for key in ("kind", "content", "subject_id", "subject", "tainted")}
         | {"action": "supersede", "memory_id": decision.memory_id, "taught": facts[place]["id"]}
@@ -265,7 +265,7 @@ async def with_vectors(judge: Judge, candidates: list[Json]) -> list[Json]:
 
 async def structured(
     judge: Judge,
-    model: Model,
+    gate: Gate,
     work: Json,
     prompts: tuple[str, str],
     text: str,
@@ -281,10 +281,10 @@ async def structured(
         judge.model_name, [text_block(system)], messages, MOST_TOKENS, [tool], {"type": "tool", "name": tool["name"]}
     )
     as_words = ModelRequest(judge.model_name, [text_block(system + plain)], messages, MOST_TOKENS)
-    keep = partial(judge.store.spend_judging, work["thread_id"])
+    charge = Charge("judge", thread_id=work["thread_id"])
     for request in (forced, as_words):
         try:
-            step = await asked(model, request, MODEL_SECONDS, keep)
+            step = await gate.ask(request, charge, MODEL_SECONDS)
             if step.stop_reason == "refusal":
                 return None
             return parse(findings.given(step, tool["name"]))

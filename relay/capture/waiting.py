@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.errors import ModelError, ModelThrottled, ModelUnavailable
+from relay.errors import BudgetUsedUp, ModelError, ModelThrottled, ModelUnavailable
 
 PATIENCE = 3
 """So often a model that is away is tried before keywords judge."""
@@ -25,4 +25,6 @@ def pause_after(error: Exception, failures: int, again: bool) -> float:
     """Seconds until something that failed is tried again: as long as the model asks, else twice as long each time."""
     if isinstance(error, ModelThrottled) and error.retry_after:
         return min(LONGEST_PAUSE, error.retry_after)
+    if isinstance(error, BudgetUsedUp):
+        return LONGEST_PAUSE
     return AGAIN_SECONDS if again else float(min(LONGEST_PAUSE, 5.0 * 2 ** min(failures, 10)))

@@ -10,10 +10,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import Any, Protocol
 
-from relay.budget import UNLIMITED, Budget
 from relay.derivation import Derivation, Input, derived
-from relay.errors import BudgetUsedUp
-from relay.jobs import used_up
 from relay.marks import estimate_tokens
 from relay.memory.store import Store
 from relay.models import Space
@@ -90,7 +87,6 @@ class Memories:
     rederiver: Rederiver
     space: Space
     since: datetime | None
-    budget: Budget = UNLIMITED
     results: int = MOST
     asks: bool = False
     _batches: list[tuple[int, int, int]] = field(default_factory=list, init=False)
@@ -137,7 +133,6 @@ class Memories:
         known = await self.store.known_besides(space_id, self.rederiver.name, numbers)
 
         async def make() -> Json:
-            await self._affordable()
             return {"candidates": [asdict(one) for one in await self.rederiver.derive(space_id, batch, known)]}
 
         made = await once(self.store, space_id, derivation, make, self.results)
@@ -151,15 +146,9 @@ class Memories:
         wanted = await self.store.wanted(space_id, fresh) if fresh else []
         rows = [self._row(new, derivation, batch) for new, is_wanted in zip(fresh, wanted, strict=True) if is_wanted]
         if rows:
-            await self._affordable()
             leaving = {old["id"] for old, _ in found if old is not None}
             changed += await self.rederiver.settle(space_id, batch, rows, leaving)
         return [self._change(space_id, old, new) for old, new in changed]
-
-    async def _affordable(self) -> None:
-        """Raises `BudgetUsedUp` where it is."""
-        if why := await used_up(self.store, self.budget):
-            raise BudgetUsedUp(why)
 
     def _row(self, new: Json, derivation: Derivation, batch: Sequence[Json]) -> Json:
         """What was found, as it is kept."""

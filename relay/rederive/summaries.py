@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from relay.errors import BudgetUsedUp
-from relay.jobs import Summariser, summary_derivation, summary_messages, tainted, used_up, written_summary
+from relay.charge import Charge
+from relay.jobs import Summariser, summary_derivation, summary_messages, tainted, written_summary
 from relay.marks import estimate_tokens
 from relay.models import Space
 from relay.rederive.change import Change, Estimate, Step
@@ -87,11 +87,9 @@ class Summaries:
         previous, messages = work["previous"], work["messages"]
         if previous is not None and previous["id"] in texts:
             previous = {**previous, "text": texts[previous["id"]]}
-        if why := await used_up(store, self.summariser.budget):
-            raise BudgetUsedUp(why)
         derivation = summary_derivation(self.summariser, previous, messages)
-        keep = partial(store.spend_night, work["space_id"], "rederive")
-        made = await written_summary(self.summariser, work["space_id"], derivation, previous, messages, keep)
+        charge = Charge("rederive", space_id=work["space_id"])
+        made = await written_summary(self.summariser, work["space_id"], derivation, previous, messages, charge)
         texts[id] = made["text"]
         row = {
             **made,

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from relay.budget import UNLIMITED, Budget
+from relay.charge import Charge
 from relay.derivation import Derivation
-from relay.errors import BudgetUsedUp
-from relay.jobs import asked, used_up
+from relay.gate import Gate
 from relay.marks import text_block
 from relay.memory.store import Store
 from relay.models import ModelRequest
-from relay.ports import Model
 from relay.results import MOST, once
 from relay.sleep.answers import AnswerUnclear, list_of
 
@@ -28,9 +25,8 @@ class Mind:
     """The small model and what its work at night needs."""
 
     store: Store
-    model: Model
+    gate: Gate
     model_name: str
-    budget: Budget = UNLIMITED
     results: int = MOST
 
     async def answer(
@@ -41,13 +37,15 @@ class Mind:
         words: tuple[str, str],
         most_tokens: int,
         read: Callable[[list[Json]], list[Json]],
+        user_id: int | None = None,
     ) -> list[Json]:
-        """What `read` makes of the answer to `words` (system, user), charged as `what`.
+        """What `read` makes of the answer to `words` (system, user), charged as `what` to `user_id` (None: to
+        whoever owns the space).
 
         `read` raises `AnswerUnclear` for an answer that does not fit; then it is asked once more. Raises what the model
         raises, `AnswerUnclear` among it, and `BudgetUsedUp`.
         """
-        keep = partial(self.store.spend_night, space_id, what)
+        charge = Charge(what, user_id=user_id, space_id=space_id)
         request = ModelRequest(
             self.model_name,
             [text_block(words[0])],
@@ -56,10 +54,8 @@ class Mind:
         )
 
         async def make() -> Json:
-            if why := await used_up(self.store, self.budget):
-                raise BudgetUsedUp(why)
             for attempt in range(1, TRIES + 1):
-                step = await asked(self.model, request, MODEL_SECONDS, keep)
+                step = await self.gate.ask(request, charge, MODEL_SECONDS)
                 try:
                     return {"list": read(list_of(step))}
                 except AnswerUnclear:

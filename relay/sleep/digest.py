@@ -62,12 +62,18 @@ class Digests:
         return int(await self.mind.store.post_digest(space_id, self.bot_id, notice))
 
 
-async def written(mind: Mind, day: Json) -> str:
-    """A day's digest as Markdown; empty when there is nothing to tell. Raises what the model raises."""
+async def written(mind: Mind, day: Json, user_id: int | None = None) -> str:
+    """A day's digest as Markdown; empty when there is nothing to tell. One is written at a time in a space: whoever
+    asks meanwhile is told the same. `user_id`: whose budget it takes; None: that of the space's owner.
+
+    Raises what the model raises, and `BudgetUsedUp`.
+    """
     if len(day["messages"]) < LEAST_MESSAGES:
         return ""
-    derivation = derivation_of(mind, day)
-    topics = await mind.answer(day["space_id"], "digest", derivation, (DIGEST, day_as_data(day)), MOST_TOKENS, checked)
+    space_id, words = day["space_id"], (DIGEST, day_as_data(day))
+    async with mind.gate.alone(f"digest {space_id}"):
+        derivation = derivation_of(mind, day)
+        topics = await mind.answer(space_id, "digest", derivation, words, MOST_TOKENS, checked, user_id)
     return as_markdown(topics)
 
 

@@ -43,7 +43,7 @@ async def turned(call: Call, on: bool) -> Told:
 async def told_now(call: Call) -> Told:
     """What the last 24 hours brought."""
     try:
-        text = await written(mind_of(call.house), await call.store.digest_now(call.space))
+        text = await written(mind_of(call.house), await call.store.digest_now(call.space), call.user_id)
     except RelayError as error:
         return Told(f"I cannot write a digest now. {cause(call, error)}")
     except TimeoutError:
@@ -56,4 +56,4 @@ async def told_now(call: Call) -> Told:
 def mind_of(house: House) -> Mind:
     """The small model, for what is asked of it in a chat."""
     summariser = house.summariser
-    return Mind(house.store, summariser.model, summariser.model_name, house.budget, summariser.results)
+    return Mind(house.store, summariser.gate, summariser.model_name, summariser.results)

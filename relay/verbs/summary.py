@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from relay.jobs import LEASE_SECONDS, LEAST_MESSAGES, summarise, used_up
+from relay.charge import Charge
+from relay.jobs import LEASE_SECONDS, LEAST_MESSAGES, summarise
 from relay.prompt import SUMMARY_TOKENS
 from relay.verbs.registry import (
     NOT_YOURS,
@@ -203,7 +204,7 @@ async def correct(call: Call, text: str, of: int = 0) -> Told:
 
 async def refreshed(call: Call) -> str:
     """Makes a summary of what is new, waiting for it a while. Returns why there is none; empty when there is."""
-    if line := await used_up(call.store, call.house.budget, call.user_id):
+    if line := await call.house.summariser.gate.used_up(Charge("summary", user_id=call.user_id)):
         return line
     due = await call.store.owe_summary(call.space, call.chat_id, call.topic_id, LEAST_MESSAGES)
     if due is None:
@@ -213,7 +214,7 @@ async def refreshed(call: Call) -> str:
             while True:
                 work = await call.store.claim_summary(due, LEASE_SECONDS)
                 if work is not None:
-                    await summarise(call.house.summariser, work)
+                    await summarise(call.house.summariser, work, call.user_id)
                 state = await call.store.summary_due(due)
                 if state["status"] != "due":
                     return "" if state["status"] == "done" else NOTHING_NEW

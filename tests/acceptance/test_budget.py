@@ -92,6 +92,28 @@ async def test_a_persons_budget_and_that_of_all(house: House) -> None:
     assert asked(house) == before
 
 
+async def test_a_digest_is_written_once_for_all_who_ask_and_within_the_budget(house: House) -> None:
+    ada = house.guest()
+    house.model.rule(
+        "Write the digest now", Reply('[{"topic": "Tea", "points": ["Ada likes it."]}]', first_delay=1), model="haiku"
+    )
+    for number in range(2):
+        await ask(house, ada, f"hello q{number}")
+
+    def digests() -> int:
+        return sum("Write the digest now" in str(one.messages) for one in house.model.requests)
+
+    for _ in range(30):
+        await house.tg.say(ada, None, "/digest now")
+    await house.tg.wait_for(lambda: "\n".join(house.said(ada)).count("What the day brought") == 30, timeout=60)
+    assert digests() == 1
+    await ask(house, ada, "hello q3")
+    spend(house, 101, ada.id)
+    told = await ask(house, ada, "/digest now")
+    assert "Your budget of $100.00 for today is used up" in told
+    assert digests() == 1
+
+
 async def test_an_answer_that_is_stopped_costs_what_was_said_of_it(house: House) -> None:
     ada = house.guest()
     house.model.rule("at length", Reply("word " * 2000, spread=40))

@@ -11,6 +11,7 @@ from typing import Any
 
 from relay.bot.updates import Bot, sort_update
 from relay.claims import Claimed
+from relay.gate import Gate
 from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -62,7 +63,7 @@ def row(update: Json) -> Json:
 
 def a_house(store: Store, messenger: Messenger | None = None) -> verbs.House:
     """An installation on a store, as verbs see it."""
-    summariser = Summariser(store, OfflineModel(), "small")
+    summariser = Summariser(store, Gate(OfflineModel(), store), "small")
     people, messenger = People(frozenset()), messenger or FakeMessenger()
     return verbs.House(store, people, messenger, summariser, UTC, "1.2.3", "big", "small", "here")
 

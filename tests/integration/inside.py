@@ -23,6 +23,7 @@ from relay.bot.worker import Worker
 from relay.clients.postgres import Postgres
 from relay.clients.telegram import GONE
 from relay.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
+from relay.gate import Gate
 from relay.jobs import Summariser
 from relay.media.reading import Reader
 from relay.memory.patience import Patient
@@ -164,12 +165,12 @@ async def inside(
             server.url(name, superuser=True), autocommit=True, prepare_threshold=None
         ) as connection:
             store, model = Store(client, str(uuid.uuid4())), Mind(answers)
-            summariser = Summariser(store, model, "small")
+            summariser = Summariser(store, Gate(model, store), "small")
             speaks = "fake" if voice else ""
             house = House(
                 store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here", speaks=speaks
             )
-            engine = Engine(store, model, "big", 1000, UTC)
+            engine = Engine(store, Gate(model, store), "big", 1000, UTC)
             worker = Worker(
                 engine,
                 wire,

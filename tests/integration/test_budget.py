@@ -10,6 +10,7 @@ import pytest
 
 from relay.budget import Budget
 from relay.errors import EmptyAnswer, ModelAccountError, ModelRefused, StreamCut, TurnLost
+from relay.gate import Gate
 from relay.jobs import Summariser, summarise_due
 from relay.memory.store import Store
 from relay.models import Answer, ModelRequest, Step
@@ -65,7 +66,7 @@ class Slow:
 @pytest.mark.parametrize("how", ["stopped", "cancelled"])
 async def test_what_a_stopped_call_used_is_kept_as_far_as_it_was_told(room: Room, sql: Sql, how: str) -> None:
     slow = Slow()
-    engine = replace(room.engine, model=slow)
+    engine = replace(room.engine, gate=Gate(slow, room.house.store))
     turn = await room.house.turn(ADA, "hello")
     incoming = incoming_of(turn, "hello", private(ADA))
     work = asyncio.create_task(answer(engine, incoming, FakeSink(), room.stop))
@@ -145,14 +146,37 @@ async def test_a_turn_makes_no_further_call_once_its_own_have_reached_the_budget
     assert (await room.say(BEN, "hello")).note.startswith("Today's budget")
 
 
+async def test_what_is_written_for_somebody_waits_while_their_budget_is_used_up(
+    house: House, store: Store, sql: Sql
+) -> None:
+    for user_id in (ADA, BEN):
+        for number in range(5):
+            await house.exchange(user_id, f"hello {number}")
+    await sql("update spend set model = 'big', input = case user_id when %s then 1000 else 0 end", ADA)
+    gate = Gate(Scripted("They spoke.", "A title"), store, Budget(each=1.0, prices=PRICES))
+    summariser, titler = Summariser(store, gate, "small"), Titler(store, gate, "small", FakeMessenger(), BOT.id)
+    assert await summarise_due(summariser) == 1
+    assert await title_due(titler) == 2
+    assert await sql(KEPT.replace("order", "where model = 'small' order")) == [
+        ("summary", True, BEN, "small", 10, 3, 0),
+        ("title", True, BEN, "small", 10, 3, 0),
+    ]
+    for table in ("summary_due", "title_due"):
+        waiting = f"select status, failures, error from {table} where not_before > now() and status = 'due'"  # noqa: S608
+        ((status, failures, error),) = await sql(waiting)
+        assert (status, failures) == ("due", 0), "no failure"
+        assert error.startswith("Your budget")
+
+
 async def test_summaries_and_titles_wait_for_the_next_day(house: House, store: Store, sql: Sql) -> None:
     for number in range(5):
         await house.exchange(ADA, f"hello {number}")
     await sql("update spend set model = 'big', input = 1000")
     budget = Budget(total=1.0, prices=PRICES)
     model = Scripted("They spoke.", "A title", EmptyAnswer())
-    summariser = Summariser(store, model, "small", budget=budget)
-    titler = Titler(store, model, "small", FakeMessenger(), BOT.id, budget)
+    gate = Gate(model, store, budget)
+    summariser = Summariser(store, gate, "small")
+    titler = Titler(store, gate, "small", FakeMessenger(), BOT.id)
     assert (await summarise_due(summariser), await title_due(titler)) == (0, 0)
     assert model.requests == []
     await sql("update spend set at = at - interval '1 day'")

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from relay.gate import Gate
 from relay.jobs import LEAST_MESSAGES, Summariser, summarise, summarise_due
 from relay.memory.store import Store
 from relay.models import ModelRequest, Space, Step
@@ -37,7 +38,7 @@ async def talk(house: House, count: int, first: int = 1, **more: Any) -> None:
 
 
 async def summarised(house: House, text: str) -> None:
-    assert await summarise_due(Summariser(house.store, Small(text), "small")) == 1
+    assert await summarise_due(Summariser(house.store, Gate(Small(text), house.store), "small")) == 1
 
 
 async def shown(house: House, space: Space | None = None) -> Json:
@@ -75,7 +76,7 @@ async def test_the_next_summary_builds_on_the_correction(house: House) -> None:
     await correct(house, "Ada lives in Bern.")
     await talk(house, 5, first=6)
     model = Small("Bern it is.")
-    await summarise_due(Summariser(house.store, model, "small"))
+    await summarise_due(Summariser(house.store, Gate(model, house.store), "small"))
     (prompt,) = model.prompts
     assert "<summary>\nAda lives in Bern.\n</summary>" in prompt
     assert "q5" not in prompt
@@ -92,7 +93,7 @@ async def test_a_correction_during_a_summary_is_not_lost(house: House) -> None:
         assert await correct(house, "Ada lives in Bern.")
 
     model = Small("The next.", corrected)
-    assert await summarise_due(Summariser(house.store, model, "small")) == 1
+    assert await summarise_due(Summariser(house.store, Gate(model, house.store), "small")) == 1
     first, second = model.prompts
     assert "Basel" in first
     assert "<summary>\nAda lives in Bern.\n</summary>" in second
@@ -200,7 +201,7 @@ async def test_a_summary_on_demand(house: House, store: Store) -> None:
     work = await store.claim_summary(due, 60)
     assert work is not None
     assert [row["text"] for row in work["messages"]] == ["q1", "a1", "q2", "a2"]
-    assert await summarise(Summariser(store, Small("So far."), "small"), work)
+    assert await summarise(Summariser(store, Gate(Small("So far."), store), "small"), work)
     assert (await store.summary_due(due))["status"] == "done"
     assert (await shown(house))["summary"]["text"] == "So far."
     assert await owe(house) is None
@@ -252,7 +253,7 @@ async def test_sessions_in_numbers(house: House, store: Store) -> None:
     one = await store.session(private(ADA), ADA, 0, first["id"])
     assert one is not None
     assert (one["summary"], one["last"]["text"]) == (None, "a3")
-    await summarise_due(Summariser(store, Small("They spoke."), "small"))
+    await summarise_due(Summariser(store, Gate(Small("They spoke."), store), "small"))
     one = await store.session(private(ADA), ADA, 0, first["id"])
     assert one is not None
     assert one["summary"] == "They spoke."

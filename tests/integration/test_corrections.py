@@ -204,7 +204,7 @@ async def test_a_correction_outlives_a_crash(room: Listening, monkeypatch: pytes
         await asyncio.Event().wait()
 
     with monkeypatch.context() as patched:
-        patched.setattr(room.relay.worker.engine.model, "reply", endless)
+        patched.setattr(room.relay.worker.engine.gate._model, "reply", endless)
         await room.relay.tg.say(room.dm, ADA, "I live in Riga", reply_to=room.mine()[0])
         async with asyncio.timeout(30):
             await reached.wait()
@@ -227,7 +227,7 @@ async def test_one_that_was_stopped_is_answered_when_it_is_corrected(
         await asyncio.Event().wait()
 
     with monkeypatch.context() as patched:
-        patched.setattr(room.relay.worker.engine.model, "reply", endless)
+        patched.setattr(room.relay.worker.engine.gate._model, "reply", endless)
         await room.speak("stop thsi")
         async with asyncio.timeout(30):
             await reached.wait()

@@ -16,6 +16,7 @@ import pytest
 from relay.budget import Budget
 from relay.capture.judging import Judge, found_in, judge_due
 from relay.errors import ModelAccountError, ModelThrottled, ModelUnavailable
+from relay.gate import Gate
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
 from relay.ports import Database
@@ -72,7 +73,7 @@ class Small:
 
 
 def judge(store: Store, small: Small, **more: Any) -> Judge:
-    return Judge(store, small, "small", **more)
+    return Judge(store, Gate(small, store), "small", **more)
 
 
 async def memories(sql: Sql, *statuses: str) -> list[tuple[Any, ...]]:
@@ -411,7 +412,12 @@ async def test_a_used_up_budget_leaves_it_waiting(house: House, sql: Sql) -> Non
         "insert into spend (id, what, done, model, output) values (gen_random_uuid(), 'answer', true, %s, 1000000)",
         "claude-haiku-5-5",
     )
-    assert await judge_due(judge(house.store, small, budget=Budget(total=0.01, prices=Prices()))) == 0
+    assert (
+        await judge_due(
+            replace(judge(house.store, small), gate=Gate(small, house.store, Budget(total=0.01, prices=Prices())))
+        )
+        == 0
+    )
     assert await judge_due(judge(house.store, small)) == 1
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from relay import metrics
 from relay.errors import EmbedderUnavailable
+from relay.gate import Gate
 from relay.memory.meaning import meant
 from relay.memory.store import Store
 from relay.models import Incoming
@@ -50,7 +51,7 @@ async def recalled_with(house: House, monkeypatch: pytest.MonkeyPatch, embedder:
     monkeypatch.setattr(Store, "recall", recall)
     text = "Where is my bicycle?"
     turn = await house.turn(ADA, text)
-    engine = Engine(house.store, OfflineModel(), "m", 100, UTC, embedder=embedder)
+    engine = Engine(house.store, Gate(OfflineModel(), house.store), "m", 100, UTC, embedder=embedder)
     started = time.monotonic()
     await begun(engine, incoming_of(turn, text, private(ADA)))
     return given, time.monotonic() - started
@@ -89,6 +90,6 @@ async def test_a_message_without_words_has_no_vector() -> None:
 
 async def test_an_answer_comes_whatever_the_embedder_does(house: House) -> None:
     turn = await house.turn(ADA, "hello")
-    engine = Engine(house.store, OfflineModel(), "m", 100, UTC, embedder=Slow(seconds=60))
+    engine = Engine(house.store, Gate(OfflineModel(), house.store), "m", 100, UTC, embedder=Slow(seconds=60))
     told = await answer(engine, incoming_of(turn, "hello", private(ADA)), FakeSink(), asyncio.Event())
     assert "You said: hello" in told.text

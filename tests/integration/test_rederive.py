@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from relay.budget import Budget
+from relay.budget import UNLIMITED, Budget
 from relay.errors import BudgetUsedUp
+from relay.gate import Gate
 from relay.jobs import Summariser, summarise_due
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
@@ -40,7 +41,7 @@ class Says:
 
 
 async def summarised(house: House, store: Store, *people: int, times: int = 2) -> None:
-    summariser = Summariser(store, Says("Old"), "old")
+    summariser = Summariser(store, Gate(Says("Old"), store), "old")
     for number in range(times):
         for person in people or (ADA,):
             for turn in range(5):
@@ -49,10 +50,10 @@ async def summarised(house: House, store: Store, *people: int, times: int = 2) -
 
 
 async def again(
-    store: Store, model: Says, name: str = "new", person: int = ADA, **more: Any
+    store: Store, model: Says, name: str = "new", person: int = ADA, budget: Budget = UNLIMITED
 ) -> tuple[int, list[Change]]:
     """How many calls were reckoned with, and what changes."""
-    work = Summaries(Summariser(store, model, name, **more), private(person), None, 2)
+    work = Summaries(Summariser(store, Gate(model, store, budget), name), private(person), None, 2)
     estimate = await work.estimate()
     steps: list[int] = []
     changes = await work.changes(steps.append)

@@ -10,6 +10,7 @@ import pytest
 
 from relay.capture.again import Rejudge
 from relay.capture.judging import Judge, judge_due
+from relay.gate import Gate
 from relay.memory.store import Store
 from relay.rederive.memories import Memories
 from tests.integration.conftest import Sql
@@ -35,7 +36,7 @@ def deciding(relation: str, word: str) -> Callable[[str], list[Json]]:
 
 
 async def again(store: Store, small: Small) -> list[tuple[str, str | None, str | None]]:
-    work = Memories(store, Rejudge(Judge(store, small, "small-2")), private(ADA), None)
+    work = Memories(store, Rejudge(Judge(store, Gate(small, store), "small-2")), private(ADA), None)
     await work.estimate()
     changes = await work.changes(lambda _: None)
     assert all([await change.apply() for change in changes])

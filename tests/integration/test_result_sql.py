@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.derivation import Derivation, Input, derived
+from relay.gate import Gate
 from relay.jobs import Summariser, summarise_due
 from relay.memory.store import Store
 from relay.models import ModelRequest, Step
@@ -81,13 +82,13 @@ async def test_a_summary_that_was_written_and_not_stored_is_not_asked_for_again(
     for number in range(5):
         await house.exchange(ADA, f"q{number}")
     model = Says()
-    summariser = Summariser(store, model, "small")
+    summariser = Summariser(store, Gate(model, store), "small")
 
     class Dies(Store):
         async def store_summary(self, due_id: int, summary: dict[str, Any]) -> bool:
             raise asyncio.CancelledError
 
-    dying = Summariser(Dies(store._database, store._worker), model, "small")
+    dying = Summariser(Dies(store._database, store._worker), Gate(model, store), "small")
     with contextlib.suppress(asyncio.CancelledError):
         await summarise_due(dying)
     await sql("update summary_due set lease_owner = null")

@@ -14,6 +14,7 @@ from relay.app import Relay
 from relay.background import writings
 from relay.budget import UNLIMITED
 from relay.errors import ModelUnavailable
+from relay.gate import Gate
 from relay.memory.direct import Memory
 from relay.memory.patience import Patient
 from relay.memory.store import Store
@@ -84,7 +85,7 @@ class Small:
 
 
 def phases(store: Store, model: Any, asks: Sequence[int] = (BEN,)) -> list[Phase]:
-    mind = Mind(store, model, "small")
+    mind = Mind(store, Gate(model, store), "small")
     return [
         Phase("consolidate", Consolidation(mind, BOT.id, lambda: asks).run),
         Phase("digest", Digests(mind, BOT.id).run),
@@ -500,8 +501,9 @@ async def test_a_night_right_now_makes_ready_what_the_bot_does(
     await sql("delete from index_progress")
     settings = Settings(DATABASE_URL="", SUPABASE_URL="")
     relay = Relay(settings, database, Patient(database), store, Memory(store), "a worker", "a test", UNLIMITED)
-    owed = writings(relay, OfflineModel(), FakeMessenger(), BOT.id)
+    gate = Gate(OfflineModel(), store)
+    owed = writings(relay, gate, FakeMessenger(), BOT.id)
     told = await Preparation(store, owed).run(1)
     assert (told["titles"], told["index"]) == (1, 4)
     assert await sql("select count(*) from entry") == [(4,)]
-    assert "titles" not in writings(relay, OfflineModel(), None, BOT.id), "topics are named by them"
+    assert "titles" not in writings(relay, gate, None, BOT.id), "topics are named by them"

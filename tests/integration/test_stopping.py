@@ -37,7 +37,7 @@ async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr(engine.model, "reply", endless)
+    monkeypatch.setattr(engine.gate._model, "reply", endless)
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     await relay.tg.say(chat, ADA, "are you there?")
     async with asyncio.timeout(20):

@@ -10,6 +10,7 @@ from unittest.mock import ANY
 import pytest
 
 from relay.errors import ContextTooLong, ModelUnavailable
+from relay.gate import Gate
 from relay.jobs import Summariser, summarise_due
 from relay.marks import estimate_tokens
 from relay.memory.store import Store
@@ -273,10 +274,10 @@ async def test_replaced_answers_are_not_summarised(house: House, store: Store) -
 async def test_the_job_makes_what_is_due(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
     model = Scripted("They spoke of five things. [LEARN: must not act] [VOICE_REPLY]")
-    assert await summarise_due(Summariser(store, model, "small")) == 1
+    assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 1
     assert await sql("select text, tainted, model from summary") == [("They spoke of five things.", False, "small")]
     assert await sql("select count(*) from memory") == [(0,)]
-    assert await summarise_due(Summariser(store, model, "small")) == 0
+    assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 0
     prompt = model.requests[0].messages[0]["content"][0]["text"]
     assert "Ada: q1" in prompt
     assert "Assistant: a5" in prompt
@@ -285,10 +286,10 @@ async def test_the_job_makes_what_is_due(house: House, store: Store, sql: Sql) -
 
 async def test_the_job_survives_a_model_that_is_away(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
-    assert await summarise_due(Summariser(store, Scripted(ModelUnavailable()), "small")) == 0
+    assert await summarise_due(Summariser(store, Gate(Scripted(ModelUnavailable()), store), "small")) == 0
     assert await sql("select status, failures from summary_due") == [("due", 1)]
     await sql("update summary_due set not_before = now()")
-    assert await summarise_due(Summariser(store, Scripted("Now."), "small")) == 1
+    assert await summarise_due(Summariser(store, Gate(Scripted("Now."), store), "small")) == 1
 
 
 async def test_a_message_that_no_window_holds_is_cut_and_the_thread_is_summarised(
@@ -297,7 +298,7 @@ async def test_a_message_that_no_window_holds_is_cut_and_the_thread_is_summarise
     await house.exchange(ADA, "The roses. " * 350, "I see.")
     await talk(house, 4)
     model = Narrow(600)
-    assert await summarise_due(Summariser(store, model, "small")) == 1
+    assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 1
     assert await sql("select status, failures from summary_due") == [("done", 0)]
     assert await sql("select text from summary") == [("In short.",)]
     read = asked_of(model.requests[-1])
@@ -309,7 +310,7 @@ async def test_a_message_that_no_window_holds_is_cut_and_the_thread_is_summarise
 async def test_a_window_too_small_for_any_summary_is_a_failure(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
     model = Narrow(10)
-    assert await summarise_due(Summariser(store, model, "small")) == 0
+    assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 0
     assert await sql("select status, failures from summary_due") == [("due", 1)]
     assert len(model.requests) < 8
 
@@ -317,7 +318,7 @@ async def test_a_window_too_small_for_any_summary_is_a_failure(house: House, sto
 @pytest.mark.parametrize("text", ["", "   ", "[LEARN: only a tag]"])
 async def test_an_empty_summary_is_none(house: House, store: Store, sql: Sql, text: str) -> None:
     await talk(house, 5)
-    assert await summarise_due(Summariser(store, Scripted(text), "small")) == 0
+    assert await summarise_due(Summariser(store, Gate(Scripted(text), store), "small")) == 0
     assert await sql("select count(*) from summary") == [(0,)]
 
 
@@ -325,7 +326,7 @@ async def test_fewer_than_three_messages_make_none(house: House, store: Store, s
     await talk(house, 1)
     await store.new_session(private(ADA), ADA, 0, "")
     model = Scripted("never")
-    assert await summarise_due(Summariser(store, model, "small")) == 0
+    assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 0
     assert model.requests == []
     assert await sql("select status from summary_due") == [("skipped",)]
 
@@ -333,21 +334,21 @@ async def test_fewer_than_three_messages_make_none(house: House, store: Store, s
 async def test_a_summary_inherits_taint(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 4)
     await house.exchange(ADA, "q5", "a5", tainted=True)
-    await summarise_due(Summariser(store, Scripted("One."), "small"))
+    await summarise_due(Summariser(store, Gate(Scripted("One."), store), "small"))
     await talk(house, 5, first=6)
-    await summarise_due(Summariser(store, Scripted("Two."), "small"))
+    await summarise_due(Summariser(store, Gate(Scripted("Two."), store), "small"))
     assert await sql("select text, tainted from summary order by id") == [("One.", True), ("Two.", True)]
 
 
 async def test_several_peoples_words_taint_a_summary(house: House, store: Store, sql: Sql) -> None:
     for person in (ADA, BEN, ADA, BEN, ADA):
         await house.exchange(person, "hello", chat_id=GROUP)
-    await summarise_due(Summariser(store, Scripted("One."), "small"))
+    await summarise_due(Summariser(store, Gate(Scripted("One."), store), "small"))
     assert await sql("select tainted from summary") == [(True,)]
 
 
 async def test_a_long_summary_is_bounded(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
-    await summarise_due(Summariser(store, Scripted("word " * 20_000), "small"))
+    await summarise_due(Summariser(store, Gate(Scripted("word " * 20_000), store), "small"))
     ((length,),) = await sql("select octet_length(text) from summary")
     assert length < 7_000

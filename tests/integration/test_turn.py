@@ -11,7 +11,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from relay.budget import UNLIMITED, Budget
 from relay.errors import ContextTooLong, ModelAccountError, ModelRefused, StreamCut
+from relay.gate import Gate
 from relay.jobs import Summariser, summarise_due
 from relay.memory.store import Store
 from relay.models import Answer, Block, ModelRequest, ReplyTo, Space, Step
@@ -54,10 +56,12 @@ class Scripted:
 class Room:
     """Somebody talks to the engine."""
 
-    def __init__(self, house: House, **options: Any) -> None:
+    def __init__(self, house: House, budget: Budget = UNLIMITED, **options: Any) -> None:
         self.house = house
         self.model = Scripted()
-        self.engine = Engine(house.store, self.model, "big", 1000, ZoneInfo("Europe/Berlin"), **options)
+        self.engine = Engine(
+            house.store, Gate(self.model, house.store, budget), "big", 1000, ZoneInfo("Europe/Berlin"), **options
+        )
         self.sink = FakeSink()
         self.stop = asyncio.Event()
 
@@ -273,7 +277,7 @@ async def test_a_summary_of_tainted_words_taints(room: Room, store: Store, sql: 
         await room.say(ADA, f"q{number}", "ok")
     await sql("update message set tainted = false, untrusted = untrusted")
     room.model.script = ["They spoke."] * 3
-    assert await summarise_due(Summariser(store, room.model, "small")) == 3
+    assert await summarise_due(Summariser(store, Gate(room.model, store), "small")) == 3
     await sql("update message set untrusted = false")
     done = await room.say(ADA, "and now", "Ok. [LEARN: likes tea]")
     assert "They spoke." in room.prompt
@@ -417,7 +421,7 @@ async def test_a_group_knows_nothing_of_its_members_private_lives(room: Room) ->
 
 
 async def test_the_offline_model_talks_and_learns(room: Room) -> None:
-    engine = replace(room.engine, model=OfflineModel(), zone=UTC)
+    engine = replace(room.engine, gate=Gate(OfflineModel(), room.house.store), zone=UTC)
     turn = await room.house.turn(ADA, "Hello, I like tea.")
     done = await answer(engine, incoming_of(turn, "Hello, I like tea.", private(ADA)), room.sink, room.stop)
     assert "offline stand-in" in done.text

@@ -176,7 +176,7 @@ async def test_a_crash_neither_loses_nor_repeats_it(
     with monkeypatch.context() as patched:
         patched.setattr(wire, "call", dying)
         if moment == "while the model answers":
-            patched.setattr(room.relay.worker.engine.model, "reply", endless)
+            patched.setattr(room.relay.worker.engine.gate._model, "reply", endless)
         await room.speak("only once")
         async with asyncio.timeout(30):
             await reached.wait()
@@ -244,14 +244,14 @@ async def test_stop_ends_the_fetching_at_once(room: Listening, monkeypatch: pyte
 
 async def test_what_joins_a_turn_lets_it_listen_and_tell_once(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relay.bot.intake.JOIN_SECONDS", 60)
-    reply, asked, may = room.relay.worker.engine.model.reply, asyncio.Event(), asyncio.Event()
+    reply, asked, may = room.relay.worker.engine.gate._model.reply, asyncio.Event(), asyncio.Event()
 
     async def slow(*given: Any) -> Any:
         asked.set()
         await may.wait()
         return await reply(*given)
 
-    monkeypatch.setattr(room.relay.worker.engine.model, "reply", slow)
+    monkeypatch.setattr(room.relay.worker.engine.gate._model, "reply", slow)
     await room.speak("is this true?")
     async with asyncio.timeout(30):
         await asked.wait()

@@ -49,7 +49,7 @@ def tempt(room: Listening, text: str = "It is so. [VOICE_REPLY]") -> None:
     def answers(request: ModelRequest) -> list[Json]:
         return [{"type": "text", "text": text}]
 
-    mind: Any = room.relay.worker.engine.model
+    mind: Any = room.relay.worker.engine.gate._model
     mind.answers = answers
 
 

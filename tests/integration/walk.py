@@ -328,7 +328,7 @@ class Walk:
             if user_id in KNOWN and chat is not None and chat.migrated_to is None:
                 where = {"user_id": str(user_id), "chat_id": str(chat.id), "topic_id": "0"}
                 await store.want_digest(Space(kind, owner, chat_id), where)
-        mind, bot_id = Mind(store, self.relay.summariser.model, "small"), self.tg.bot.id
+        mind, bot_id = Mind(store, self.relay.summariser.gate, "small"), self.tg.bot.id
         begun = (await store.begin_night())["id"]
         for space in [*await store.sleepers(begun, "consolidate", 0), *await store.sleepers(begun, "digest", 0)]:
             home = (space["kind"], space["owner_id"] or space["group_id"])

@@ -23,8 +23,9 @@ from relay.errors import (
     ModelUnavailable,
     StreamCut,
 )
+from relay.gate import Gate, Work
 from relay.models import Block, ModelRequest, Prompt, Reply, Step
-from relay.testing import FakeSink
+from relay.testing import FakeBooks, FakeSink
 from tests.standins.anthropic import AnthropicStandIn, text, tool, web_search
 from tests.standins.anthropic import Reply as Said
 
@@ -64,9 +65,13 @@ async def talk(
 
     prompt = Prompt([], asked, False, {})
     tools = Tools([SEARCH], {"search_memory": found})
-    return await converse(
-        model, request, prompt, tools, sink or FakeSink(), stop or asyncio.Event(), tally or Tally("m")
-    )
+    work = work_on(model)
+    work.tally = tally or work.tally
+    return await converse(work, request, prompt, tools, sink or FakeSink(), stop or asyncio.Event())
+
+
+def work_on(model: Any) -> Work:
+    return Work(Tally("m"), None, Gate(model, FakeBooks()))
 
 
 # Over the wire
@@ -380,7 +385,7 @@ async def test_an_input_that_a_tool_cannot_take_is_told_to_the_model(trouble: Ex
         raise trouble
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {"limit": float("inf")}}
-    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), Tally("m"))
+    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), work_on(None))
     (result,) = await run_tools([call], Tools([], {"n": refusing}), bound)
     assert result["is_error"]
     assert str(trouble) in result["content"]
@@ -391,6 +396,6 @@ async def test_a_tool_result_is_never_empty() -> None:
         return "", False
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
-    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), Tally("m"))
+    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), work_on(None))
     (result,) = await run_tools([call], Tools([], {"n": nothing}), bound)
     assert result["content"] == "(nothing)"

@@ -12,6 +12,7 @@ import pytest
 
 from relay.bot.format import format_reply
 from relay.claims import Claimed
+from relay.gate import Gate
 from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -54,7 +55,7 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> Call:
         return space.owner_id == ADA
 
     store = Store(database or Canned(), "w")
-    summariser = Summariser(store, OfflineModel(), "small")
+    summariser = Summariser(store, Gate(OfflineModel(), store), "small")
     values: dict[str, Any] = {
         "house": House(store, People(frozenset()), FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here"),
         "turn": Claimed(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,

@@ -34,10 +34,6 @@ class JudgeCalls(Calls):
             again=again,
         )
 
-    async def spend_judging(self, thread_id: int, spend: Json) -> None:
-        """Keeps what judging a thread used."""
-        await self._call("spend_judging", thread_id=thread_id, spend=spend)
-
     async def pass_judging(self, limit: int) -> int:
         """Moves the cursors of threads in which something waits to the end, unjudged. Returns how many."""
         return int(await self._call("pass_judging", limit=limit))

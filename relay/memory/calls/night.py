@@ -43,10 +43,6 @@ class NightCalls(Calls):
         found: str | None = await self._call("statistics", after=after)
         return found
 
-    async def spend_night(self, space_id: int, what: str, spend: Json) -> None:
-        """Keeps what a night's work in a space used of a model."""
-        await self._call("spend_night", space_id=space_id, what=what, spend=spend)
-
     async def pairs(self, space_id: int, after: int) -> Json:
         """Pairs of memories that may say the same or contradict each other: `{pairs, after}`."""
         result: Json = await self._call("pairs", space_id=space_id, after=after)

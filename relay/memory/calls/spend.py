@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from relay.charge import Charge
 from relay.memory.calls.base import Calls, Json
 from relay.models import Space
 
@@ -24,18 +25,11 @@ class SpendCalls(Calls):
         """What was used since then, by model and whether `user_id` is charged with it (`own`)."""
         return list(await self._call("spent", since=since.isoformat(), user_id=user_id))
 
-    async def spend_turn(self, turn_id: int, spend: Json) -> None:
-        """Keeps what a turn used that ended without its answer being saved; once, whatever how often it is told."""
-        await self._call("spend_turn", turn_id=turn_id, spend=spend)
+    async def charged(self, charge: Charge, since: datetime) -> Json:
+        """Who pays on an account (`user_id`; None: nobody in particular), and what was used since then (`spent`)."""
+        found: Json = await self._call("charged", charge=charge.as_json(), since=since.isoformat())
+        return found
 
-    async def spend_summary(self, thread_id: int, spend: Json) -> None:
-        """Keeps what a summary of a thread used."""
-        await self._call("spend_writing", thread_id=thread_id, session_id=None, spend=spend)
-
-    async def spend_proposal(self, space: Space, user_id: int, spend: Json) -> None:
-        """Keeps what proposing a memory used, charged to who asked for it."""
-        await self._call("spend_proposal", space=space.as_json(), user_id=user_id, spend=spend)
-
-    async def spend_title(self, session_id: int, spend: Json) -> None:
-        """Keeps what the title of a session used."""
-        await self._call("spend_writing", thread_id=None, session_id=session_id, spend=spend)
+    async def spend(self, charge: Charge, spend: Json) -> None:
+        """Keeps what a piece of work used; once, however often it is told."""
+        await self._call("spend", charge=charge.as_json(), spend=spend)

@@ -25,8 +25,8 @@ class SummaryCalls(Calls):
         """Settles a due row for which there is too little to summarise."""
         await self._call("skip_summary", due_id=due_id, worker=self._worker)
 
-    async def fail_summary(self, due_id: int, error: str, retry_seconds: float, most: int) -> None:
-        """Puts a summary off, up to `most` times."""
+    async def fail_summary(self, due_id: int, error: str, retry_seconds: float, most: int | None) -> None:
+        """Puts a summary off, up to `most` times; None: that was no failure, and counts as none."""
         await self._call(
             "fail_summary", due_id=due_id, worker=self._worker, error=error, retry_seconds=retry_seconds, most=most
         )

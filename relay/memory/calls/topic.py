@@ -29,8 +29,8 @@ class TopicCalls(Calls):
         """Settles a title for which there is nothing to name."""
         await self._call("skip_title", session_id=session_id, worker=self._worker)
 
-    async def fail_title(self, session_id: int, error: str, retry_seconds: float, most: int) -> None:
-        """Puts a title off, up to `most` times."""
+    async def fail_title(self, session_id: int, error: str, retry_seconds: float, most: int | None) -> None:
+        """Puts a title off, up to `most` times; None: that was no failure, and counts as none."""
         await self._call(
             "fail_title",
             session_id=session_id,

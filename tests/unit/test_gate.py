@@ -1,0 +1,224 @@
+"""The one way to the model: nothing goes round it, equal requests are one call, budgets hold for what is under way."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import relay
+from relay.budget import Budget, Spent
+from relay.charge import Charge
+from relay.errors import BudgetUsedUp, ModelUnavailable
+from relay.gate import Gate
+from relay.models import ModelRequest, Step
+from relay.prices import Price, Prices
+from relay.testing import FakeBooks
+
+ADA, BEN = 1, 2
+PRICES = Prices({"m": Price(0.0, 100_000.0, 0.0)})
+"""A token that comes out costs ten cents."""
+
+
+def request(text: str, most: int = 1) -> ModelRequest:
+    return ModelRequest("m", [], [{"role": "user", "content": [{"type": "text", "text": text}]}], most)
+
+
+class Held:
+    """A model that answers when it may; each answer costs a token."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.running = self.most = 0
+        self.may = asyncio.Event()
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        text = request.messages[0]["content"][0]["text"]
+        self.asked.append(text)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await self.may.wait()
+            if text == "broken":
+                raise ModelUnavailable
+            return Step([{"type": "text", "text": text}], "end_turn", {"output_tokens": 1}, "m")
+        finally:
+            self.running -= 1
+
+
+async def settle() -> None:
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+# Nothing goes round it
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    root = Path(relay.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        yield str(path.relative_to(root)), ast.parse(path.read_text())
+
+
+def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
+    knows, replies, makes = set(), set(), set()
+    for name, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "relay.ports":
+                knows |= {name for alias in node.names if alias.name == "Model"}
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reply":
+                replies |= {name} if len(node.args) > 1 else set()
+            if isinstance(node, ast.ImportFrom) and node.module == "relay.clients.claude":
+                makes.add(name)
+            if isinstance(node, ast.Attribute) and node.attr == "_model":
+                assert "gate" not in ast.unparse(node.value), f"{name} reaches into the gate"
+    assert knows == {"gate.py", "app.py"}
+    assert replies == {"gate.py", "dialogue.py"}, "dialogue.py asks through `Work.reply`"
+    assert makes == {"app.py", "services.py", "checks/live.py"}, "doctor and setup ask for one token, for nobody"
+
+
+def test_a_client_is_made_and_handed_to_the_gate_and_to_nothing_else() -> None:
+    root = Path(relay.__file__).parent
+    for name, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_model":
+                assert name in ("app.py", "serve.py", "terminal.py"), name
+    for name in ("serve.py", "terminal.py"):
+        calls = [node for node in ast.walk(ast.parse((root / name).read_text())) if isinstance(node, ast.Call)]
+        given = {
+            call.func.id
+            for call in calls
+            if isinstance(call.func, ast.Name)
+            and any(isinstance(one, ast.Name) and one.id == "model" for one in call.args)
+        }
+        assert given <= {"make_gate", "settling"}, "settling only has its package imported"
+
+
+# Calls under way
+
+
+async def test_equal_requests_under_way_are_one_call() -> None:
+    model, books = Held(), FakeBooks()
+    gate = Gate(model, books)
+    same = [gate.ask(request("a"), Charge("digest", user_id=n, space_id=1), 5) for n in (ADA, BEN, ADA)]
+    others = [gate.ask(request("a"), Charge("digest", space_id=2), 5), gate.ask(request("b"), Charge("digest"), 5)]
+    tasks = [asyncio.create_task(one) for one in (*same, *others)]
+    await settle()
+    assert model.asked == ["a", "a", "b"], "another space's is its own"
+    model.may.set()
+    steps = await asyncio.gather(*tasks)
+    assert steps[0] is steps[1] is steps[2]
+    assert len(books.spends) == 3
+    await gate.ask(request("a"), Charge("digest", space_id=1), 5)
+    assert len(model.asked) == 4, "one that has ended is not joined"
+
+
+async def test_a_call_goes_on_while_anybody_waits_for_it() -> None:
+    model = Held()
+    gate = Gate(model, FakeBooks())
+    first, second = (asyncio.create_task(gate.ask(request("a"), Charge("title", space_id=1), 5)) for _ in range(2))
+    await settle()
+    first.cancel()
+    await settle()
+    assert model.running == 1
+    second.cancel()
+    await asyncio.gather(first, second, return_exceptions=True)
+    assert model.running == 0
+
+
+async def test_a_failure_is_everybodys_who_waited() -> None:
+    model = Held()
+    gate = Gate(model, FakeBooks())
+    tasks = [asyncio.create_task(gate.ask(request("broken"), Charge("title"), 5)) for _ in range(3)]
+    await settle()
+    model.may.set()
+    assert {type(one) for one in await asyncio.gather(*tasks, return_exceptions=True)} == {ModelUnavailable}
+    assert len(model.asked) == 1
+
+
+async def test_a_model_that_takes_too_long_is_said_in_words() -> None:
+    with pytest.raises(ModelUnavailable, match="longer than"):
+        await Gate(Held(), FakeBooks()).ask(request("a"), Charge("title"), 0.01)
+
+
+async def test_a_few_are_asked_at_once_and_waiting_for_a_place_is_not_the_models_time() -> None:
+    model = Held()
+    few = Gate(model, FakeBooks()).few(3)
+    tasks = [asyncio.create_task(few.ask(request(str(n)), Charge("title"), 0.5)) for n in range(10)]
+    await settle()
+    assert model.asked == ["0", "1", "2"]
+    tasks[9].cancel()
+    await asyncio.sleep(0.2)
+    model.may.set()
+    done = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(one) for one in done].count(Step) == 9
+    assert model.most == 3
+
+
+# Budgets
+
+
+async def test_calls_at_once_do_not_overshoot_a_persons_budget() -> None:
+    model = Held()
+    gate = Gate(model, FakeBooks(), Budget(each=0.35, prices=PRICES))
+
+    async def one(number: int, person: int) -> Step:
+        async with gate.work(Charge("answer", user_id=person), "m") as work:
+            return await work.reply(request(str(number)), lambda _: None)
+
+    tasks = [asyncio.create_task(one(number, ADA)) for number in range(10)]
+    await settle()
+    assert len(model.asked) == 3, "what they may cost is kept free for them"
+    other = asyncio.create_task(one(99, BEN))
+    await settle()
+    assert model.asked[-1] == "99", "another's budget is their own"
+    model.may.set()
+    await other
+    done = await asyncio.gather(*tasks, return_exceptions=True)
+    ended = [type(one) for one in done]
+    assert ended.count(Step) + ended.count(BudgetUsedUp) == 10
+    assert len(model.asked) - 1 <= 4, "overshot by one call at most"
+
+
+async def test_the_budget_of_all_bounds_all_together() -> None:
+    model = Held()
+    gate = Gate(model, FakeBooks(), Budget(total=0.25, prices=PRICES))
+    tasks = [asyncio.create_task(gate.ask(request(str(n)), Charge("judge", user_id=n), 5)) for n in range(8)]
+    await settle()
+    assert len(model.asked) == 2
+    model.may.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert model.most == 2
+
+
+async def test_one_call_is_made_however_much_it_may_cost_while_anything_is_left() -> None:
+    model = Held()
+    model.may.set()
+    gate = Gate(model, FakeBooks(), Budget(each=0.15, prices=PRICES))
+    async with gate.work(Charge("answer", user_id=ADA), "m", Spent(0, 0.1)) as work:
+        await work.reply(request("dear", most=1000), lambda _: None)
+        with pytest.raises(BudgetUsedUp, match=r"Your budget of \$0\.15"):
+            await work.reply(request("more"), lambda _: None)
+    assert model.asked == ["dear"]
+
+
+async def test_what_is_cut_off_is_kept_and_told_to_what_goes_on() -> None:
+    model, books = Held(), FakeBooks()
+    gate = Gate(model, books, Budget(each=1, prices=PRICES))
+    async with gate.work(Charge("answer", user_id=ADA, turn_id=2), "m") as lasting:
+
+        async def cut_off() -> None:
+            async with gate.work(Charge("answer", user_id=ADA, turn_id=1), "m") as work:
+                asked = request("a")
+                asked.used["output_tokens"] = 3
+                await work.reply(asked, lambda _: None)
+
+        task = asyncio.create_task(cut_off())
+        await settle()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert [(one.turn_id, spend["usage"]) for one, spend in books.spends] == [(1, {"output_tokens": 3})]
+        assert lasting.tally.spent.own == pytest.approx(0.3)
