@@ -217,6 +217,7 @@ def make_worker(
         hears=chosen(settings.speech_to_text) or "",
         speaks=next(iter(speakers(settings)), ""),
         leftovers=make_leftovers(relay),
+        scratch=settings.data_dir,
         embedder=embedder,
         capture=settings.capture,
     )

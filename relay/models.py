@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, BinaryIO
 from zoneinfo import ZoneInfo
 
 Block = dict[str, Any]
@@ -231,8 +231,27 @@ class File:
     """Something to send that is no text: a document, or a picture (PNG)."""
 
     name: str
-    content: bytes
+    content: bytes | BinaryIO
+    """A file that is open is read from its beginning, a piece at a time."""
     picture: bool = False
+
+    def whole(self) -> bytes:
+        """All that it holds."""
+        if isinstance(self.content, bytes):
+            return self.content
+        self.content.seek(0)
+        return self.content.read()
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """All that a space holds, to be sent as one file, which is packed when its turn has come."""
+
+    name: str
+    space: Space
+    title: str
+    zone: str
+    """In whose days and hours it is written."""
 
 
 @dataclass(frozen=True, slots=True)

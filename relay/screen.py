@@ -84,10 +84,10 @@ class Terminal:
     def _show(self, file: File) -> None:
         """A picture by its name and size; a document with its text, if it is one."""
         kind = "picture" if file.picture else "document"
-        print(f"[{kind} {file.name}, {-(-len(file.content) // 1024)} KB]")
+        print(f"[{kind} {file.name}, {-(-len(file.whole()) // 1024)} KB]")
         with contextlib.suppress(UnicodeDecodeError):
             if not file.picture:
-                print(file.content.decode())
+                print(file.whole().decode())
         sys.stdout.flush()
 
     def _offer(self, markup: dict[str, Any] | None, message_id: int) -> None:

@@ -104,11 +104,11 @@ create or replace function relay.work_owed(p_bot_id bigint) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
         select from summary_due
-        where status = 'due' and (failures = 0 or not_before <= now())
+        where status = 'due' and (error is null or not_before <= now())
             and (lease_owner is null or lease_until < now()))
     or exists (
         select from title_due
-        where status = 'due' and bot_id = p_bot_id and (failures = 0 or not_before <= now())
+        where status = 'due' and bot_id = p_bot_id and (error is null or not_before <= now())
             and (lease_owner is null or lease_until < now()))
     or exists (
         select from judging j

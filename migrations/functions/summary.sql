@@ -39,7 +39,7 @@ begin
         where id in (
             select id from summary_due
             where status = 'due'
-                and (failures = 0 or not_before <= now() or not_before > now() + interval '2 hours')
+                and (error is null or not_before <= now() or not_before > now() + interval '2 hours')
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes')
             order by id limit p_limit for update skip locked)
         returning *

@@ -18,7 +18,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where session_id in (
             select session_id from title_due
             where status = 'due' and bot_id = p_bot_id
-                and (failures = 0 or not_before <= now() or not_before > now() + interval '2 hours')
+                and (error is null or not_before <= now() or not_before > now() + interval '2 hours')
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes')
             order by session_id limit p_limit for update skip locked)
         returning session_id, failures)

@@ -11,6 +11,8 @@ from typing import Any
 import structlog
 
 from relay import metrics
+from relay.archive.packed import TooMuchToSend
+from relay.bot.exports import Exports, NotPacked
 from relay.bot.files import sent_as
 from relay.bot.insist import Pauses, Stopped, insist, rest
 from relay.bot.lost import Search
@@ -26,7 +28,7 @@ from relay.errors import (
     VoiceUnavailable,
 )
 from relay.memory.store import Store
-from relay.models import Sound
+from relay.models import File, Sound
 from relay.ports import Messenger, Voice
 
 log = structlog.get_logger()
@@ -77,11 +79,18 @@ class Delivery:
     """Sends parts in order and marks them."""
 
     def __init__(
-        self, store: Store, messenger: Messenger, bot_id: int, voice: Voice | None = None, operates: Operates = nobody
+        self,
+        store: Store,
+        messenger: Messenger,
+        bot_id: int,
+        voice: Voice | None = None,
+        operates: Operates = nobody,
+        exports: Exports | None = None,
     ) -> None:
         """`operates`: whether a turn's user runs the bot, and is told the cause of an error in their own chat."""
         self._speech = Speech(messenger, voice)
         self._operates = operates
+        self._exports = exports
         self._store = store
         self._messenger = messenger
         self._bot_id = bot_id
@@ -186,8 +195,10 @@ class Delivery:
             if found is not None:
                 return await self._settle(turn, row, found)
             row |= await self._store.sending(turn, [], row["seq"])
-        aloud = "text" not in row["request"] and "say" in row["request"]
-        return await (self._say if aloud else self._send)(turn, row, stop)
+        if "text" in row["request"]:
+            return await self._send(turn, row, stop)
+        made = next((key for key in ("say", "export") if key in row["request"]), "")
+        return await {"say": self._say, "export": self._export}.get(made, self._send)(turn, row, stop)
 
     async def _say(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> int:
         """Sends a part as a voice note. Where that cannot be, a line that says why takes its place."""
@@ -205,20 +216,40 @@ class Delivery:
                 else error.told_to(row["chat_id"] > 0 and self._operates(turn))
             )
             line = f"🔇 I could not say this aloud: {why}"
+        # It keeps that it stands for a voice note: the answer's last message is another.
+        return await self._send_instead(turn, row, line, say={})
+
+    async def _export(self, turn: Claimed, row: Json, stop: asyncio.Event | None) -> int:
+        """Packs and sends an export. Where that cannot be, a line that says why takes its place."""
+        try:
+            if self._exports is None:
+                raise NotPacked()
+            async with self._exports.packed(row["request"], stop) as file:
+                return await self._send(turn, row, stop, file)
+        except Stopped:
+            line = STOPPED
+        except (TooMuchToSend, NotPacked) as error:
+            log.warning("not exported", delivery=row["id"], error=str(error))
+            line = str(error)
+        return await self._send_instead(turn, row, line)
+
+    async def _send_instead(self, turn: Claimed, row: Json, line: str, **more: Json) -> int:
+        """Sends a line in a part's place."""
         keys = ("chat_id", "message_thread_id", "reply_parameters")
         address = {key: row["request"][key] for key in keys if key in row["request"]}
-        # It keeps that it stands for a voice note: the answer's last message is another.
-        row |= await self._store.sending_instead(turn, row["seq"], {**address, **silent_line(line), "say": {}})
+        row |= await self._store.sending_instead(turn, row["seq"], {**address, **silent_line(line), **more})
         return await self._send(turn, row, None)
 
-    async def _send(self, turn: Claimed, row: Json, stop: asyncio.Event | None, sound: Sound | None = None) -> int:
-        """Sends a part until it certainly is in the chat; a voice note as `sound`. Raises when Telegram refuses it for
-        good."""
+    async def _send(
+        self, turn: Claimed, row: Json, stop: asyncio.Event | None, made: Sound | File | None = None
+    ) -> int:
+        """Sends a part until it certainly is in the chat; what was `made` of it just now as that. Raises when Telegram
+        refuses it for good."""
         request: Json = row["request"]
         pauses = Pauses()
         while True:
             try:
-                method, parameters = sent_as(request, sound)
+                method, parameters = sent_as(request, made)
                 posted = await self._messenger.call(method, **parameters)
                 return int(posted["message_id"])
             except DeliveryUncertain as error:
@@ -315,6 +346,6 @@ def plainer(request: Json, reason: str) -> Json | None:
         return None
     if request.get("entities"):
         return {key: value for key, value in request.items() if key != "entities"}
-    needed = ("chat_id", "message_thread_id", "text", "method", "file")
+    needed = ("chat_id", "message_thread_id", "text", "method", "file", "export")
     bare: Json = {key: request[key] for key in needed if key in request}
     return bare if bare != request else None

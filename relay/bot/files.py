@@ -9,7 +9,7 @@ from typing import Any
 from relay.bot.place import Place
 from relay.media.languages import language_of
 from relay.media.spoken import spoken
-from relay.models import File, Sound
+from relay.models import Export, File, Sound
 
 Json = dict[str, Any]
 LARGEST = 10_000_000
@@ -19,8 +19,10 @@ UNSAFE = re.compile(r"[^\w.+()-]+", re.ASCII)
 """What a file's name keeps out, so that Telegram shows it as it was given."""
 
 
-def too_big(file: File) -> str:
+def too_big(file: File | Export) -> str:
     """The line that says why a file cannot be sent; empty when it can be."""
+    if isinstance(file, Export) or not isinstance(file.content, bytes):
+        return ""
     if not file.content:
         return f"⚠️ {file.name} is empty, so there is nothing to send."
     if len(file.content) <= LARGEST:
@@ -29,9 +31,15 @@ def too_big(file: File) -> str:
     return f"⚠️ {file.name} has {megabytes} MB, and I can send at most {LARGEST // 1_000_000} MB."
 
 
-def file_request(file: File, place: Place) -> Json:
-    """The request that a file is stored as: what Telegram gets is made of it by `sent_as`."""
+def file_request(file: File | Export, place: Place) -> Json:
+    """The request that a file is stored as: what Telegram gets is made of it by `sent_as`. Of an export just what it is
+    to be is stored."""
     name = UNSAFE.sub("-", file.name)[-60:]
+    if isinstance(file, Export):
+        wanted = {"space": file.space.as_json(), "title": file.title, "zone": file.zone}
+        request = {"method": "sendDocument", "file": {"name": name}, "export": wanted, "disable_notification": True}
+        return {**place.address(), **request}
+    assert isinstance(file.content, bytes)  # noqa: S101 — only an export is an open file, once it is packed
     return {
         **place.address(),
         "method": "sendPhoto" if file.picture else "sendDocument",
@@ -50,9 +58,13 @@ def voice_request(markdown: str, place: Place) -> Json | None:
     return {**place.address(), "method": "sendVoice", "say": say, "disable_notification": True}
 
 
-def sent_as(request: Json, sound: Sound | None = None) -> tuple[str, Json]:
-    """The method and the parameters that send a stored request: a text, a file, or a voice note with its `sound`."""
-    if sound is not None:
+def sent_as(request: Json, made: Sound | File | None = None) -> tuple[str, Json]:
+    """The method and the parameters that send a stored request: a text, a file, or what was `made` for it now, the
+    sound of a voice note or an export."""
+    if isinstance(made, File):
+        rest = {key: value for key, value in request.items() if key not in ("method", "file", "export")}
+        return request["method"], {**rest, "document": made}
+    if (sound := made) is not None:
         rest = {key: value for key, value in request.items() if key not in ("method", "say")}
         name = "answer.ogg" if sound.mime == "audio/ogg" else "answer.mp3"
         return request["method"], {**rest, "voice": File(name, sound.content), "duration": sound.seconds}

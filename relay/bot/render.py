@@ -11,7 +11,7 @@ from relay.bot.format import FOOTER_LIMIT, format_reply, shortened
 from relay.bot.place import Place
 from relay.bot.styled import utf16_offsets
 from relay.bot.understand import Understood
-from relay.models import Answer, File
+from relay.models import Answer, Export, File
 from relay.verbs.changes import first_rows, memory_line
 from relay.verbs.registry import button, literal
 from relay.verbs.tools import tools_told
@@ -64,7 +64,7 @@ def message_parts(
     footer: str = "",
     tools: str = "",
     silent: bool = False,
-    file: File | None = None,
+    file: File | Export | None = None,
 ) -> list[Json]:
     """Any text of ours as parts of a delivery. `silent`: no part makes a sound. `file`: comes last."""
     if file and (refusal := too_big(file)):
@@ -101,7 +101,7 @@ def notice_parts(understood: Understood) -> list[Json]:
     return message_parts(understood.notice or "", understood.place, buttons, footer, silent=True)
 
 
-def with_files(parts: list[Json], files: Sequence[File], place: Place) -> list[Json]:
+def with_files(parts: list[Json], files: Sequence[File | Export], place: Place) -> list[Json]:
     """Parts with files behind them, each a part of its own."""
     return parts + [
         {"seq": seq, "chat_id": place.chat_id, "request": file_request(file, place)}

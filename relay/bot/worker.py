@@ -15,6 +15,8 @@ from relay import metrics
 from relay.bot.controls import Controls, Handled
 from relay.bot.delivery import STOPPED, Delivery, everywhere
 from relay.bot.echo import Echoes
+from relay.bot.exports import Exports
+from relay.bot.fair import FairQueue
 from relay.bot.groups import Groups
 from relay.bot.lease import PollLease
 from relay.bot.newcomers import served
@@ -76,12 +78,14 @@ class Worker:
         self.runs = Runs()
         self.poll_lease = PollLease()
         self._house = house
+        exports = Exports(engine.store, messenger, house.version, house.scratch)
         self._delivery = Delivery(
-            engine.store, messenger, bot.id, voice, lambda turn: house.people.role_of(turn) == "admin"
+            engine.store, messenger, bot.id, voice, lambda turn: house.people.role_of(turn) == "admin", exports
         )
         self._echoes = Echoes(self._delivery, voice_echo)
         self._controls = Controls(house, bot, groups, self.runs)
         self._concurrency = concurrency
+        self._queue = FairQueue(bot)
         self._on_summary = on_summary
         self._reader = reader
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -184,8 +188,11 @@ class Worker:
         metrics.STAGE_SECONDS.observe(turn.waited, "queue")
         more = True
         try:
-            with metrics.turn(turn.kind):
-                more = await self._run(turn)
+            async with self._queue.place(turn) as waited:
+                if waited and self.closing:
+                    return  # it goes back with the rest
+                with metrics.turn(turn.kind):
+                    more = await self._run(turn)
             log.info("turn done", kind=turn.kind)
         except TurnLost:
             log.info("turn taken over")
@@ -217,8 +224,8 @@ class Worker:
                 handled = Handled(self._stored_parts(turn, place), self._space_of(turn, chat))
             else:
                 handled = await self._controls.handle(turn)
-            if any("say" in part["request"] for part in handled.parts):
-                self.runs.add(run)  # speaking takes its time, and can be stopped
+            if any(part["request"].keys() & {"say", "export"} for part in handled.parts):
+                self.runs.add(run)  # what takes its time can be stopped
             return await self._deliver(turn, handled.parts, run.stop, self._readers(turn, chat, handled.space))
         self.runs.add(run)
         if turn.status == "answered":

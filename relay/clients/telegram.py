@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from urllib.parse import quote
@@ -76,10 +77,7 @@ class Telegram(Bot):
 
     async def call(self, method: str, **parameters: Any) -> Any:
         """See `ports.Messenger.call`."""
-        given = {
-            key: InputFile(value.content, value.name) if isinstance(value, File) else value
-            for key, value in parameters.items()
-        }
+        given = {key: _upload(value) if isinstance(value, File) else value for key, value in parameters.items()}
         try:
             return await self._post(method, given)
         except TelegramError as error:
@@ -128,6 +126,15 @@ class Telegram(Bot):
         if status == 429 or status >= 500:
             raise MessengerUnavailable
         raise MessengerRefused(f"the download was answered with {status}")
+
+
+def _upload(file: File) -> InputFile:
+    """A file as it is sent. One that is open is read as it goes, from its beginning, and stays open."""
+    if isinstance(file.content, bytes):
+        return InputFile(file.content, file.name)
+    file.content.seek(0)
+    again = os.fdopen(os.dup(file.content.fileno()), "rb")
+    return InputFile(again, file.name, read_file_handle=False)
 
 
 def _head(path: str, token: str, most: int) -> bytes:

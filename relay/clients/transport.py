@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -121,7 +122,7 @@ class AiohttpRequest(BaseRequest):
         """The pool's timeouts; files have to be sent in the time that they take on the slowest of lines."""
         if data is None or not data.contains_files:
             return self._timeout
-        size = sum(len(content) for _, content, _ in data.multipart_data.values() if isinstance(content, bytes))
+        size = sum(_size(content) for _, content, _ in data.multipart_data.values())
         known = self._timeout
         return aiohttp.ClientTimeout(
             total=(known.connect or 0) + (known.sock_read or 0) + size / SLOWEST,
@@ -145,6 +146,11 @@ def _failures() -> Iterator[None]:
         raise TimedOut from error
     except (aiohttp.ClientError, OSError) as error:
         raise NetworkError(type(error).__name__) from error
+
+
+def _size(content: Any) -> int:
+    """Bytes of a part, which may be an open file."""
+    return len(content) if isinstance(content, bytes) else os.fstat(content.fileno()).st_size
 
 
 def _proxy(url: str) -> str | None:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from relay.budget import UNLIMITED, Budget
@@ -15,7 +17,7 @@ from relay.errors import RelayError
 from relay.jobs import Summariser
 from relay.memory.people import People
 from relay.memory.store import Store
-from relay.models import File, Space
+from relay.models import Export, File, Space
 from relay.ports import Embedder, Messenger
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class House:
     """What hears voice notes; empty: nothing does."""
     speaks: str = ""
     """What says answers aloud."""
+    scratch: Path = Path(gettempdir())
+    """Where what is too large for memory lies for a while."""
     embedder: Embedder | None = None
     """What finds by meaning; None: words alone do."""
     leftovers: Leftovers | None = None
@@ -99,7 +103,7 @@ class Told:
     """For the person alone: asked in a group, it is said in their private chat."""
     asks: str = ""
     """It is a question, answered by a reply to it: the field's placeholder. Its text begins as `question` makes it."""
-    file: File | None = None
+    file: File | Export | None = None
     aloud: str = ""
     """Markdown that is said as a voice note."""
 

@@ -57,7 +57,7 @@ class Wire:
         parameters = {key: value for key, value in given.items() if value is not None}
         if method == "getUpdates":
             return copied(await self.tg.queue.poll(parameters))
-        files = {key: Upload(value.content, value.name) for key, value in parameters.items() if isinstance(value, File)}
+        files = {key: Upload(value.whole(), value.name) for key, value in parameters.items() if isinstance(value, File)}
         plain = {key: f"attach://{key}" if key in files else value for key, value in parameters.items()}
         self.watch(method, parameters)
         try:

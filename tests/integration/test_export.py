@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import stat
 import uuid
 import zipfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -16,15 +17,18 @@ from typing import Any
 import pytest
 
 from relay import export as commands
+from relay.archive import packed
 from relay.archive.export import line, pages
 from relay.archive.imports import LINES, Import, ImportRefused, check
 from relay.archive.readable import Readable
+from relay.bot import exports
 from relay.clients.postgres import Postgres
 from relay.errors import SettingsError
 from relay.memory.store import Store
 from relay.models import ModelRequest, Space
 from relay.settings import Settings
-from relay.verbs import export as verb
+from relay.verbs import VERBS
+from relay.verbs.registry import Call, Told
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
 from tests.integration.house import ADA, BEN, EVE, GROUP, House, fact, forget, group, incoming_of, private, reply
 from tests.integration.inside import Inside, Json, inside
@@ -470,6 +474,12 @@ async def told(relay: Inside, chat: Chat, user: User, text: str) -> None:
     await relay.settled()
 
 
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not true():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 def said_in(relay: Inside, chat: Chat) -> list[str]:
     return [message.text for message in relay.tg.messages(chat) if message.from_bot]
 
@@ -484,8 +494,8 @@ def archives(relay: Inside, chat: Chat) -> list[dict[str, str]]:
     """What is in the archives that a chat was sent."""
     found = []
     for content in sent_in(relay, chat):
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            found.append({name: packed.read(name).decode() for name in packed.namelist()})
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            found.append({name: archive.read(name).decode() for name in archive.namelist()})
     return found
 
 
@@ -515,7 +525,7 @@ async def test_export_sends_ones_own_in_private_and_a_groups_to_its_members_alon
     await again.run()
     assert again.seen == {"memories": 1}
     assert not +again.added
-    assert {*own} == {LINES, verb.TEXT}
+    assert {*own} == {LINES, packed.TEXT}
 
 
 async def test_too_much_for_the_chat_and_nothing_at_all_are_said(
@@ -525,11 +535,75 @@ async def test_too_much_for_the_chat_and_nothing_at_all_are_said(
     dm = relay.tg.dm(ada)
     await told(relay, dm, ada, "/export")
     await told(relay, dm, ada, "/remember I like tea")
-    for limit in ("MOST_BYTES", "MOST_TEXT"):
-        with monkeypatch.context() as patch:
-            patch.setattr(verb, limit, 100)
-            await told(relay, dm, ada, "/export")
+    with monkeypatch.context() as patch:
+        patch.setattr(packed, "MOST_BYTES", 100)
+        await told(relay, dm, ada, "/export")
     assert archives(relay, dm) == []
     said = said_in(relay, dm)
     assert said[0] == "There is nothing to export yet."
-    assert ["relay export in the shell" in text for text in said[2:]] == [True, True]
+    assert "Everything that I know" in said[2]
+    assert "relay export in the shell" in said[3]
+
+
+async def test_one_export_is_packed_at_a_time_and_can_be_stopped(
+    relay: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = [relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")]
+    running, most, may = 0, 0, asyncio.Event()
+    pack = exports.pack
+
+    async def slow(*given: Any) -> Any:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            await may.wait()
+            return await pack(*given)
+        finally:
+            running -= 1
+
+    for person in people:
+        await told(relay, relay.tg.dm(person), person, "/remember I like tea")
+    monkeypatch.setattr(exports, "pack", slow)
+    ada, ben = map(relay.tg.dm, people)
+    for _ in range(3):
+        for chat, person in ((ada, people[0]), (ben, people[1])):
+            await relay.tg.say(chat, person, "/export")
+    await until(lambda: running > 0)
+    await relay.tg.say(ada, people[0], "/stop")
+    await until(lambda: "Stopped." in said_in(relay, ada))
+    may.set()
+    await relay.settled()
+    assert most == 1
+    assert len(archives(relay, ben)) == 3
+    assert len(archives(relay, ada)) == 1, "the first two were under way, and stopped"
+
+
+async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
+    relay: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
+    running, most, may = 0, 0, asyncio.Event()
+    usage = VERBS["usage"]
+
+    async def slow(call: Call) -> Told:
+        nonlocal running, most
+        if call.user_id == ADA:
+            running += 1
+            most = max(most, running)
+            await may.wait()
+            running -= 1
+        return Told(f"used by {call.name}: {call.text}")
+
+    monkeypatch.setitem(VERBS, "usage", replace(usage, run=slow))
+    for number in range(20):
+        await relay.tg.say(relay.tg.dm(ada), ada, f"/usage {number}")
+    await relay.tg.say(relay.tg.dm(ben), ben, "/usage now")
+    await until(lambda: said_in(relay, relay.tg.dm(ben)) == ["used by Ben: now"])
+    assert running == 2
+    may.set()
+    await relay.settled()
+    assert most == 2
+    said = [int(text.split()[-1]) for text in said_in(relay, relay.tg.dm(ada))]
+    assert sorted(said) == list(range(20))
+    assert all(abs(place - number) < 2 for place, number in enumerate(said)), "about in order"

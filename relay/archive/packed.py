@@ -1,0 +1,61 @@
+"""A space as one archive for the chat: what is to be read, and what another Relay takes in. Written piece by piece."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from datetime import tzinfo
+from pathlib import Path
+from typing import BinaryIO
+
+from relay.archive.export import line, pages
+from relay.archive.imports import LINES
+from relay.archive.private import in_thread
+from relay.archive.readable import Readable
+from relay.errors import RelayError
+from relay.memory.store import Store
+from relay.models import Space
+
+TEXT = "relay-export.md"
+MOST_BYTES = 49_000_000
+"""Of the archive: a bot may send 50 MB."""
+
+
+class TooMuchToSend(RelayError):
+    """That is more than I can send here. Whoever runs me can: relay export in the shell writes any amount."""
+
+
+async def pack(store: Store, space: Space, relay: str, title: str, zone: tzinfo, folder: Path) -> BinaryIO:
+    """The archive, to be read from its beginning: a file in `folder` that has no name, so that nothing of it is left.
+
+    Raises `TooMuchToSend`, `OSError` where the disk does not take it, and what the database raises.
+    """
+    archive = _nameless(folder)
+    try:
+        with _nameless(folder) as text, zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+            readable = Readable(title, zone)
+            with packed.open(LINES, "w", force_zip64=True) as lines:
+                async for page in pages(store, space, relay):
+                    await in_thread(lines.writelines, map(line, page))
+                    await in_thread(text.write, readable.add(page).encode())
+                    _check(archive)
+            text.write(readable.end().encode())
+            text.seek(0)
+            with packed.open(TEXT, "w", force_zip64=True) as target:
+                await in_thread(shutil.copyfileobj, text, target)
+        _check(archive)
+        archive.seek(0)
+    except BaseException:
+        archive.close()
+        raise
+    return archive
+
+
+def _nameless(folder: Path) -> BinaryIO:
+    return tempfile.TemporaryFile(dir=folder)
+
+
+def _check(archive: BinaryIO) -> None:
+    if archive.tell() > MOST_BYTES:
+        raise TooMuchToSend()
