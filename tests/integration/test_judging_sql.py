@@ -292,7 +292,8 @@ async def test_what_somebody_took_back_meanwhile_ends_nothing(house: House, sql:
     (work,), _ = await house.store.claim_judging(1, 24)
     small = Small()
     small.decides = lambda text: [{"new": 1, "is": "contradicts", "known": int(text.splitlines()[1].split()[0])}]
-    found = await found_in(judge(house.store, small), work, small)
+    asks = judge(house.store, small)
+    found = await found_in(asks, work, asks.gate)
     await house.store.decide_change(done.told["changes"][0]["id"], ADA, False, "undo")
     result = {key: work[key] for key in ("after", "again", "through")}
     result |= {"findings": found.actions, "fallback": False, "again_seconds": None}
