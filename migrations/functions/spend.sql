@@ -14,7 +14,7 @@ $$;
 
 -- The account that a charge names: {what, user_id, space, space_id, turn_id, thread_id, session_id}, all but the first of
 -- them null where they say nothing. Who pays is the person, else whoever owns the private space.
-create or replace function relay.account(p_charge jsonb, out space_id bigint, out user_id bigint)
+create or replace function relay.account(p_charge jsonb) returns table (space_id bigint, user_id bigint)
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 begin
     select t.space_id, t.user_id into space_id, user_id from turn t where t.id = (p_charge ->> 'turn_id')::bigint;
@@ -26,6 +26,7 @@ begin
     end if;
     user_id := coalesce((p_charge ->> 'user_id')::bigint, user_id,
         (select s.owner_id from space s where s.id = account.space_id));
+    return next;
 end $$;
 
 -- Keeps what a piece of work used, on an account.

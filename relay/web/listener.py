@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import ipaddress
 from typing import Any
 
 from aiohttp import hdrs, web
@@ -12,10 +13,14 @@ from aiohttp.web_protocol import RequestHandler
 from relay.errors import SettingsError
 
 MOST_CONNECTIONS = 200
-"""Whoever comes beyond them is hung up on."""
+"""Whoever comes beyond them takes the place of the one that has been silent longest, else is hung up on."""
+MOST_OF_ADDRESS = 50
+"""Of them from one address; not from this machine or its network, where a proxy speaks for everybody."""
+HEAD_SECONDS = 3.0
+"""How long a request's head may take, from the connection or from its first byte."""
 LIMITS: dict[str, Any] = {
     "access_log": None,
-    "keepalive_timeout": 15.0,  # also the time that a request's head may take
+    "keepalive_timeout": 15.0,
     "lingering_time": 2.0,
     "max_line_size": 2048,
     "max_field_size": 4096,
@@ -39,12 +44,11 @@ class Listener:
         """Begins to listen; returns the port. Raises `SettingsError` where it cannot: the port is taken, say."""
         await self._runner.setup()
         loop = asyncio.get_running_loop()
-        server = self._runner.server
+        server, places = self._runner.server, Places()
+        assert server is not None  # noqa: S101 — it is set up
 
         def connection() -> asyncio.Protocol:
-            if server is None or len(server.connections) >= MOST_CONNECTIONS:
-                return _Full()
-            return _Connection(server, loop=loop, **LIMITS)
+            return Connection(server, places, loop=loop, **LIMITS)
 
         try:
             self._server = await loop.create_server(connection, self._host, self._port)
@@ -73,11 +77,81 @@ class Listener:
         return f"{self._setting}_HOST: {self._host} is no address of this machine. 127.0.0.1 and 0.0.0.0 always are."
 
 
-class _Connection(RequestHandler):
-    """One connection. A request that is no HTTP does not reach the application; it is answered here, in a word and
-    without a line in the log, which anybody could fill."""
+class Places:
+    """Who is connected, longest silent first."""
 
-    __slots__ = ()
+    def __init__(self) -> None:
+        self._taken: dict[Connection, str] = {}
+
+    def take(self, one: Connection, address: str) -> bool:
+        """Gives a connection a place, if there is one for its address; another may lose its own."""
+        if address and list(self._taken.values()).count(address) >= MOST_OF_ADDRESS:
+            return False
+        if len(self._taken) >= MOST_CONNECTIONS:
+            silent = next((other for other in self._taken if not other.busy), None)
+            if silent is None:
+                return False
+            self.leave(silent)
+            silent.force_close()
+        self._taken[one] = address
+        return True
+
+    def heard(self, one: Connection) -> None:
+        """A whole request has come: this one is the last to lose its place."""
+        if one in self._taken:
+            self._taken[one] = self._taken.pop(one)
+
+    def leave(self, one: Connection) -> None:
+        """Its place is free."""
+        self._taken.pop(one, None)
+
+
+class Connection(RequestHandler):
+    """One connection, which must send a request's head soon. A request that is no HTTP does not reach the application;
+    it is answered here, in a word and without a line in the log, which anybody could fill."""
+
+    __slots__ = ("_late", "_places")
+
+    def __init__(self, server: web.Server, places: Places, **limits: Any) -> None:
+        super().__init__(server, **limits)
+        self._places = places
+        self._late: asyncio.TimerHandle | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is being read or answered whose head has come."""
+        return bool(self._messages) or self._current_request is not None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if self._places.take(self, stranger(transport)):
+            self._expect_head()
+        else:
+            self.force_close()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.busy:
+            self._expect_head()
+        elif self._late is not None:
+            self._late.cancel()
+            self._late = None
+            self._places.heard(self)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if self._late is not None:
+            self._late.cancel()
+        self._places.leave(self)
+        super().connection_lost(exc)
+
+    def _expect_head(self) -> None:
+        if self._late is None:
+            self._late = self._loop.call_later(HEAD_SECONDS, self._hang_up)
+
+    def _hang_up(self) -> None:
+        self._late = None
+        if not self.busy:
+            self.force_close()
 
     def handle_error(
         self,
@@ -95,11 +169,14 @@ class _Connection(RequestHandler):
         return response
 
 
-class _Full(asyncio.Protocol):
-    """A connection too many."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()
+def stranger(transport: asyncio.BaseTransport) -> str:
+    """The address at the other end; empty for one of this machine or its network."""
+    try:
+        address = ipaddress.ip_address(str((transport.get_extra_info("peername") or ("",))[0]).partition("%")[0])
+    except ValueError:
+        return ""
+    address = getattr(address, "ipv4_mapped", None) or address
+    return "" if address.is_private else str(address)
 
 
 async def _discreet(_: web.Request, response: web.StreamResponse) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,7 +46,9 @@ class Queue:
 async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: str) -> None:
     messenger, queue = FakeMessenger(), Queue()
     engine: Any = SimpleNamespace(store=queue)
-    house: Any = SimpleNamespace(people=People(frozenset([9])), messenger=messenger, store=queue)
+    house: Any = SimpleNamespace(
+        people=People(frozenset([9])), messenger=messenger, store=queue, version="1", scratch=Path()
+    )
     worker = Worker(
         engine, messenger, Bot(77, "relay_bot"), Groups(messenger, 77), 4, house, lambda: None, unread(messenger)
     )

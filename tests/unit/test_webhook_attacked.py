@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 import tracemalloc
@@ -15,7 +16,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from relay.web import webhook
+from relay.web import listener, webhook
 from relay.web.webhook import HEADER, MOST_AT_ONCE, MOST_BYTES, Webhook
 from tests.strategies import examples, json_of
 
@@ -90,6 +91,68 @@ async def test_many_that_drip_keep_nobody_out_for_long(url: str, taken: Taken, m
             writer.close()
     assert await post(url, b'{"update_id": 8}') == 200
     assert [update["update_id"] for update in taken] == [8]
+
+
+HALF = b"POST /hook HTTP/1.1\r\nHost: x\r\nX-Odd: "
+
+
+def port_of(url: str) -> int:
+    return int(url.rsplit(":", 1)[1].split("/")[0])
+
+
+async def test_a_head_that_is_not_whole_soon_is_hung_up_on(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert listener.HEAD_SECONDS == 3
+    monkeypatch.setattr(listener, "HEAD_SECONDS", 0.3)
+    silent, _ = await asyncio.open_connection("127.0.0.1", port_of(url))
+    drips, writer = await asyncio.open_connection("127.0.0.1", port_of(url))
+    writer.write(HALF)
+    began = asyncio.get_running_loop().time()
+    async with asyncio.timeout(10):
+        ended = [asyncio.create_task(one.read()) for one in (silent, drips)]
+        while not all(one.done() for one in ended):
+            with contextlib.suppress(ConnectionError):
+                writer.write(b"a")
+            await asyncio.sleep(0.05)
+    assert asyncio.get_running_loop().time() - began < 2, "each byte gave it no new time"
+    writer.close()
+
+
+async def test_half_sent_heads_hold_no_place_that_somebody_needs(url: str, taken: Taken) -> None:
+    held = [await asyncio.open_connection("127.0.0.1", port_of(url)) for _ in range(listener.MOST_CONNECTIONS + 20)]
+    for _, writer in held:
+        writer.write(HALF)
+    await asyncio.sleep(0.1)
+    async with asyncio.timeout(2.5):  # sooner than they are hung up on
+        for number in range(1, 6):
+            assert await post(url, json.dumps({"update_id": number}).encode()) == 200
+    assert [one["update_id"] for one in taken] == [1, 2, 3, 4, 5]
+    for _, writer in held:
+        writer.close()
+
+
+async def test_one_address_gets_no_more_than_its_share_but_a_proxy_all(
+    url: str, taken: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = {"192.168.3.4": "", "127.0.0.1": "", "::1": "", "::ffff:10.0.0.7": "", "fe80::1%eth0": "", "": ""}
+    addresses |= {"203.0.114.9": "203.0.114.9", "::ffff:8.8.8.8": "8.8.8.8", "2a00:1450::1": "2a00:1450::1"}
+    for given, expected in addresses.items():
+        assert listener.stranger(Peer(given)) == expected, given
+    monkeypatch.setattr(listener, "stranger", lambda transport: "8.8.8.8")
+    held = [await asyncio.open_connection("127.0.0.1", port_of(url)) for _ in range(listener.MOST_OF_ADDRESS)]
+    reader, _ = await asyncio.open_connection("127.0.0.1", port_of(url))
+    async with asyncio.timeout(2):
+        assert await reader.read() == b""
+    monkeypatch.setattr(listener, "stranger", lambda transport: "9.9.9.9")
+    assert await post(url, b'{"update_id": 1}') == 200
+    for _, writer in held:
+        writer.close()
+
+
+class Peer(asyncio.Transport):
+    """A connection from an address."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__({"peername": (address, 1) if address else None})
 
 
 async def test_a_secret_that_is_given_twice_or_oddly_opens_nothing(url: str, taken: Taken) -> None:
