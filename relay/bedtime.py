@@ -106,6 +106,7 @@ def ahead(found: Json, settings: Settings) -> list[str]:
         f"looks at the new memories of {found['spaces']:,} spaces; {found['goals']:,} goals are past their date",
         f"tells {found['digests']:,} spaces what the day brought (/digest on)",
         f"writes {found['summaries']:,} summaries that are owed; gathers the database's statistics",
+        "writes the database's files anew, if something was erased",
     ]
 
 

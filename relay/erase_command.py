@@ -6,14 +6,23 @@ import json
 import sys
 
 from relay.app import make_leftovers, opened
+from relay.archive.leftovers import Leftovers
 from relay.erasing import erased, remove_files
-from relay.errors import SettingsError
+from relay.errors import DatabaseError, SettingsError
 from relay.keyboard import typed
 from relay.memory.people import People
 from relay.models import Space
 from relay.settings import Settings
-from relay.verbs.erase import LETTERS, OVER_REST, counts, query_of
+from relay.verbs.erase import CLEARED, LETTERS, counts, query_of
 from relay.verbs.registry import counted
+
+
+async def _remains(leftovers: Leftovers) -> str:
+    """Writes the database's files anew: where what was erased still may be, in words; empty: nowhere."""
+    try:
+        return await leftovers.clear()
+    except DatabaseError as error:
+        return f"The database's files could not be written anew ({error}). The coming night tries it again."
 
 
 async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: bool) -> None:
@@ -41,11 +50,14 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
         if found is not None and begun:
             done = await erased(relay.store, found["erasure_id"])
             await remove_files(relay.store, leftovers.keeper)
-        cleared = await leftovers.vacuum() if done else False
+        remains = await _remains(leftovers) if done else ""
         removed = (await leftovers.purge())[1] if done and purge else 0
         if as_json:
             print(
-                json.dumps({"found": found, "erased": done, "cleared": cleared, "backups_removed": removed}, indent=2)
+                json.dumps(
+                    {"found": found, "erased": done, "cleared": bool(done) and not remains, "backups_removed": removed},
+                    indent=2,
+                )
             )
         elif found is None:
             print("There is nothing like that.")
@@ -59,4 +71,4 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
             print(f"Erased for good. {f'{removed} backups removed.' if purge else leftovers.told()}")
             if done["waiting"]:
                 print(f"{counted(done['waiting'], 'message')} of the bot's repeat it: `relay run` takes them back.")
-            print("" if cleared else OVER_REST)
+            print(remains or CLEARED)

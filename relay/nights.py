@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from relay import migrate
-from relay.app import Relay, version
+from relay.app import Relay, make_leftovers, version
 from relay.archive.backup import Backup
 from relay.archive.nightly import Quiet, nightly
 from relay.gate import Gate
@@ -32,6 +32,7 @@ def phases(
         Phase("consolidate", consolidation.run),
         Phase("digest", Digests(mind, bot_id).run),
         Phase("prepare", Preparation(relay.store, owed).run),
+        Phase("files", lambda _: cleared(relay)),
     ]
 
 
@@ -39,6 +40,16 @@ def mind_of(relay: Relay, gate: Gate) -> Mind:
     """The small model with what its work at night needs."""
     settings = relay.settings
     return Mind(relay.store, gate, settings.small_model, settings.result_cache)
+
+
+async def cleared(relay: Relay) -> Json:
+    """The database's files without what was erased, where something was."""
+    leftovers = make_leftovers(relay)
+    if not leftovers.clears:
+        return {"skipped": "the host's to clear"}
+    if not await leftovers.owed():
+        return {"skipped": "nothing was erased"}
+    return {"remains": await leftovers.clear()}
 
 
 async def backed_up(relay: Relay) -> Json:

@@ -31,11 +31,12 @@ class Snapshots(Protocol):
 
 
 @runtime_checkable
-class Vacuums(Protocol):
-    """A database that can be told to clear up what deleted rows have left in its files."""
+class Rewrites(Protocol):
+    """A database whose files can be written anew, without what deleted rows have left in them."""
 
-    async def vacuum(self) -> None:
-        """Frees the room of deleted rows, so that it is written over. Raises the `DatabaseError` tree."""
+    async def rewrite(self) -> bool:
+        """Writes the files of all tables with words anew, and the write-ahead log over where that may be: whether it
+        was. Raises the `DatabaseError` tree."""
         ...
 
 

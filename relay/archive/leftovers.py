@@ -12,11 +12,20 @@ import structlog
 from relay.archive.backup import Backup, BackupRefused, Made
 from relay.archive.nightly import backups, fresh, made_at, partials
 from relay.archive.private import FileRefused, in_thread
-from relay.errors import DatabaseError
-from relay.ports import Keeper, Vacuums
+from relay.ports import Keeper, Rewrites
 
 log = structlog.get_logger()
 
+OVER_REST = (
+    "The rows are gone from the tables. In the project's files their words stay until the database has cleared their "
+    "room (autovacuum, mostly within a day) and written over it, in its write-ahead log until that is used again, and "
+    "in Supabase's own backups for as long as your plan keeps them (7 days on Pro, 14 on Team, up to 30 on Enterprise)."
+)
+LOG_STAYS = (
+    "The tables' files are written anew. The server's write-ahead log may hold the words until it is used again "
+    "(mostly hours); an archive of it, replicas and the host's backups hold them for as long as whoever runs the "
+    "server keeps those."
+)
 BEING_MADE_SECONDS = 600.0
 """A part of a backup that was not written on for so long was left by a kill."""
 
@@ -61,16 +70,26 @@ class Leftovers:
         log.info("backups purged", removed=len(before) - len(parts), file=str(made.path))
         return made, len(before) - len(parts)
 
-    async def vacuum(self) -> bool:
-        """Clears what deleted rows have left in the database's files. Whether that could be: not over REST."""
-        if not isinstance(self.backup.database, Vacuums):
-            return False
-        try:
-            await self.backup.database.vacuum()
-        except DatabaseError as error:
-            log.warning("the database could not be cleared up", error=str(error))
-            return False
-        return True
+    @property
+    def clears(self) -> bool:
+        """Whether the database's files can be written anew: not over REST."""
+        return isinstance(self.backup.database, Rewrites)
+
+    async def owed(self) -> bool:
+        """Whether something was erased since the database's files were last written anew."""
+        return bool((await self.backup.database.call("files_owed"))["owed"])
+
+    async def clear(self) -> str:
+        """Writes the database's files anew, without what was erased: where it still may be then, in a sentence; empty:
+        nowhere. Raises the `DatabaseError` tree."""
+        database = self.backup.database
+        if not isinstance(database, Rewrites):
+            return OVER_REST
+        begun = (await self.backup.database.call("files_owed"))["at"]
+        log_too = await database.rewrite()
+        await self.backup.database.call("files_cleared", at=begun)
+        log.info("the database's files are written anew", log=log_too)
+        return "" if log_too else LOG_STAYS
 
 
 def _is_being_made(part: Path) -> bool:

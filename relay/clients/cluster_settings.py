@@ -54,7 +54,14 @@ def extension_sql() -> list[str]:
     `"$user"` is not in the path: it is `relay` here and something else there, so a missing schema name would only
     show there.
     """
-    statements = ["CREATE SCHEMA IF NOT EXISTS extensions", "GRANT USAGE ON SCHEMA extensions TO relay"]
+    statements = [
+        "CREATE SCHEMA IF NOT EXISTS extensions",
+        "GRANT USAGE ON SCHEMA extensions TO relay",
+        # What was erased is to leave the log, too: Relay may write it over.
+        "GRANT pg_checkpoint TO relay",
+        "GRANT EXECUTE ON FUNCTION pg_catalog.pg_ls_waldir() TO relay",
+        "GRANT EXECUTE ON FUNCTION pg_catalog.pg_switch_wal() TO relay",
+    ]
     for name in EXTENSIONS:
         statements.append(f"CREATE EXTENSION IF NOT EXISTS {name} SCHEMA extensions")
         statements.append(f"ALTER EXTENSION {name} UPDATE")

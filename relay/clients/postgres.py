@@ -60,8 +60,12 @@ HINDRANCES = {
     "{0}. Let its owner run `grant usage, create on schema {0} to` that user in this database, then try again.",
 }
 
-VACUUM_SECONDS = 600.0
-"""How long clearing all tables may take; what is left then, the server clears by itself."""
+REWRITE_SECONDS = 1800.0
+"""How long writing all tables anew may take; it is tried again in the next night."""
+READERS_SECONDS = 120.0
+"""How long it waits for those who may still see deleted rows: a table that is written anew keeps them for these."""
+LOCK_TRIES = 20
+"""So often it is tried for three seconds to have a table alone; in between whoever waits behind goes on."""
 SCRIPT_SECONDS = 3600.0
 """How long one migration may take; it is undone then, and can be tried again."""
 NUMBERS = range(-(2**63), 2**63)
@@ -145,14 +149,22 @@ class Postgres:
         except TimeoutError as error:
             raise _translate(error) from None
 
-    async def vacuum(self) -> None:
-        """See `ports.Vacuums`; of the tables that are its role's own."""
+    async def rewrite(self) -> bool:
+        """See `ports.Rewrites`; of the tables that are its role's own. Each is locked while it is written."""
         try:
             async with (
-                asyncio.timeout(VACUUM_SECONDS),
+                asyncio.timeout(REWRITE_SECONDS),
                 await psycopg.AsyncConnection.connect(self._url, connect_timeout=5, autocommit=True) as connection,
             ):
-                await connection.execute(b"vacuum")
+                files = await _called(connection, "files", {})
+                await _until_read(connection, files["readers"])
+                await connection.execute(b"set lock_timeout = '3s'")
+                for table in files["tables"]:
+                    await _called(connection, "forget_statistics", {"table": table})
+                    await _write_anew(connection, table)
+                if files["log"]:
+                    await _called(connection, "write_log_over", {})
+                return bool(files["log"])
         except (psycopg.Error, TimeoutError) as error:
             raise _translate(error) from None
 
@@ -181,6 +193,29 @@ async def _called(connection: psycopg.AsyncConnection[Any], function: str, argum
     cursor = await connection.execute(f"select public.relay_{function}({names})".encode(), values)
     row = await cursor.fetchone()
     return row[0] if row else None
+
+
+async def _until_read(connection: psycopg.AsyncConnection[Any], readers: list[list[Any]]) -> None:
+    """Waits until some transactions are over. Raises `TimeoutError`."""
+    async with asyncio.timeout(READERS_SECONDS):
+        while readers:
+            await asyncio.sleep(0.2)
+            present = (await _called(connection, "files", {}))["readers"]
+            readers = [one for one in readers if one in present]
+
+
+async def _write_anew(connection: psycopg.AsyncConnection[Any], table: str) -> None:
+    """Writes a table's files and its indexes' anew, once nobody else uses it just then; `table` as the database quotes
+    it."""
+    analyzed = "" if table.startswith("pg_catalog.") else ", analyze"
+    for tries_left in reversed(range(LOCK_TRIES)):
+        try:
+            await connection.execute(f"vacuum (full{analyzed}) {table}".encode())
+            return
+        except psycopg.errors.LockNotAvailable:
+            if not tries_left:
+                raise
+            await asyncio.sleep(1)
 
 
 def _not_connected(error: Exception) -> DatabaseError:

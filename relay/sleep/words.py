@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 Json = dict[str, Any]
-PHASES = ("backup", "consolidate", "digest", "prepare")
+PHASES = ("backup", "consolidate", "digest", "prepare", "files")
 
 
 def how_much(part: int, whole: int) -> str:
@@ -32,6 +32,8 @@ def phase_told(name: str, told: Mapping[str, Any]) -> str:
         case "digest":
             left = f", {told['left']} left for the next night" if told["left"] else ""
             return f"digests: {told['sent'] or 'none'}{left}"
+        case "files":
+            return "files written anew, without what was erased" + (" (but for the log)" if told["remains"] else "")
     return f"ready: {', '.join(f'{number:,} {word}' for word, number in told.items() if number) or 'nothing was owed'}"
 
 

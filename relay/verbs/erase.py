@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 
+from relay.archive.leftovers import OVER_REST
 from relay.erasing import erased, remove_files, retract
 from relay.errors import RelayError
 from relay.verbs.links import link_to
@@ -41,10 +42,8 @@ THEIRS = {
 }
 """What the person has to delete, by its kind."""
 TOO_LATE = "That is erased already, was shown too long ago, or is not yours. Ask again: /forget --erase"
-OVER_REST = (
-    "The rows are gone; the database clears their room in its files by itself, within a day or so (autovacuum). Its "
-    "host's own backups are its host's."
-)
+AT_NIGHT = "In the database's files the words stay until the coming night: then I write those anew."
+CLEARED = "🧹 The database's files are written anew: nothing of what was erased is left in them."
 
 
 def query_of(text: str) -> Json | None:
@@ -138,6 +137,8 @@ async def erase(call: Call, erasure_id: str) -> Pressed:
     done = await erased(call.store, number) or done
     buttons = []
     leftovers = call.house.leftovers
+    if call.admin and leftovers is not None and leftovers.clears:
+        buttons.append([button("🧹 Write the database's files anew now", f"xf:{number}")])
     if call.admin and leftovers is not None and leftovers.files():
         buttons.append([button("🗄 Purge the backups", f"xp:{number}")])
     return Pressed("Erased.", await told(call, done), buttons)
@@ -150,7 +151,7 @@ async def told(call: Call, done: Json) -> str:
     if leftovers is not None:
         await remove_files(call.store, leftovers.keeper)
         lines.append(leftovers.told())
-        lines.append("" if await leftovers.vacuum() else OVER_REST)
+        lines.append(AT_NIGHT if leftovers.clears else OVER_REST)
     lines += [ours(done), *theirs(call, done["posted"])]
     return "\n\n".join(line for line in lines if line)
 
@@ -183,6 +184,19 @@ def place_of(call: Call, one: Json) -> str:
     at = moment(one["at"], call.zone)
     link = link_to(one, 0)
     return f"[{at}]({link})" if link else at if one["chat_id"] == call.chat_id else f"{at} in another chat"
+
+
+@pressed("xf")
+async def clear_files(call: Call, erasure_id: str) -> Pressed:
+    """Writes the database's files anew, without what was erased."""
+    leftovers = call.house.leftovers
+    if not call.admin or leftovers is None:
+        return Pressed(ADMINS_ONLY) if not call.admin else NOT_YOURS
+    try:
+        remains = await leftovers.clear()
+    except RelayError as error:
+        return Pressed(short(str(error), 190))
+    return Pressed("Done.", rows=others(call, "xf:"), says=Told(remains or CLEARED))
 
 
 @pressed("xp")

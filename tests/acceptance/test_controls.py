@@ -241,6 +241,13 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     assert len(backups) == 1
     assert f"{datetime.now(UTC):%Y%m}" in backups[0].name
     assert "Tramontana" not in (await town.ask(dm, olga, "/memory")).text
+    await town.ask(dm, olga, "my boat is Bergwindel", "Ok.")
+    shown = await town.ask(dm, olga, "/forget --erase Bergwindel")
+    await town.press(dm, olga, shown, "Erase for good")
+    assert "until the coming night" in shown.text
+    await town.press(dm, olga, shown, "Write the database's files anew now")
+    await town.tg.wait_for(lambda: [m for m in town.tg.messages(dm) if "nothing of what was erased is left" in m.text])
+    assert not [label for label in shown.buttons if "files anew" in label]
 
 
 @pytest.mark.parametrize("word", ["/memory off", "/memory reset", "/memory pause 1h", "/private"])

@@ -1,0 +1,129 @@
+"""Erased means gone from the database's files, too: its tables, indexes, statistics and write-ahead log."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from relay import terminal
+from relay.app import make_leftovers, opened
+from relay.clients.cluster import Cluster
+from relay.clients.postgres import Postgres
+from relay.erase_command import erase
+from relay.memory.store import Store
+from relay.models import Space
+from relay.nights import cleared
+from relay.settings import Settings
+from tests.integration.conftest import TEMPLATE, Server
+from tests.integration.house import House, fact
+from tests.places import furnish
+
+WORD = b"zanzibarix"
+OWNER = 1
+
+
+def occurrences(data: Path) -> dict[str, int]:
+    """How often the word stands in the bytes of the data directory's files, by the first folders of their paths."""
+    found: dict[str, int] = {}
+    for path in data.rglob("*"):
+        if path.is_file() and not path.is_socket():
+            number = path.read_bytes().lower().count(WORD)
+            place = "/".join(path.relative_to(data).parts[:2])
+            found[place] = found.get(place, 0) + number
+    return {place: number for place, number in found.items() if number}
+
+
+@pytest.fixture
+async def settings(tmp_path: Path) -> Settings:
+    """An embedded database of its own in which a lot has the word."""
+    data = tmp_path / "data"
+    await furnish(data)
+    own = Settings(RELAY_DATA_DIR=data, RELAY_ADMINS=str(OWNER), RELAY_EMBEDDER="off")
+    async with opened(own) as relay:
+        house = House(relay.store)
+        for number in range(40):
+            text = f"Zanzibarix number {number} sails to the harbour of zanzibarix"
+            await house.exchange(
+                OWNER, text, f"Zanzibarix {number}, I see.", actions=[fact(OWNER, f"zanzibarix {number}")]
+            )
+        with psycopg.connect(Cluster(data).url("postgres"), autocommit=True) as connection:
+            connection.execute("analyze; checkpoint")
+            connection.execute("update relay.message set text = text || ' '")
+            connection.execute("select pg_switch_wal()")
+            connection.execute("update relay.message set text = text || ' '")
+            for _ in range(3):  # so that files of the log wait to be used again
+                connection.execute("select pg_logical_emit_message(false, 'x', 'zanzibarix'), pg_switch_wal()")
+                connection.execute("checkpoint")
+    return own
+
+
+async def test_what_is_erased_on_request_is_in_no_file(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    before = occurrences(settings.data_dir)
+    assert before["postgres/base"] > 100
+    assert before["postgres/pg_wal"] > 100
+    async with opened(settings):  # as while the bot runs
+        await erase(settings, "zanzibarix", True, False, False)
+        assert "nothing of what was erased is left in them" in capsys.readouterr().out
+        assert occurrences(settings.data_dir) == {}
+    assert occurrences(settings.data_dir) == {}
+
+
+async def test_what_is_erased_in_the_chat_leaves_the_files_in_the_night(settings: Settings) -> None:
+    async with opened(settings) as relay:
+        assert await cleared(relay) == {"skipped": "nothing was erased"}
+        await erased_in_the_chat(relay.store)
+        assert await make_leftovers(relay).owed()
+        assert occurrences(settings.data_dir)
+        assert await cleared(relay) == {"remains": ""}
+        assert occurrences(settings.data_dir) == {}
+        assert not await make_leftovers(relay).owed()
+
+
+async def erased_in_the_chat(store: Store) -> None:
+    shown = await store.erase_preview(Space("private", owner_id=OWNER), {"words": "zanzibarix"}, OWNER, True)
+    assert shown is not None
+    assert await store.erase_begin(shown["erasure_id"], OWNER, True)
+    while not (await store.erase_step(shown["erasure_id"]) or {"done": True})["done"]:
+        pass
+
+
+async def test_who_still_reads_is_waited_for(settings: Settings) -> None:
+    async with opened(settings) as relay:
+        async with relay.database.snapshot() as reading:  # type: ignore[attr-defined]
+            await reading.call("schema")
+            await erased_in_the_chat(relay.store)
+            clearing = asyncio.create_task(make_leftovers(relay).clear())
+            await asyncio.sleep(1)
+            assert not clearing.done(), "a table written anew now would keep what that reader may see"
+        assert await clearing == ""
+        assert occurrences(settings.data_dir) == {}
+
+
+async def test_a_server_that_others_run_is_asked_for_its_tables_only(url_server: Server) -> None:
+    name = url_server.create(TEMPLATE)
+    url_server.command("revoke execute on function pg_catalog.pg_switch_wal() from relay", name)
+    database = Postgres(url_server.url(name))
+    await database.open()
+    try:
+        assert await database.rewrite() is False
+    finally:
+        await database.close()
+        url_server.drop(name)
+
+
+async def test_a_clearing_that_was_cut_off_is_still_owed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def killed(self: Postgres) -> bool:
+        raise asyncio.CancelledError
+
+    async with opened(settings) as relay:
+        await terminal.heard(settings, "/remember I row a zanzibarix")
+        await erased_in_the_chat(relay.store)
+        with monkeypatch.context() as patch:
+            patch.setattr(Postgres, "rewrite", killed)
+            with pytest.raises(asyncio.CancelledError):
+                await make_leftovers(relay).clear()
+        assert await cleared(relay) == {"remains": ""}
+        assert occurrences(settings.data_dir) == {}
