@@ -9,7 +9,20 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import album, chat, cost, processes, recall, recalling, scale, stages, statements, supabase, voice
+from tests.benchmarks import (
+    album,
+    chat,
+    cost,
+    lean,
+    processes,
+    recall,
+    recalling,
+    scale,
+    stages,
+    statements,
+    supabase,
+    voice,
+)
 from tests.benchmarks.generated import sizes
 from tests.benchmarks.lab import Row, lab
 
@@ -24,6 +37,7 @@ ALL = {
     "statements": statements.statements,
     "scale": scale.scale,
     "recall": recall.recall,
+    "lean": lean.lean,
     "recalling": recalling.recall,
     "meaning": recalling.meaning,
     "backlog": recalling.backlog,
@@ -53,6 +67,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--notes", type=int, default=100, help="voice: how many are sent")
     parser.add_argument("--score", type=Path, help="recall: a folder with score.py and its chats")
     parser.add_argument("--own", action="store_true", help="recall: the project's chats of a person and an assistant")
+    parser.add_argument(
+        "--chats", type=int, help="recall, lean: only so many of them (vectors of answers take minutes)"
+    )
     parser.add_argument("--no-names", action="store_true", help="recall: without the speakers' names")
     parser.add_argument(
         "--data", type=Path, help="scale, recalling: keep the database here, and use it when it is there"

@@ -24,6 +24,7 @@ from relay.memory.meaning import meant
 from relay.memory.store import Store
 from relay.models import Space
 from tests.benchmarks import conversations
+from tests.benchmarks.bm25 import BM25
 from tests.benchmarks.chats import store_chat
 from tests.benchmarks.lab import Lab, Row, p95
 
@@ -34,17 +35,17 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """Asks the chats of `--score`, or the project's (`--own`). With the vectors of `--embedder`; off: words alone."""
     if options.score is None and not options.own:
         return [Row("recall: needs --score, a folder with score.py and its chats, or --own", "", "not measured")]
-    what = named(options.embedder)
-    embedder = ChildEmbedder(what, lab.folder) if what else None
+    installed = named(options.embedder)
+    embedder = ChildEmbedder(installed, lab.folder) if installed else None
     server = EmbeddedPostgres(lab.folder / "data")
     database = Postgres(await server.start(), pooled=False)
     await database.open()
-    found = Found()
+    found, chats = Found(), chosen(options)
     try:
         await migrate.migrate(database, database.run)
         store = Store(database, str(uuid.uuid4()))
         with psycopg.connect(server.superuser_url, autocommit=True) as connection:
-            for chat in chosen(options):
+            for chat in chats:
                 space, said = store_chat(connection, chat)
                 if embedder:
                     await Indexer(store, Asked(embedder, lambda model: None)).run()
@@ -54,11 +55,10 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
             await embedder.close()
         await database.close()
         await server.stop()
+    what = f"recall, embedder {options.embedder}"
     return [
-        *(
-            Row(f"recall, embedder {options.embedder}: {name}", "", found.told(name))
-            for name in ("all", *found.kinds())
-        ),
+        *(plain_words(chats, speaker) for speaker in ("", conversations.SPEAKERS[0]) if options.own),
+        *(Row(f"{what}: {name}", "", found.told(name)) for name in ("all", *found.kinds())),
         Row("recall: a question and its vector, p95", "", f"{p95(found.times):.1f} ms"),
     ]
 
@@ -66,9 +66,21 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
 def chosen(options: argparse.Namespace) -> list[Any]:
     """The chats to ask."""
     if options.own:
-        return list(conversations.load())
+        return list(conversations.load()[: options.chats])
     sys.path.insert(0, str(options.score))
-    return list(importlib.import_module("score").load(options.no_names))
+    return list(importlib.import_module("score").load(options.no_names))[: options.chats]
+
+
+def plain_words(chats: list[Any], speaker: str) -> Row:
+    """What BM25 finds in what one of them said, or in everything."""
+    found = Found()
+    for chat in chats:
+        turns = [turn for turn in chat.turns if speaker in ("", turn.speaker)]
+        index = BM25([turn.text for turn in turns])
+        for question in chat.questions:
+            ids = [turns[place].dia_id for place in index.rank(question.text, max(FIRST))]
+            found.add(question.category, ids, set(question.evidence))
+    return Row(f"BM25 in what {speaker or 'both'} said", "", found.told("all"))
 
 
 @dataclass

@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from tests.benchmarks import conversations
-from tests.benchmarks.conversations import SPEAKERS, Conversation, load, write
+from tests.benchmarks.bm25 import BM25
+from tests.benchmarks.conversations import FACT, SPEAKERS, Conversation, load, merge, stated, write
 from tests.benchmarks.conversations.source import KINDS
 
 
@@ -51,3 +52,32 @@ def test_written(tmp_path, chats: list[Conversation]) -> None:
         assert [(t["dia_id"], t["text"]) for t in turns] == [(t.dia_id, t.text) for t in chat.turns]
         assert {turn["role"] for turn in turns} == {"user", "assistant"}
         assert {qa["category"] for qa in sample["qa"]} <= set(conversations.CATEGORIES.values())
+
+
+def test_facts(chats: list[Conversation]) -> None:
+    assert stated("I moved to Leeds in May. What now? Pat came along.") == "I moved to Leeds in May. Pat came along."
+    for chat in chats:
+        said = {turn.dia_id: turn.text for turn in chat.turns if turn.speaker == SPEAKERS[0]}
+        assert len(chat.facts) > 30
+        for id, fact in chat.facts.items():
+            assert 0 < len(fact) <= FACT
+            assert set(fact.split()) <= set(said[id].split())
+
+
+def test_merged(chats: list[Conversation]) -> None:
+    life = merge(chats)
+    said = {turn.dia_id: turn.text for turn in life.turns}
+    assert len(said) == sum(len(chat.turns) for chat in chats)
+    sessions = [turn.session for turn in life.turns]
+    assert sessions == sorted(sessions)
+    for chat in chats:
+        assert {said[f"{chat.id}/{turn.dia_id}"] for turn in chat.turns} == {turn.text for turn in chat.turns}
+    assert all(said.keys() >= {*question.evidence} for question in life.questions)
+    assert life.facts.keys() <= said.keys()
+
+
+def test_bm25() -> None:
+    texts = ["We moved to Leeds in May.", "Leeds, Leeds, and again Leeds: a town in the north of England.", "Tea?"]
+    assert BM25(texts).rank("When did we move to Leeds in May?", 3) == [0, 1]
+    assert BM25(texts).rank("Which towns?", 3) == [1]
+    assert BM25(texts).rank("Porto", 3) == []

@@ -7,6 +7,7 @@ the long answers are composed from phrases: the same ones each time.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,8 @@ DATA = Path(__file__).with_name("data")
 SPEAKERS = ("User", "Assistant")
 FOLLOW_UPS = (0, 1, 1, 2, 2)
 """How many questions follow one that was written by hand: one of these."""
+FACT = 200
+"""Characters of a fact, at most."""
 AND_ASKS = 0.7
 """The share of messages written by hand that go on with such a question."""
 CATEGORIES = {"fact": 4, "update": 1, "contradiction": 1, "several": 1, "time": 2, "order": 2, "instruction": 3,
@@ -51,13 +54,15 @@ class Question:
 
 @dataclass
 class Conversation:
-    """A chat of a person and an assistant: what score.py's `load` returns for two friends."""
+    """A chat of a person and an assistant: what score.py's `load` returns for two friends. `facts`: what the person
+    stated, by the message, as a judge might keep it."""
 
     id: str
     language: str
     speakers: tuple[str, str] = SPEAKERS
     turns: list[Turn] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
 
 
 def load() -> list[Conversation]:
@@ -81,10 +86,33 @@ def compose(script: Script) -> Conversation:
                 conversation.turns.append(turn)
                 at += timedelta(seconds=random.randint(20, 200))
             labels[said.label] = f"D{number}:{place - 1}"
+            if fact := stated(said.text):
+                conversation.facts[labels[said.label]] = fact
             labels |= {label: f"D{number}:{place}" for label, _ in said.answered}
     for kind, wanted, text in script.questions:
         conversation.questions.append(Question(text, kind, tuple(labels[label] for label in wanted)))
     return conversation
+
+
+def stated(text: str) -> str:
+    """What a message states, without what it asks, as long as a memory; empty for nothing."""
+    kept = ""
+    for sentence in re.split(r"(?<=[.!?])\s+", text):
+        if not sentence.endswith("?") and len(kept) + len(sentence) < FACT:
+            kept = f"{kept} {sentence}".strip()
+    return kept
+
+
+def merge(chats: list[Conversation]) -> Conversation:
+    """All chats as one person's, one after the other. Ids of messages begin with the chat's: "marathon/D3:7"."""
+    merged = Conversation("all", "en")
+    for chat in chats:
+        last = merged.turns[-1].session if merged.turns else 0
+        merged.turns += [replace(t, dia_id=f"{chat.id}/{t.dia_id}", session=last + t.session) for t in chat.turns]
+        merged.facts |= {f"{chat.id}/{id}": fact for id, fact in chat.facts.items()}
+        for question in chat.questions:
+            merged.questions.append(replace(question, evidence=tuple(f"{chat.id}/{id}" for id in question.evidence)))
+    return merged
 
 
 def followed(session: list[Said], assistant: Assistant, random: Random) -> list[Said]:

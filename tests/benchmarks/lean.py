@@ -1,0 +1,159 @@
+"""How large the prompt's layer of memories is, and how many questions find their evidence in it or by recall."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from relay import migrate
+from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedder import ChildEmbedder
+from relay.clients.postgres import Postgres
+from relay.embedding.installed import named
+from relay.indexing import Asked, Indexer
+from relay.marks import estimate_tokens
+from relay.memory.calls.turn import RECALLED, TOKEN_CHARACTERS
+from relay.memory.meaning import meant
+from relay.memory.store import Store
+from relay.memory_layer import taken, weight
+from relay.models import Space
+from relay.prompt import RECALL_TOKENS, recall_within
+from tests.benchmarks.chats import insert, store_chat
+from tests.benchmarks.conversations import Conversation, load, merge
+from tests.benchmarks.lab import Lab, Row
+
+BUDGETS = (0, 1_000, 2_000, 4_000, 6_000)
+WIDTHS = (RECALLED, 10, 20)
+"""How many passages recall brings up; with more of them, it gets more tokens."""
+SIZES = (100, 1_000, 10_000)
+MEMORY = """insert into relay.memory (space_id, kind, content, importance, source_message_id, created_at, updated_at)
+    select m.space_id, 'fact', %(content)s, %(importance)s, m.id, m.created_at, m.created_at
+    from relay.message m where m.id = %(message)s returning id"""
+SPACE = "insert into relay.space (kind, owner_id) values ('private', %(owner)s) returning id"
+ANY_MEMORY = """insert into relay.memory (space_id, kind, content, importance)
+    values (%(space)s, 'fact', %(content)s, %(importance)s) returning id"""
+IN_PROMPT = "select relay.memories_for_prompt(s.id, %s) from relay.space s where owner_id = %s"
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A chat in the database: its space, and which message of the chat each message and each memory is about."""
+
+    space: Space
+    messages: dict[int, str]
+    memories: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question to a chat: its evidence, and what recall brought up for it, best first."""
+
+    heard: Heard
+    evidence: tuple[str, ...]
+    found: list[dict[str, Any]]
+
+
+Layers = dict[Space, list[dict[str, Any]]]
+"""The memories in the prompt of each space."""
+
+
+async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
+    """Each of the project's chats as a person's whole life, then all of them as one person's."""
+    what = named(options.embedder)
+    embedder = ChildEmbedder(what, lab.folder) if what else None
+    server = EmbeddedPostgres(lab.folder / "data")
+    database = Postgres(await server.start(), pooled=False)
+    await database.open()
+    try:
+        await migrate.migrate(database, database.run)
+        store = Store(database, str(uuid.uuid4()))
+        chats = load()[: options.chats]
+        rows: list[Row] = []
+        with psycopg.connect(server.superuser_url, autocommit=True) as connection:
+            for number in SIZES:
+                rows += sizes(connection, [fact for chat in chats for fact in chat.facts.values()], number)
+            for name, lives in (("one chat", chats), (f"{len(chats)} chats", [merge(chats)])):
+                heard = [hear(connection, life) for life in lives]
+                if embedder:
+                    await Indexer(store, Asked(embedder, lambda model: None)).run()
+                asked = [
+                    Answered(one, question.evidence, await recalled(store, embedder, one, question.text))
+                    for life, one in zip(lives, heard, strict=True)
+                    for question in life.questions
+                ]
+                layers = {budget: {one.space: layer(connection, one.space.owner_id, budget) for one in heard}
+                          for budget in BUDGETS}  # fmt: skip
+                rows += [share(name, asked, layers[budget], budget, width) for width in WIDTHS for budget in BUDGETS]
+    finally:
+        if embedder:
+            await embedder.close()
+        await database.close()
+        await server.stop()
+    return rows
+
+
+def sizes(connection: psycopg.Connection[Any], facts: list[str], number: int) -> list[Row]:
+    """The layer of a person with so many memories."""
+    owner = number
+    space = insert(connection, SPACE, {"owner": owner})
+    chance = random.Random(number)
+    for _ in range(number):
+        row = {"space": space, "content": chance.choice(facts), "importance": chance.randint(3, 8)}
+        insert(connection, ANY_MEMORY, row)
+    rows = []
+    for budget in (2_000, 6_000):
+        kept = layer(connection, owner, budget)
+        tokens = sum(map(weight, kept))
+        rows.append(Row(f"{number:,} memories, budget {budget:,}", "", f"{len(kept)} in the prompt, {tokens:,} tokens"))
+    return rows
+
+
+def hear(connection: psycopg.Connection[Any], chat: Conversation) -> Heard:
+    """Stores a chat and what it stated as memories; how important each is, is chance."""
+    space, messages = store_chat(connection, chat)
+    chance = random.Random(chat.id)
+    ids = {id: message for message, id in messages.items()}
+    memories = {}
+    for id, fact in chat.facts.items():
+        row = {"content": fact, "importance": chance.randint(3, 8), "message": ids[id]}
+        memories[insert(connection, MEMORY, row)] = id
+    return Heard(space, messages, memories)
+
+
+def layer(connection: psycopg.Connection[Any], owner: int | None, budget: int) -> list[dict[str, Any]]:
+    """The memories that the prompt of a person's carries."""
+    row = connection.execute(IN_PROMPT.encode(), (budget * TOKEN_CHARACTERS, owner)).fetchone()
+    return taken(row[0] if row else [], budget)[0]
+
+
+async def recalled(store: Store, embedder: ChildEmbedder | None, heard: Heard, text: str) -> list[dict[str, Any]]:
+    """What recall brings up for a message that is written in another chat."""
+    query = await meant(embedder, text, seconds=10)
+    asked = {**query, "chat_id": heard.space.owner_id, "topic_id": 1}
+    return await store.recall_for(heard.space, asked, max(WIDTHS))
+
+
+def share(name: str, asked: list[Answered], layers: Layers, budget: int, width: int) -> Row:
+    """Of the questions' evidence, what stands in the prompt, and how many questions have some of it."""
+    shares, by_layer, tokens = [], [], []
+    for one in asked:
+        carried = {row["id"] for row in layers[one.heard.space]}
+        shown = {one.heard.memories[id] for id in carried}
+        by_layer.append(len(shown & set(one.evidence)) / len(one.evidence))
+        fresh = [row for row in one.found[:width] if row["kind"] != "memory" or row["id"] not in carried]
+        kept = recall_within(fresh, RECALL_TOKENS * width // RECALLED)
+        shown |= {(one.heard.memories if row["kind"] == "memory" else one.heard.messages)[row["id"]] for row in kept}
+        shares.append(len(shown & set(one.evidence)) / len(one.evidence))
+        tokens.append(sum(estimate_tokens(row["snippet"]) + 12 for row in kept))
+    carried_tokens = statistics.mean(sum(map(weight, rows)) for rows in layers.values())
+    told = (
+        f"{statistics.mean(shares):.3f} of the evidence, some for {statistics.mean(map(bool, shares)):.0%} of questions"
+        f" (layer alone {statistics.mean(by_layer):.3f}; tokens {carried_tokens:,.0f} + {statistics.mean(tokens):,.0f})"
+    )
+    return Row(f"{name}, budget {budget:,}, recall of {width}", "", told)
