@@ -47,6 +47,8 @@ class Choices:
     """Answers say, collapsed, which memories went into them."""
     reactions: bool = False
     """A ✍ on a message proposes to keep it."""
+    keep: bool = True
+    """Answers have a ◆ that proposes to keep them."""
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Choices:
@@ -67,6 +69,7 @@ class Choices:
             voice if voice in VOICES else usual.voice,
             flag("diagnostics"),
             flag("reactions"),
+            flag("keep"),
         )
 
     def within(self, capture: str) -> Choices:

@@ -55,7 +55,12 @@ def record(prompt: Prompt, reply: Reply, choices: Choices) -> dict[str, Any]:
 
 def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
     """How an answer is to be shown. What others wrote must not make Telegram fetch the addresses in it."""
-    return {"sound": choices.sound, "previews": choices.previews and not tainted, "tools": choices.tools}
+    return {
+        "sound": choices.sound,
+        "previews": choices.previews and not tainted,
+        "tools": choices.tools,
+        "keep": choices.keep and choices.learning != "off",
+    }
 
 
 def answer_from(told: dict[str, Any]) -> Answer:

@@ -1,7 +1,7 @@
 -- What was learned after its answer was sent is told in the one line under that answer, once.
 
 -- Leases what is to be told in a bot's chats: the message under which it is told as it stands (shown; null: there is none
--- any more), as it was first sent (before), whether it is an answer, all changes of its turn, and which of them are told.
+-- any more), as it was first sent (before), whether it has a ◆, all changes of its turn, and which of them are told.
 create or replace function public.relay_claim_announcements(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
 returns jsonb
@@ -16,7 +16,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
             order by a.turn_id limit p_limit for update of a skip locked)
         returning *)
     select coalesce(jsonb_agg(jsonb_build_object('turn_id', c.turn_id, 'failures', c.failures, 'tells', c.changes,
-        'changes', relay.changes_of(c.turn_id), 'told', t.told, 'answered', t.assistant_message_id is not null, 'chat_id', h.chat_id, 'topic_id', h.topic_id,
+        'changes', relay.changes_of(c.turn_id), 'told', t.told, 'keeps', relay.can_be_kept(t), 'chat_id', h.chat_id, 'topic_id', h.topic_id,
         'private', s.kind = 'private' or h.chat_id > 0, 'owner_id', s.owner_id, 'shown', d.shown, 'before', coalesce(c.before, d.shown -> 'request'))),
         '[]')
     from claimed c join turn t on t.id = c.turn_id join thread h on h.id = t.thread_id join space s on s.id = t.space_id

@@ -97,11 +97,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What an answer's last message of text shows (a line in place of a voice note is none): where it is, its buttons when
--- it was sent, and what its turn changed in memory.
+-- it was sent, what its turn changed in memory, and whether it has a ◆.
 create or replace function relay.shown_last(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', p_turn.id, 'chat_id', d.chat_id, 'message_id', d.telegram_message_id,
-        'rows', coalesce(d.request #> '{reply_markup,inline_keyboard}', '[]'), 'changes', relay.changes_of(p_turn.id))
+        'rows', coalesce(d.request #> '{reply_markup,inline_keyboard}', '[]'), 'changes', relay.changes_of(p_turn.id),
+        'keeps', relay.can_be_kept(p_turn))
     from delivery d
     where d.turn_id = p_turn.id and d.status = 'sent' and d.telegram_message_id is not null and d.request ? 'text'
         and d.echo_of is null and not d.request ? 'say'

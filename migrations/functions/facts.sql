@@ -209,16 +209,16 @@ begin
             join memory m on m.id = c.memory_id));
 end $$;
 
--- Where a turn, or else a change, belongs: its turn (and whether that is answered), its space, its memory, and the one
+-- Where a turn, or else a change, belongs: its turn (and whether its answer has a ◆), its space, its memory, and the one
 -- that this replaced. Null when there is none.
 create or replace function public.relay_changed_in(p_turn_id bigint, p_change_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when p_turn_id is not null then (
             select jsonb_build_object('turn_id', id, 'space', public.relay_space(space_id), 'memory_id', null,
-                'replaced', null, 'answered', assistant_message_id is not null)
+                'replaced', null, 'keeps', relay.can_be_kept(turn))
             from turn where id = p_turn_id and space_id is not null)
         else (
             select jsonb_build_object('turn_id', c.turn_id, 'space', public.relay_space(c.space_id),
-                'memory_id', c.memory_id, 'replaced', relay.replaced_in(c), 'answered', t.assistant_message_id is not null)
+                'memory_id', c.memory_id, 'replaced', relay.replaced_in(c), 'keeps', coalesce(relay.can_be_kept(t), false))
             from memory_change c left join turn t on t.id = c.turn_id where c.id = p_change_id) end
 $$;

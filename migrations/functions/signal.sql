@@ -28,3 +28,27 @@ begin
     on conflict do nothing;
     return to_jsonb(true);
 end $$;
+
+-- Whether an answer has a ◆ that proposes to keep it: its person wants that, and it is not off the record.
+create or replace function relay.can_be_kept(p_turn relay.turn) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_turn.assistant_message_id is not null and coalesce((p_turn.told #>> '{choices,keep}')::boolean, true)
+        and not coalesce(p_turn.told -> 'signs', '[]') ? 'private'
+$$;
+
+-- Takes the ◆ from the answer that a message of ours is part of, for whoever it answers. Returns what its last message
+-- shows then; null where there is no ◆ to take.
+create or replace function public.relay_take_keep(
+    p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    answered turn;
+begin
+    update turn t set told = jsonb_set(t.told, '{choices}', coalesce(t.told -> 'choices', '{}') || '{"keep": false}')
+    from posted p
+    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id and p.from_bot
+        and t.id = p.turn_id and t.user_id = p_user_id and relay.can_be_kept(t)
+    returning t.* into answered;
+    return case when answered.id is not null then relay.shown_last(answered) end;
+end $$;

@@ -18,7 +18,7 @@ from relay.bot.groups import Groups
 from relay.bot.menu import GroupMenus, register_admin
 from relay.bot.newcomers import Newcomers
 from relay.bot.place import Place
-from relay.bot.reactions import keeps, reacted
+from relay.bot.reactions import keeps, reacted, take_keep
 from relay.bot.render import answer_buttons, message_parts, with_voice
 from relay.bot.running import Runs
 from relay.bot.said import name_of, text_of
@@ -129,6 +129,7 @@ class Controls:
             return []
         reaction = update["message_reaction"]
         await reacted(reaction, turn.user_id, self._bot, self._house.store)
+        await take_keep(reaction, turn.user_id, self._bot, self._house.messenger, self._house.store)
         if not (turn.choices.reactions and keeps(reaction)):
             return []
         topic_id = await self._house.store.topic_of(self._bot.id, place.chat_id, reaction["message_id"])

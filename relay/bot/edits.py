@@ -55,5 +55,8 @@ async def edited(message: Json, user_id: int, bot: Bot, messenger: Messenger, st
 def with_offer(offer: Json) -> list[list[Json]]:
     """The buttons under an answer as they stand now, and the one that offers a new answer."""
     turn_id = offer["turn_id"]
-    others = [row for row in offer["rows"] if not any(str(one.get("callback_data"))[:2] in ("u:", "a:") for one in row)]
-    return [*closed_row(offer["changes"], turn_id, answered=True), *others, [button("✎ Answer again", f"a:{turn_id}")]]
+    others = [
+        row for row in offer["rows"] if not any(str(one.get("callback_data"))[:2] in ("u:", "a:", "k:") for one in row)
+    ]
+    again = [button("✎ Answer again", f"a:{turn_id}")]
+    return [*closed_row(offer["changes"], turn_id, offer["keeps"]), *others, again]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
 from relay.bot.updates import Bot
+from relay.errors import MessengerError
 from relay.memory.store import Store
+from relay.ports import Messenger
+from relay.verbs.changes import closed_row
 
 Json = dict[str, Any]
-KEEP = "✍"
+KEEP, DISLIKE = "✍", "👎"
 
 
 async def reacted(reaction: Json, user_id: int, bot: Bot, store: Store) -> None:
@@ -23,11 +27,30 @@ async def reacted(reaction: Json, user_id: int, bot: Bot, store: Store) -> None:
 
 def keeps(reaction: Json) -> bool:
     """Whether somebody just gave a ✍: they want the message kept, where their choices allow that."""
+    return KEEP in given_now(reaction)
+
+
+async def take_keep(reaction: Json, user_id: int, bot: Bot, messenger: Messenger, store: Store) -> None:
+    """Takes the ◆ from an answer that somebody just gave a 👎: it is not worth keeping."""
+    if DISLIKE not in given_now(reaction):
+        return
+    shown = await store.take_keep(bot.id, reaction["chat"]["id"], reaction["message_id"], user_id)
+    if shown is None:
+        return
+    others = [row for row in shown["rows"] if not any(str(one.get("callback_data"))[:2] in ("u:", "k:") for one in row)]
+    at = {"chat_id": shown["chat_id"], "message_id": shown["message_id"]}
+    rows = [*closed_row(shown["changes"], shown["turn_id"]), *others]
+    with contextlib.suppress(MessengerError):
+        await messenger.call("editMessageReplyMarkup", **at, reply_markup={"inline_keyboard": rows})
+
+
+def given_now(reaction: Json) -> set[str]:
+    """The emojis that somebody has just added."""
     old, new = (
         {emoji_of(one).rstrip("\ufe0f") for one in given} if isinstance(given, list) else set()
         for given in (reaction.get("old_reaction"), reaction.get("new_reaction"))
     )
-    return KEEP in new - old
+    return new - old
 
 
 def emoji_of(reaction: Any) -> str:

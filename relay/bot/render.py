@@ -120,8 +120,9 @@ def with_voice(parts: list[Json], markdown: str, place: Place) -> list[Json]:
 
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Json]]:
-    """Under an answer: what memory did can be undone, what failed can be tried again."""
-    rows = first_rows(answer.changes, turn_id, bool(answer.text))
+    """Under an answer: what memory did can be undone, the answer kept, what failed tried again."""
+    keeps = bool(answer.text) and answer.choices.keep and "private" not in answer.signs
+    rows = first_rows(answer.changes, turn_id, keeps)
     if answer.retry:
         rows.append([button("↻ Retry", f"r:{turn_id}")])
     if answer.web:

@@ -127,10 +127,10 @@ def with_line(due: Json) -> Json | None:
     if utf16_offsets(text)[-1] > LIMIT:
         return None
     present = (before.get("reply_markup") or {}).get("inline_keyboard") or []
-    others = [row for row in present if not any(str(one.get("callback_data")).startswith("u:") for one in row)]
+    others = [row for row in present if not any(str(one.get("callback_data")).startswith(("u:", "k:")) for one in row)]
     changes = due["changes"]
     stands = [one for one in changes if not asks_which(one, changes)]
-    rows = [*closed_row(stands, due["turn_id"], due["answered"]), *others]
+    rows = [*closed_row(stands, due["turn_id"], due["keeps"]), *others]
     return {**before, "text": text, "reply_markup": {"inline_keyboard": rows}}
 
 

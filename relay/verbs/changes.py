@@ -15,10 +15,10 @@ IN_A_ROW = 5
 WHICH = "🧠 Which one should I forget?"
 
 
-def first_rows(changes: Sequence[Json], turn_id: int, answered: bool = False) -> list[list[Json]]:
+def first_rows(changes: Sequence[Json], turn_id: int, keeps: bool = False) -> list[list[Json]]:
     """The buttons under a new answer: which one to forget is asked at once, the rest opens behind one button."""
     rest = [one for one in changes if not asks_which(one, changes)]
-    return [*choice_rows(changes), *closed_row(rest, turn_id, answered)]
+    return [*choice_rows(changes), *closed_row(rest, turn_id, keeps)]
 
 
 def choice_rows(changes: Sequence[Json]) -> list[list[Json]]:
@@ -46,14 +46,16 @@ def candidates(changes: Sequence[Json]) -> list[Json]:
     return [change for change in changes if asks_which(change, changes)][:MOST_MATCH]
 
 
-def closed_row(changes: Sequence[Json], turn_id: int, answered: bool = False) -> list[list[Json]]:
-    """The button that opens what can be decided about a turn's changes, and the one that keeps its answer (`answered`:
-    there is one); none without changes."""
-    if not changes:
-        return []
-    pending = any(change["status"] == "pending" for change in changes)
-    opens = button("🧠 Keep or discard…" if pending else "↩ Undo / Edit…", f"u:{turn_id}")
-    return [[opens, *([button("◆ Keep this", f"k:{turn_id}")] if answered else [])]]
+def closed_row(changes: Sequence[Json], turn_id: int, keeps: bool = False) -> list[list[Json]]:
+    """The button that opens what can be decided about a turn's changes, where there are any, and the one that keeps its
+    answer (`keeps`)."""
+    row = []
+    if changes:
+        pending = any(change["status"] == "pending" for change in changes)
+        row.append(button("🧠 Keep or discard…" if pending else "↩ Undo / Edit…", f"u:{turn_id}"))
+    if keeps:
+        row.append(button("◆ Keep this", f"k:{turn_id}"))
+    return [row] if row else []
 
 
 def memory_line(changes: Sequence[Json], failed: Sequence[Json]) -> str:
@@ -119,10 +121,10 @@ def failure_line(failure: Json) -> str:
     return f"{verbs.get(str(failure['tag']).lower(), 'Not done')} ({failure['failed']}): {short(failure['text'], 60)}"
 
 
-def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool, answered: bool = False) -> list[list[Json]]:
+def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool, keeps: bool = False) -> list[list[Json]]:
     """The buttons under an answer: closed, one button; opened, what can be decided about each change."""
     if not opened:
-        return closed_row(changes, turn_id, answered)
+        return closed_row(changes, turn_id, keeps)
     rows: list[list[Json]] = []
     spared = [change for change in changes if change["action"] == "forget" and change["status"] == "discarded"]
     for change in changes:

@@ -91,7 +91,7 @@ def keyboard(call: Call, changes: list[Json], where: Json, opened: bool) -> list
     """A turn's changes as buttons, above those under the same message that are about something else."""
     present = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
     others = [row for row in present if not any(str(one.get("callback_data"))[:2] in OURS for one in row)]
-    return [*changes_keyboard(changes, where["turn_id"], opened, where["answered"]), *others]
+    return [*changes_keyboard(changes, where["turn_id"], opened, where["keeps"]), *others]
 
 
 @pressed("mc")

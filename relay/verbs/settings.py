@@ -37,6 +37,7 @@ FLAGS = {
     "previews": ("links show a preview", "links show no preview"),
     "tools": ("answers say which tools I used", "answers do not say which tools I used"),
     "diagnostics": ("answers say which memories I used", "answers do not say which memories I used"),
+    "keep": ("answers have a ◆ to keep them; a 👎 takes it away", "answers have no ◆"),
     "reactions": ("a ✍ on a message proposes to keep it", "a ✍ on a message keeps nothing"),
 }
 LABELS = {
@@ -44,6 +45,7 @@ LABELS = {
     "previews": ("Previews", "No previews"),
     "tools": ("🔎 Show tools", "Hide tools"),
     "diagnostics": ("🧠 Show memories", "Hide memories"),
+    "keep": ("◆ Keep button", "No ◆"),
     "reactions": ("✍ Keeps", "✍ Keeps nothing"),
 }
 ASK_ZONE = (

@@ -65,7 +65,7 @@ async def test_an_ambiguous_forget_asks_which_one(town: Town) -> None:
     await town.ask(dm, ada, "sisters", "Ok [LEARN: Sister Nora lives in Oslo] [LEARN: Sister Lena works as a baker]")
     reply = await town.ask(dm, ada, "forget her", "Ok [FORGET: sister]")
     assert "Which one should I forget? 1 Sister Nora lives in Oslo 2 Sister Lena works as a baker" in reply.text
-    assert list(reply.buttons) == ["🗑 1", "🗑 2", "✖ None of these"]
+    assert list(reply.buttons) == ["🗑 1", "🗑 2", "✖ None of these", "◆ Keep this"]
     assert "(2)" in await known(town, dm, ada)
     assert await town.press(dm, ada, reply, "🗑 2") == "Done."
     left = await known(town, dm, ada)
@@ -77,7 +77,7 @@ async def test_buttons_undo_edit_and_are_nobody_elses(town: Town) -> None:
     (ada, dm), (ben, ben_dm) = town.person("Ada"), town.person("Ben")
     reply = await town.ask(dm, ada, "cello", "Ok [LEARN: Ada plays the cello]")
     closed = dict(reply.buttons)
-    await town.ask(ben_dm, ben, "hello")
+    await town.ask(ben_dm, ben, "/start")
     # a press can be forged: somebody else names the same button
     await town.press(dm, ada, reply, "Undo / Edit")
     labels = reply.buttons

@@ -54,6 +54,31 @@ async def test_a_message_is_kept_in_ones_own_words(town: Town) -> None:
     assert "◆ Ferns" in (await town.ask(dm, ada, "/memory")).text
 
 
+async def test_every_answer_has_a_button_that_a_dislike_and_the_settings_take_away(town: Town) -> None:
+    ada, dm = town.person()
+    town.model.rule(is_distilling, "Ferns are watered on Mondays.", model="haiku")
+    reply = await town.ask(dm, ada, "when do ferns want water?", "Every Monday.")
+    assert list(reply.buttons) == ["◆ Keep this"]
+    await town.press(dm, ada, reply, "◆ Keep")
+    assert "Ferns are watered on Mondays." in (await draft(town, dm)).text
+    town.tg.react(dm, ada, reply, "👍")
+    taught = await town.ask(dm, ada, "I have a fern", "Nice. [LEARN: Ada has a fern]")
+    town.tg.react(dm, ada, taught, "👎")
+    await town.tg.wait_for(lambda: list(taught.buttons) == ["↩ Undo / Edit…"])
+    assert list(reply.buttons) == ["◆ Keep this"]
+    await town.press(dm, ada, taught, "Undo / Edit")
+    await town.press(dm, ada, taught, "Close")
+    await town.tg.wait_for(lambda: list(taught.buttons) == ["↩ Undo / Edit…"])
+    shown = await town.ask(dm, ada, "/settings")
+    await town.press(dm, ada, shown, "No ◆")
+    await town.tg.wait_for(lambda: "answers have no ◆" in shown.text)
+    assert not (await town.ask(dm, ada, "and roses?", "Seldom.")).buttons
+    await town.press(dm, ada, shown, "◆ Keep button")
+    await town.tg.wait_for(lambda: "answers have a ◆" in shown.text)
+    await town.ask(dm, ada, "/private")
+    assert not (await town.ask(dm, ada, "and lilies?", "Often.")).buttons, "nothing is kept of what is off the record"
+
+
 async def test_without_words_some_are_proposed_and_can_be_kept_reworded_or_skipped(town: Town) -> None:
     ada, dm = town.person()
     town.model.rule(is_distilling, "Ferns are watered on Mondays.", model="haiku")

@@ -314,7 +314,7 @@ async def test_in_a_group_the_changes_say_which_are_ones_own(house: House, store
 async def test_where_a_change_belongs(house: House, store: Store) -> None:
     done = await house.exchange(ADA, "hi", chat_id=GROUP, actions=[fact(ADA, "likes tea")])
     (made,) = done.told["changes"]
-    place = {"turn_id": done.turn.turn_id, "space": group().as_json(), "answered": True, "replaced": None}
+    place = {"turn_id": done.turn.turn_id, "space": group().as_json(), "keeps": True, "replaced": None}
     assert await store.changed_in(change_id=made["id"]) == place | {"memory_id": made["memory_id"]}
     assert await store.changed_in(turn_id=done.turn.turn_id) == place | {"memory_id": None}
     assert await store.changed_in(change_id=10**15) is None

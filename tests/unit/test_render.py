@@ -11,7 +11,7 @@ from relay.bot.place import Place
 from relay.bot.render import answer_buttons, answer_parts, message_parts
 from relay.bot.telling import ends_with_line
 from relay.media.files import OWN_SERVER
-from relay.models import Answer
+from relay.models import Answer, Choices
 from relay.verbs.changes import changes_keyboard, choice_text, memory_line
 from relay.verbs.registry import short
 
@@ -36,7 +36,7 @@ def test_a_short_answer_is_one_part() -> None:
     assert request["text"] == "Hello you"
     assert request["entities"][0]["type"] == "bold"
     assert request["link_preview_options"] == {"is_disabled": True}
-    for key in ("disable_notification", "reply_markup", "message_thread_id", "reply_parameters", "parse_mode"):
+    for key in ("disable_notification", "message_thread_id", "reply_parameters", "parse_mode"):
         assert key not in request
 
 
@@ -103,10 +103,13 @@ def test_the_line_that_was_shown_is_known_again_when_its_note_was_cut() -> None:
 
 
 def test_buttons_under_an_answer() -> None:
-    assert answer_buttons(Answer("x"), 9) == []
+    assert data(answer_buttons(Answer("x"), 9)) == ["k:9"]
+    assert answer_buttons(Answer("x", choices=Choices(keep=False)), 9) == []
+    assert answer_buttons(Answer("x", signs=("private",)), 9) == []
+    assert answer_buttons(Answer(""), 9) == []
     assert data(answer_buttons(Answer("x", changes=[change()]), 9)) == ["u:9", "k:9"]
     assert data(answer_buttons(Answer("", changes=[change()]), 9)) == ["u:9"]
-    assert data(answer_buttons(Answer("x", retry=True, web=True), 9)) == ["r:9", "w:9"]
+    assert data(answer_buttons(Answer("x", retry=True, web=True), 9)) == ["k:9", "r:9", "w:9"]
     pending = answer_buttons(Answer("x", changes=[change(), change(status="pending")]), 9)
     assert "Keep or discard" in pending[0][0]["text"]
 
@@ -143,7 +146,7 @@ def test_ten_that_may_be_meant_fit_the_line_and_the_buttons() -> None:
     several = [change("forget", "pending", f"cat {n} {'x' * 200}", id=n) for n in range(10)]
     line = memory_line([*several, *[change(content="y" * 200)] * 5], [])
     assert all(f" {number} cat {number - 1} x" in line[:350] for number in range(1, 11))
-    assert [len(row) for row in answer_buttons(Answer("x", changes=several), 9)] == [5, 5, 1]
+    assert [len(row) for row in answer_buttons(Answer("x", changes=several), 9)] == [5, 5, 1, 1]
     text = choice_text(several, more=True, named=True)
     assert "- **10** · Ada: cat 9" in text
     assert text.endswith("There are more: be more exact to find those.")

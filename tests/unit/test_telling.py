@@ -18,7 +18,7 @@ CHANGE = {"id": 1, "action": "learn", "status": "applied", "content": "likes tea
 SHOWN = {"seq": 1, "message_id": 40, "request": {"chat_id": GROUP, "text": "Hi!"}}
 TOLD = {"text": "Hi!", "changes": [], "failed": [], "tools": [], "note": "", "retry": False, "web": False}
 DUE = {"turn_id": 7, "chat_id": GROUP, "topic_id": 4, "private": True, "owner_id": ADA, "failures": 0, "tells": [1],
-       "changes": [CHANGE], "answered": True, "told": TOLD, "shown": SHOWN, "before": SHOWN["request"]}  # fmt: skip
+       "changes": [CHANGE], "keeps": True, "told": TOLD, "shown": SHOWN, "before": SHOWN["request"]}  # fmt: skip
 
 
 class Kept:

@@ -42,6 +42,13 @@ class EditCalls(Calls):
         result: Json | None = await self._call("standing", turn_id=turn_id, user_id=user_id)
         return result
 
+    async def take_keep(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> Json | None:
+        """Takes the ◆ from an answer. Returns what its last message shows, as an offer does; None: it has none."""
+        shown: Json | None = await self._call(
+            "take_keep", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id, user_id=user_id
+        )
+        return shown
+
     async def react(
         self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int, emojis: list[str], at: int
     ) -> bool:
