@@ -133,7 +133,7 @@ declare
 begin
     update turn set prompt = jsonb_build_object('forget', to_jsonb(meant), 'space_id', own) where id = held.id;
     return jsonb_build_object('total', cardinality(meant), 'memories', (
-        select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content, 'subject', subject) order by id desc),
+        select coalesce(jsonb_agg(jsonb_build_object('number', number, 'content', content, 'subject', subject) order by id desc),
             '[]')
         from memory where id = any (meant[:10])));
 end $$;

@@ -273,7 +273,9 @@ returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
-    plan constant jsonb := relay.erase_plan(own, p_query, p_user_id, p_admin, 2000);
+    query constant jsonb := case when p_query ? 'number' then jsonb_build_object('memory_id', (
+        select id from memory where space_id = own and number = (p_query ->> 'number')::bigint)) else p_query end;
+    plan constant jsonb := relay.erase_plan(own, query, p_user_id, p_admin, 2000);
     made bigint;
     counted constant jsonb := relay.erase_counts(plan);
 begin
@@ -285,7 +287,7 @@ begin
     insert into erasure (space_id, user_id, work, counts) values (own, p_user_id, plan, counted) returning id into made;
     return jsonb_build_object('erasure_id', made, 'counts', counted, 'more', plan -> 'more',
         'memories', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
-            select id, content, status from memory
+            select id, number, content, status from memory
             where id = any (array(select jsonb_array_elements_text(plan -> 'memories')::bigint)) order by id limit 10) m),
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
             select id, role, name, left(text, 200) as text, created_at as at from message

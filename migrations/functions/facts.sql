@@ -101,7 +101,7 @@ begin
         'past', (select count(*) from memory where space_id = own and status in ('superseded', 'archived')),
         'people', relay.subjects(own),
         'memories', (
-            select coalesce(jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'subject', subject, 'subject_id',
+            select coalesce(jsonb_agg(jsonb_build_object('id', id, 'number', number, 'kind', kind, 'subject', subject, 'subject_id',
                 subject_id, 'content', content, 'category', category, 'tags', tags, 'pinned', pinned, 'created_at',
                 created_at, 'status', status, 'valid_until', valid_until) order by id desc), '[]')
             from memory where id = any (found[starts + 1:starts + p_limit])));
@@ -111,11 +111,12 @@ end $$;
 create or replace function public.relay_open_memory(p_memory_id bigint, p_user_id bigint, p_admin boolean)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('id', m.id, 'kind', m.kind, 'subject', m.subject, 'subject_id', m.subject_id,
-        'content', m.content, 'category', m.category, 'tags', m.tags, 'pinned', m.pinned, 'status', m.status,
+    select jsonb_build_object('id', m.id, 'number', m.number, 'kind', m.kind, 'subject', m.subject,
+        'subject_id', m.subject_id, 'content', m.content, 'category', m.category, 'tags', m.tags, 'pinned', m.pinned, 'status', m.status,
         'tainted', m.tainted, 'by', m.derivation ->> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at,
         'importance', m.importance, 'confidence', m.confidence, 'valid_from', m.valid_from, 'valid_until', m.valid_until,
         'uses', m.uses, 'last_used_at', m.last_used_at, 'promoted_by', m.promoted_by, 'replaced_by', m.replaced_by,
+        'replaced_number', (select number from memory where id = m.replaced_by),
         'evidence', cardinality(m.evidence), 'faded', relay.has_faded(m),
         'space_id', m.space_id, 'space', public.relay_space(m.space_id),
         'last', case when relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
@@ -127,6 +128,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             or c.memory_id = m.replaced_by and relay.replaced_in(c) = m.id)
         order by coalesce(c.decided_at, c.created_at) desc, c.id desc limit 1) last on true
     where m.id = p_memory_id
+$$;
+
+-- The id of the memory that has a number in a space, whatever became of it; null when none has.
+create or replace function public.relay_numbered_memory(p_space jsonb, p_number bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(id) from memory where space_id = relay.find_space(p_space) and number = p_number
 $$;
 
 -- A message as it is quoted to somebody who may see its space: who said it, when, what others wrote in it.

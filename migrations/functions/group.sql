@@ -31,6 +31,20 @@ begin
     where t.id = p_into and s.thread_id = t.id and s.id <> t.session_id and s.ended_at is null;
 end $$;
 
+-- A space takes over the memories of another one: with their numbers, unless it has given some away itself.
+create or replace function relay.move_memories(p_into bigint, p_from bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    given constant bigint := greatest((select max(number) from memory where space_id = p_into),
+        (select numbered from space where id = p_into));
+begin
+    update memory m set space_id = p_into, number = case given when 0 then m.number else given + one.place end
+    from (select id, row_number() over (order by number) as place from memory where space_id = p_from) one
+    where m.id = one.id;
+    update space set numbered = greatest(numbered, (select numbered from space where id = p_from))
+    where id = p_into and given = 0;
+end $$;
+
 -- A group's space takes over everything in another one. The empty one stays.
 create or replace function relay.merge_spaces(p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -47,7 +61,7 @@ begin
     update message set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
     update session set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
     update memory_change set space_id = p_into where memory_id in (select id from memory where space_id = p_from);
-    update memory set space_id = p_into where space_id = p_from;
+    perform relay.move_memories(p_into, p_from);
     update event set space_id = p_into where turn_id in (select id from turn where space_id = p_into)
         and space_id = p_from;
     update thread set space_id = p_into where space_id = p_from;

@@ -64,7 +64,7 @@ $$;
 -- taught it, and what it said before. Null for any other.
 create or replace function relay.look_at_memory(p_space_id bigint, p_bot_id bigint, p_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('kind', 'memory', 'id', k.id, 'type', k.kind, 'content', k.content,
+    select jsonb_build_object('kind', 'memory', 'id', k.id, 'number', k.number, 'type', k.kind, 'content', k.content,
         'subject', k.subject, 'subject_id', k.subject_id, 'category', k.category, 'tags', k.tags,
         'importance', k.importance, 'confidence', k.confidence, 'pinned', k.pinned, 'status', k.status,
         'at', k.created_at, 'updated_at', k.updated_at, 'valid_from', k.valid_from, 'valid_until', k.valid_until,
@@ -96,7 +96,7 @@ $$;
 -- was off the record.
 create or replace function relay.look_at_summary(p_space_id bigint, p_bot_id bigint, p_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('kind', 'summary', 'id', s.id, 'at', s.created_at, 'content', left(s.text, 12000),
+    select jsonb_build_object('kind', 'summary', 'id', s.id, 'number', s.id, 'at', s.created_at, 'content', left(s.text, 12000),
         'messages', s.message_count, 'untrusted', s.tainted,
         'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
         'from_id', s.from_message_id, 'through_id', s.through_message_id,

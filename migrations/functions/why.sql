@@ -82,7 +82,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select t.*, s.kind as space_kind, s.owner_id, s.chat_id from turn t join space s on s.id = t.space_id
         where t.id = p_turn_id and t.assistant_message_id is not null),
     known as (
-        select m.id, m.kind, m.subject, m.content, m.status, m.space_id <> own.space_id as lent, said.nr,
+        select m.id, m.number, m.kind, m.subject, m.content, m.status, m.space_id <> own.space_id as lent, said.nr,
             m.space_id = own.space_id or s.owner_id is not distinct from p_user_id as visible
         from own cross join jsonb_array_elements_text(own.prompt -> 'memories') with ordinality as said (id, nr)
         join memory m on m.id = said.id::bigint
@@ -94,7 +94,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'prompt', coalesce(own.prompt - 'reply_to', '{}'),
         'persona', (select left(text, 300) from persona where id = (own.prompt ->> 'persona')::bigint),
         'memories', coalesce((
-            select jsonb_agg(jsonb_build_object('id', k.id, 'kind', k.kind, 'subject', k.subject,
+            select jsonb_agg(jsonb_build_object('id', k.id, 'number', k.number, 'kind', k.kind, 'subject', k.subject,
                 'content', left(k.content, 300), 'status', k.status, 'lent', k.lent) order by k.nr)
             from known k where k.visible), '[]'),
         'hidden', (select count(*) from known k where not k.visible),
@@ -106,7 +106,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from jsonb_array_elements_text(own.prompt -> 'recalled') with ordinality as said (id, nr)
             join message m on m.id = said.id::bigint and m.space_id = own.space_id), '[]'),
         'recalled_memories', coalesce((
-            select jsonb_agg(jsonb_build_object('id', m.id, 'content', left(m.content, 300)) order by said.nr)
+            select jsonb_agg(jsonb_build_object('number', m.number, 'content', left(m.content, 300)) order by said.nr)
             from jsonb_array_elements_text(own.prompt -> 'recalled_memories') with ordinality as said (id, nr)
             join memory m on m.id = said.id::bigint
             join space s on s.id = m.space_id

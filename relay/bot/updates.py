@@ -42,7 +42,7 @@ IN_LANE_BUTTONS = ("r:", "w:", "a:")
 WITH_DOCUMENT = frozenset({"soul"})
 """Commands that may be the caption of a document, which they take."""
 
-ASKED = re.compile(r"^✎ ([a-z]*) ?(?:#(\d{1,18}))?")
+ASKED = re.compile(r"^✎ ([a-z]*) ?(?:#?(\d{1,18}))?")
 """How a question of ours begins: what it asks for, and about which one."""
 COMMAND = re.compile(r"^/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+(.*))?$", re.DOTALL)
 Json = dict[str, Any]

@@ -106,7 +106,7 @@ class Memory:
         if named is None or named[0] != "memory":
             return False
         whose = await self._meant(space)
-        action = {"action": "forget", "content": f"#{named[1]}", "admin": True}
+        action = {"action": "forget", "content": "", "memory_id": named[1], "admin": True}
         done = await self._store.change_directly(whose, whose.owner_id, [action])
         return not done["failed"]
 

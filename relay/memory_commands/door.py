@@ -107,7 +107,7 @@ async def controls(store: Any, space: Any) -> Json:
 
 async def owned(store: Any, space: Any, number: int) -> Json:
     """A memory of the owner's by its number. Raises `SettingsError` when there is none."""
-    row: Json | None = await store.opened(number, space.owner_id, True)
-    if row is None or row["space"] != space.as_json():
+    row: Json | None = await store.opened(await store.numbered(space, number), space.owner_id, True)
+    if row is None:
         raise SettingsError(f"There is no memory {number} of yours. `relay memory --json` lists them.")
     return row

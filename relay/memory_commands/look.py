@@ -22,8 +22,9 @@ def _listed(words: str) -> Callable[[Any, Any], Awaitable[Json]]:
     async def read(store: Any, space: Any) -> Json:
         number = words.removeprefix("#")
         if number.isdecimal():
-            row = await store.opened(int(number), space.owner_id, True)
-            source = await store.source(int(number)) if row and row["space"] == space.as_json() else None
+            memory_id = await store.numbered(space, int(number))
+            row = await store.opened(memory_id, space.owner_id, True)
+            source = await store.source(memory_id) if row else None
             return {"memory": row, "source": source} if source is not None else {"memory": None, "source": None}
         page: Json = await store.memories(space, 0, PAGE, {"words": words} if words else {})
         while len(page["memories"]) < page["matching"]:

@@ -60,7 +60,7 @@ def card(row: Json, view: View, zone: tzinfo, viewer: int, yours: bool, note: st
         lines.append(f"- category: {literal(within(row['category'], 80))}")
     if row["tags"]:
         lines.append(f"- tags: {literal(within(', '.join(map(str, row['tags'])), 450))}")
-    head = f"**{'📌 ' if row['pinned'] else ''}{kind} #{row['id']}{about}**"
+    head = f"**{'📌 ' if row['pinned'] else ''}{kind} #{row['number']}{about}**"
     notes = [STATUS.get(row["status"], ""), note]
     if row["status"] == "active" and not yours:
         notes.append("It is changed by whom it is about, or by the people who run me.")
@@ -86,7 +86,7 @@ def life(row: Json, zone: tzinfo) -> list[str]:
     if row["evidence"]:
         lines.append(f"- said in {counted(row['evidence'], 'message')}")
     if row["replaced_by"]:
-        lines.append(f"- replaced by #{row['replaced_by']}")
+        lines.append(f"- replaced by #{row['replaced_number']}")
     return lines
 
 
@@ -133,7 +133,7 @@ def past_page(row: Json, past: Json, yours: bool, zone: tzinfo, note: str = "") 
         for number, change in enumerate(past["changes"], 1)
     ]
     at = f" ({page} of {pages})" if pages > 1 else ""
-    text = f"**History of #{row['id']}**{at}\n\n{quote(within(row['content'], 300))}\n\n" + "\n".join(lines)
+    text = f"**History of #{row['number']}**{at}\n\n{quote(within(row['content'], 300))}\n\n" + "\n".join(lines)
     restores = [
         button(f"♻ Restore {number}", f"mv:{row['id']}:{change['id']}:{page}")
         for number, change in enumerate(past["changes"], 1)
@@ -147,7 +147,7 @@ def past_page(row: Json, past: Json, yours: bool, zone: tzinfo, note: str = "") 
 def origin(row: Json, source: Json, view: View, zone: tzinfo, viewer: int, chat: str) -> Page:
     """Where a memory came from. `chat`: the name of the group in which that was, if it is known."""
     said, where = source["said"], place_of(source, chat)
-    lines = [f"**Where #{row['id']} is from**", quote(within(row["content"], 300))]
+    lines = [f"**Where #{row['number']} is from**", quote(within(row["content"], 300))]
     if source["elsewhere"]:
         lines.append("It was said in a place that is not shown here.")
     elif said is not None:

@@ -47,10 +47,10 @@ CLEARED = "🧹 The database's files are written anew: nothing of what was erase
 
 
 def query_of(text: str) -> Json | None:
-    """What is to be erased: `{memory_id}` or `{words}`; None when the text is too short to tell."""
+    """What is to be erased: `{number}` (a memory's) or `{words}`; None when the text is too short to tell."""
     number = NUMBER.fullmatch(text.strip())
     if number is not None:
-        return {"memory_id": int(number[1])}
+        return {"number": int(number[1])}
     words = " ".join(text.split())[:200]
     return {"words": words} if sum(c.isalnum() for c in words) >= LETTERS else None
 
@@ -75,7 +75,7 @@ async def preview(call: Call, text: str) -> Told:
 def preview_text(call: Call, found: Json) -> str:
     """What would go, in words (Markdown)."""
     lines = [f"🔥 **Erase for good?** {counts(found['counts'])}"]
-    memories = [f"- `#{row['id']}` {literal(short(row['content'], 160))}" for row in found["memories"]]
+    memories = [f"- `#{row['number']}` {literal(short(row['content'], 160))}" for row in found["memories"]]
     said = [
         f"- {moment(row['at'], call.zone)} · {who(row)}: {literal(short(row['text'], 120))}"
         for row in found["messages"]

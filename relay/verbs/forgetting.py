@@ -26,7 +26,7 @@ async def by_pattern(call: Call, pattern: str) -> Told:
     total = found["total"]
     if not total:
         return Told(f"Nothing that I know fits “{literal(short(pattern, 60))}”.")
-    lines = [f"- `#{row['id']}` {literal(short(row['content'], 200))}" for row in found["memories"]]
+    lines = [f"- `#{row['number']}` {literal(short(row['content'], 200))}" for row in found["memories"]]
     more = [f"- … and {total - SHOWN:,} more"] if total > SHOWN else []
     asked = f"🧠 **Forget {counted(total, 'memory', 'memories')}?**"
     buttons = [

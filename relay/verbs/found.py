@@ -18,7 +18,7 @@ def target(row: Json) -> str:
 
 def known_heading(call: Call, row: Json) -> str:
     """What a memory or summary is, since when, about whom and from where."""
-    parts = [moment(row["at"], call.zone), f"{CALLED[row['kind']]} #{row['id']}"]
+    parts = [moment(row["at"], call.zone), f"{CALLED[row['kind']]} #{row['number']}"]
     if row.get("subject") and call.space.kind == "group":
         parts.append(f"about {literal(short(row['subject'], 40))}")
     if row.get("status") not in (None, "active"):
@@ -42,5 +42,5 @@ def known_page(call: Call, found: Json, back: Json) -> tuple[str, list[list[Json
         who = "I" if row["role"] == "assistant" else name_of(row["user_id"], row["name"], call.user_id)
         lines.append(f"{who} said, {moment(row['at'], call.zone)}:\n{quote(within(row['text'], 400)) or '(no words)'}")
     if call.private:
-        rows.insert(0, [button(f"Open #{found['id']}", f"mo:{found['id']}:{View()}")])
+        rows.insert(0, [button(f"Open #{found['number']}", f"mo:{found['id']}:{View()}")])
     return "\n\n".join(lines), rows

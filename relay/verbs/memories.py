@@ -24,8 +24,9 @@ async def memory(call: Call) -> Told:
     if text.lower() == "changes":
         page = await history(call, call.space, "a.1")
     elif (number := re.fullmatch(r"#?([0-9]{1,18})", text)) is not None:
-        opened = await call.store.opened(int(number[1]), call.user_id, call.admin)
-        if opened is None or Space(**opened["space"]) != call.space:
+        memory_id = await call.store.numbered(call.space, int(number[1]))
+        opened = await call.store.opened(memory_id, call.user_id, call.admin)
+        if opened is None:
             return Told(f"There is no memory #{number[1]} here. /memory lists what I know.", private=True)
         page = card_of(call, opened, View())
     else:
@@ -84,7 +85,7 @@ async def unpin(call: Call, memory_id: str, view: str) -> Pressed:
 @pressed("mf")
 async def forget_it(call: Call, memory_id: str, view: str) -> Pressed:
     """Forgets a memory; the way back is on the same page."""
-    return await done_to(call, memory_id, view, {"action": "forget", "content": f"#{number_in(memory_id)}"})
+    return await done_to(call, memory_id, view, {"action": "forget", "content": "", "memory_id": number_in(memory_id)})
 
 
 @pressed("mr")

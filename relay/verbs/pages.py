@@ -122,7 +122,7 @@ def list_page(known: Json, view: View, place: str, zone: tzinfo) -> Page:
         lines = "There is nothing like that."
     else:
         lines += "\n\nA number opens it; /memory \\<words> looks for words."
-    ids = [button(f"#{row['id']}", f"mo:{row['id']}:{view}") for row in known["memories"]]
+    ids = [button(f"#{row['number']}", f"mo:{row['id']}:{view}") for row in known["memories"]]
     rows = [*by_four(ids), turning(page, pages, lambda page: f"ml:{space}:{replace(view, page=page)}")]
     rows += [*filters(known, view, space), below(known, space)]
     if place:
@@ -146,7 +146,7 @@ def memory_line(row: Json, place: str, zone: tzinfo) -> str:
     subject = f"{short(row['subject'], 40)}: " if place and row["subject"] else ""
     until = f", until {day(row['valid_until'], zone)}" if row["valid_until"] else ""
     since = day(row["created_at"], zone) + until + ENDED.get(row["status"], "")
-    return f"- `#{row['id']}` {marks}{literal(subject + within(row['content'], 280))} · {since}"
+    return f"- `#{row['number']}` {marks}{literal(subject + within(row['content'], 280))} · {since}"
 
 
 def filters(known: Json, view: View, space: int) -> list[list[Json]]:

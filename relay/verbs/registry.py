@@ -224,8 +224,9 @@ def answers(word: str) -> Callable[[Hear], Hear]:
 
 
 def question(word: str, number: int = 0) -> str:
-    """How a question of ours begins, so that the reply to it finds its way also after a restart."""
-    return " ".join(part for part in ("✎", word, f"#{number}" if number else "") if part)
+    """How a question of ours begins, so that the reply to it finds its way also after a restart. Where no word stands,
+    its number is a memory's id, not the number that people see."""
+    return " ".join(part for part in ("✎", word, f"{'#' * bool(word)}{number}" if number else "") if part)
 
 
 def button(label: str, data: str) -> Json:

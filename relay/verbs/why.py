@@ -70,7 +70,7 @@ async def forget_fact(call: Call, turn_id: str, memory_id: str, page: str) -> Pr
     if found is None or fact is None:
         return NOT_YOURS
     space = Space("private", owner_id=call.user_id) if fact["lent"] else space_of(found)
-    action = {"action": "forget", "content": f"#{fact['id']}"} | ({"admin": True} if call.admin else {})
+    action = {"action": "forget", "content": "", "memory_id": fact["id"]} | ({"admin": True} if call.admin else {})
     done = await call.store.change_memory(call.turn, space, [action])
     now = await seen(call, found["turn_id"]) or found
     if not done["changes"]:
@@ -152,7 +152,7 @@ def explained(found: Json, page: int, zone: tzinfo, prices: Prices) -> str:
     for row in found["recalled"]:
         who = "I" if row["role"] == "assistant" else literal(short(row["name"] or "you", 30))
         lines.append(f"  - {moment(row['at'], zone)}, {who}: “{quoted(row['text'], 100)}”")
-    lines += [f"  - #{row['id']}: “{quoted(row['content'], 100)}”" for row in found["recalled_memories"]]
+    lines += [f"  - #{row['number']}: “{quoted(row['content'], 100)}”" for row in found["recalled_memories"]]
     lines += [
         f"  - summary of {moment(row['at'], zone)}: “{quoted(row['text'], 100)}”" for row in found["recalled_summaries"]
     ]
@@ -223,7 +223,7 @@ def facts(found: Json, page: int) -> str:
         subject = f"{row['subject']}: " if found["space"]["kind"] == "group" and row["subject"] else ""
         since = SINCE.get(row["status"], " (forgotten since)")
         mine = " (yours, lent)" if row["lent"] else ""
-        lines.append(f"- `#{row['id']}` {quoted(subject + row['content'], 120)}{mine}{since}")
+        lines.append(f"- `#{row['number']}` {quoted(subject + row['content'], 120)}{mine}{since}")
     return "\n".join(lines)
 
 
@@ -247,7 +247,7 @@ def fact_rows(found: Json, page: int) -> list[list[Json]]:
     rows, page, pages = page_of(found, page)
     turn = found["turn_id"]
     buttons = [
-        [button(f"🗑 Forget #{row['id']}: {short(row['content'], 30)}", f"yf:{turn}:{row['id']}:{page}")]
+        [button(f"🗑 Forget #{row['number']}: {short(row['content'], 30)}", f"yf:{turn}:{row['id']}:{page}")]
         for row in rows
         if row["status"] == "active"
     ]

@@ -89,7 +89,7 @@ async def test_buttons_undo_edit_and_are_nobody_elses(town: Town) -> None:
         assert not theirs.buttons
     assert "cello" in await known(town, dm, ada)
     await town.press(dm, ada, reply, "Edit")
-    prompt = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ #")), None))
+    prompt = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ ")), None))
     asked = town.asked
     edited = await town.ask(dm, ada, "Ada plays the viola", reply_to=prompt)
     assert "Updated: Ada plays the viola (was: Ada plays the cello)" in edited.text

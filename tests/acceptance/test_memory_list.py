@@ -134,7 +134,7 @@ async def test_a_memory_is_reworded_from_its_card(town: Town) -> None:
     said = await town.ask(dm, ada, "/memory")
     await town.press(dm, ada, said, number_of(said, "cello"))
     await town.press(dm, ada, said, "Edit")
-    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ #")), None))
+    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ ")), None))
     edited = await town.ask(dm, ada, "Ada plays the viola", reply_to=question)
     assert "Updated: Ada plays the viola (was: Ada plays the cello)" in edited.text
     await town.press(dm, ada, said, "Back")
@@ -262,7 +262,7 @@ async def test_a_groups_memory_is_shown_in_private_to_those_who_are_in_it(town: 
     hers = last(town, dm)
     await town.press(dm, ada, hers, number_of(hers, "salad"))
     await town.press(dm, ada, hers, "Edit")
-    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ #")), None))
+    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ ")), None))
     edited = await town.ask(dm, ada, "brings the soup", reply_to=question)
     assert "Updated: brings the soup" in edited.text
     await town.ask(group, ben, f"{bot} who brings what?")
@@ -334,7 +334,7 @@ async def test_what_is_ones_own_is_not_shown_where_others_came_in(town: Town) ->
     number = number_of(listed, "Quill")[1:]
     query = town.tg.press(forum, ada, reply, f"e:{number}")
     await town.tg.wait_for(lambda: town.tg.answers.get(query))
-    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ #")), None))
+    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ ")), None))
     assert "Quill" in question.text
     await town.tg.wait_for(lambda: len(town.tg.messages(forum)) > before)
     assert all("Quill" not in message.text for message in town.tg.messages(forum)[before:])

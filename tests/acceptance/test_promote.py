@@ -96,7 +96,7 @@ async def test_without_words_some_are_proposed_and_can_be_kept_reworded_or_skipp
     town.model.rule(is_distilling, "Orchids are watered on Tuesdays.", model="haiku")
     proposal = await town.ask(dm, ada, "/remember", reply_to=reply)
     await town.press(dm, ada, proposal, "Edit")
-    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ #")), None))
+    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ ")), None))
     await town.ask(dm, ada, "Orchids: Wednesdays", reply_to=question)
     assert [(row[0], row[2]) for row in memories(town, ada)][1:] == [("Orchids: Wednesdays", "active")]
     town.model.rules.clear()
@@ -198,7 +198,7 @@ async def test_a_memory_tells_its_life_and_says_older_words_again(town: Town) ->
     await town.press(dm, ada, listed, "Undo the replacing")
     await town.tg.wait_for(lambda: "took its place" not in listed.text)
     await town.press(dm, ada, listed, "✎ Edit")
-    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ #")), None))
+    question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ ")), None))
     await town.ask(dm, ada, "Lives in Potsdam", reply_to=question)
     await town.press(dm, ada, listed, "🕘 History")
     await town.tg.wait_for(lambda: "History of #" in listed.text)

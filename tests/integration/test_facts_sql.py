@@ -417,3 +417,47 @@ async def test_a_number_that_no_row_can_have_is_refused_and_is_no_wrong_schema(s
     with pytest.raises(DataRefused, match="cannot hold a value"):
         await store.opened(number, ADA, True)
     assert await store.opened(2**63 - 1, ADA, True) is None
+
+
+async def test_each_space_numbers_its_memories_from_one_on_and_no_number_comes_twice(
+    house: House, store: Store, sql: Sql
+) -> None:
+    for user_id, text in ((ADA, "has a boat"), (BEN, "has a dog"), (ADA, "likes tea"), (BEN, "likes figs")):
+        await change(house, user_id, fact(user_id, text))
+    asked = "select number from memory m join space s on s.id = m.space_id where owner_id = %s order by m.id"
+    assert await sql(asked, ADA) == await sql(asked, BEN) == [(1,), (2,)]
+    # A number means a memory of the own space alone.
+    (gone,) = (await change(house, BEN, forget("#1")))["changes"]
+    assert (gone["content"], gone["status"]) == ("has a dog", "applied")
+    assert await contents(store, private(ADA)) == ["likes tea", "has a boat"]
+    assert (await change(house, BEN, forget("#7")))["failed"][0]["failed"] == "nothing matches"
+    # What is gone for good leaves its number, also when it was the newest.
+    await sql("delete from memory_change where memory_id in (select id from memory where content = 'likes tea')")
+    await sql("delete from memory where content = 'likes tea'")
+    await change(house, ADA, fact(ADA, "likes juice"))
+    assert await sql(asked, ADA) == [(1,), (3,)]
+    row = await store.opened(await store.numbered(private(ADA), 3), ADA, False)
+    assert row is not None
+    assert (row["number"], row["content"]) == (3, "likes juice")
+    assert await store.numbered(private(ADA), 2) == 0
+
+
+async def test_what_was_told_as_another_number_before_keeps_it(house: House, store: Store, sql: Sql) -> None:
+    """Memories of before have the numbers that people were told, which were those of all spaces together."""
+    await change(house, ADA, fact(ADA, "has a boat"))
+    await sql("update memory set number = 57")
+    await change(house, ADA, fact(ADA, "likes tea"))
+    assert await sql("select number from memory order by id") == [(57,), (58,)]
+    await change(house, ADA, forget("#57"))
+    assert await contents(store, private(ADA)) == ["likes tea"]
+
+
+async def test_a_group_that_takes_over_another_ones_memories_keeps_or_renews_their_numbers(sql: Sql) -> None:
+    await sql("insert into space (kind, chat_id) values ('group', -1), ('group', -2), ('group', -3)")
+    one, two, three = [id for (id,) in await sql("select id from space where chat_id in (-1, -2, -3) order by id")]
+    for space, text in ((one, "a"), (one, "b"), (two, "c")):
+        await sql("insert into memory (space_id, content) values (%s, %s)", space, text)
+    await sql("select relay.move_memories(%s, %s)", three, one)
+    await sql("select relay.move_memories(%s, %s)", three, two)
+    asked = "select content, number from memory where space_id = %s order by number"
+    assert await sql(asked, three) == [("a", 1), ("b", 2), ("c", 3)]

@@ -96,7 +96,7 @@ async def test_recalled_memories_and_summaries_are_told_to_who_may_see_them(hous
     turn_id = await answered(house, prompt=prompt)
     found = await store.why(turn_id, ADA)
     assert found is not None
-    assert found["recalled_memories"] == [{"id": mine["memory_id"], "content": "likes tea"}]
+    assert found["recalled_memories"] == [{"number": 1, "content": "likes tea"}]
     assert (found["recalled_summaries"], found["tool_calls"]) == ([], 0)
     assert await store.tool_call(turn_id, 1) is None
 

@@ -78,7 +78,15 @@ async def told(name: str, made: Call) -> Told:
 
 
 def row(number: int, content: str, **more: Any) -> dict[str, Any]:
-    base = {"id": number, "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content, "pinned": False}
+    base = {
+        "id": number,
+        "number": number,
+        "kind": "fact",
+        "subject": "Ada",
+        "subject_id": ADA,
+        "content": content,
+        "pinned": False,
+    }
     base |= {"created_at": "2026-05-03T12:00:00+00:00", "category": None, "tags": [], "status": "active"}
     return base | {"valid_until": None} | more
 
@@ -275,17 +283,16 @@ async def test_memory_finds_words() -> None:
 
 @pytest.mark.parametrize("text", ["12", "#12"])
 async def test_memory_opens_the_memory_of_a_number(text: str) -> None:
-    done = await told("memory", call(Canned(open_memory=opened(12, "likes tea")), text))
+    database = Canned(numbered_memory=57, open_memory=opened(57, "likes tea") | {"number": 12})
+    done = await told("memory", call(database, text))
+    assert database.calls[0][1] == {"space": Space("private", owner_id=ADA).as_json(), "number": 12}
     assert "Fact #12" in done.text
-    assert done.rows[0][0] == {"text": "✎ Edit", "callback_data": "e:12"}
+    assert done.rows[0][0] == {"text": "✎ Edit", "callback_data": "e:57"}
 
 
-@pytest.mark.parametrize("found", [None, {"kind": "group", "owner_id": None, "chat_id": -5}])
-async def test_memory_opens_nothing_of_another_space(found: dict[str, Any] | None) -> None:
-    database = Canned(open_memory=found and opened(12, "secret", space=found))
-    done = await told("memory", call(database, "12", admin=True))
+async def test_memory_opens_nothing_that_has_no_number_here() -> None:
+    done = await told("memory", call(Canned(numbered_memory=None, open_memory=None), "12", admin=True))
     assert "no memory #12 here" in done.text
-    assert "secret" not in done.text
 
 
 async def test_memory_of_nobody() -> None:

@@ -20,7 +20,15 @@ Json = dict[str, Any]
 
 
 def memory(number: int, content: str = "likes tea", **more: Any) -> Json:
-    base = {"id": number, "kind": "fact", "subject": "Ada", "content": content, "status": "active", "lent": False}
+    base = {
+        "id": number,
+        "number": number,
+        "kind": "fact",
+        "subject": "Ada",
+        "content": content,
+        "status": "active",
+        "lent": False,
+    }
     return base | more
 
 
@@ -38,7 +46,7 @@ def found(**more: Any) -> Json:
                   "output_tokens": 210},
         "summary": {"text": "They *spoke* of tea.", "at": "2026-11-20T10:00:00+00:00"},
         "recalled": [{"role": "user", "name": "Ada", "text": "my tea is green", "at": "2026-10-01T08:00:00+00:00"}],
-        "recalled_memories": [{"id": 31, "content": "her aunt grows tea"}],
+        "recalled_memories": [{"number": 31, "content": "her aunt grows tea"}],
         "recalled_summaries": [{"text": "Of *tea*.", "at": "2026-10-03T08:00:00+00:00"}] * 2,
         "recent_from": "2026-11-21T09:12:00+00:00", "tool_calls": 2,
     }  # fmt: skip
@@ -195,7 +203,7 @@ async def test_a_tap_forgets_as_the_command_does() -> None:
     assert done.says is not None
     assert done.says.changes == [change]
     given = next(given for name, given in database.calls if name == "change_memory")
-    assert given["actions"] == [{"action": "forget", "content": "#12", "admin": True}]
+    assert given["actions"] == [{"action": "forget", "content": "", "memory_id": 12, "admin": True}]
     assert given["space"]["owner_id"] == ADA
     database = Canned(why=found(), change_memory={"changes": [], "failed": [{"failed": "nothing matches"}]})
     assert "not yours to forget" in (await BUTTONS["yf"](call(database), "7", "12", "1")).toast

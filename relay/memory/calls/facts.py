@@ -46,6 +46,10 @@ class FactCalls(Calls):
         found: Json | None = await self._call("open_memory", memory_id=memory_id, user_id=user_id, admin=admin)
         return found
 
+    async def numbered(self, space: Space, number: int) -> int:
+        """The id of the memory that has a number in a space; 0: none has."""
+        return int(await self._call("numbered_memory", space=space.as_json(), number=number) or 0)
+
     async def source(self, memory_id: int) -> Json:
         """Where a memory came from; see `relay_memory_source`."""
         return dict(await self._call("memory_source", memory_id=memory_id) or {})
