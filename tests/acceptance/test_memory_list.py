@@ -247,13 +247,12 @@ async def test_a_groups_memory_is_shown_in_private_to_those_who_are_in_it(town: 
     assert "Ada: brings the salad" in said.text
     assert "shy" not in said.text
     # what is about another is read, and not changed
+    memory_id = said.buttons[number_of(said, "salad")].split(":")[1]
     await town.press(ben_dm, ben, said, number_of(said, "salad"))
     assert "It is changed by whom it is about" in said.text
     assert "Pin" not in str(said.buttons)
     opened = dict(said.buttons)
-    number = re.search(r"#(\d+)", said.text)
-    assert number
-    for data in (f"mp:{number[1]}:a.1", f"mf:{number[1]}:a.1", f"e:{number[1]}"):
+    for data in (f"mp:{memory_id}:a.1", f"mf:{memory_id}:a.1", f"e:{memory_id}"):
         query = town.tg.press(ben_dm, ben, said, data)
         answer = await town.tg.wait_for(lambda query=query: town.tg.answers.get(query))
         assert "not yours to change" in answer["text"]
@@ -331,8 +330,8 @@ async def test_what_is_ones_own_is_not_shown_where_others_came_in(town: Town) ->
     assert "Others are here" in await town.press(forum, ada, reply, "Undo / Edit")
     assert list(reply.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
     listed = await town.ask(dm, ada, "/memory")
-    number = number_of(listed, "Quill")[1:]
-    query = town.tg.press(forum, ada, reply, f"e:{number}")
+    memory_id = listed.buttons[number_of(listed, "Quill")].split(":")[1]
+    query = town.tg.press(forum, ada, reply, f"e:{memory_id}")
     await town.tg.wait_for(lambda: town.tg.answers.get(query))
     question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ ")), None))
     assert "Quill" in question.text

@@ -38,9 +38,9 @@ VIEWS = (
 def memory(number: int = 12, content: str = "likes tea", **more: Any) -> Json:
     row = {"id": number, "number": number, "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content,
            "category": None, "tags": [], "pinned": False, "created_at": AT, "updated_at": AT, "status": "active",
-           "tainted": False, "by": "tag", "space_id": 7, "last": None, "importance": 5, "confidence": 1, "valid_from": None,
-           "valid_until": None, "uses": 0, "last_used_at": None, "evidence": 0, "faded": False, "replaced_by": None,
-           "replaced_number": None,
+           "tainted": False, "by": "tag", "space_id": 7, "last": None, "importance": 5, "confidence": 1,
+           "valid_from": None, "valid_until": None, "uses": 0, "last_used_at": None, "evidence": 0, "faded": False,
+           "replaced_by": None, "replaced_number": None,
            "promoted_by": None}  # fmt: skip
     return row | more
 
