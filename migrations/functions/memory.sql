@@ -42,13 +42,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by l.closeness desc, m.id desc limit 11
 $$;
 
--- Retires the one memory that the words surely mean, or that has their number in its space (`memory_id`: that one). None: a failure to tell. Several, one that they may only mean, or
--- p_pending: it asks first, about ten at most, and tells when there are more.
+-- Retires the one memory that the words surely mean, or whose number they are (`memory_id`: that one). None: a failure to
+-- tell. Several, one that they may only mean, or p_pending: it asks first, about ten at most, and tells when there are more.
 create or replace function relay.forget_memory(p_turn relay.turn, p_action jsonb, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     words text := p_action ->> 'content';
     numbered constant boolean := p_action ? 'memory_id' or words ~ '^#?\d+$';
+    stands boolean := false;
     by_admin boolean := coalesce((p_action ->> 'admin')::boolean, false);
     matches bigint[];
     more boolean;
@@ -56,18 +57,22 @@ declare
 begin
     if numbered then
         select array_agg(m.id) into matches from memory m join space s on s.id = m.space_id
-        where m.space_id = p_turn.space_id and m.status = 'active' 
+        where m.space_id = p_turn.space_id and m.status = 'active'
             and case when p_action ? 'memory_id' then m.id = (p_action ->> 'memory_id')::bigint
                 else m.number = ltrim(words, '#')::numeric end
             and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id or by_admin);
     else
         select array_agg(id) into matches from relay.forgettable(p_turn.space_id, words, p_turn.user_id, by_admin);
     end if;
+    if matches is null and words ~ '^\d+$' and not p_action ? 'memory_id' then
+        stands := true;  -- a number that may stand in one, such as a code
+        select array_agg(id) into matches from relay.forgettable(p_turn.space_id, words, p_turn.user_id, by_admin);
+    end if;
     if matches is null then
         return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', words);
     end if;
     more := cardinality(matches) > 10;
-    sure := cardinality(matches) = 1 and (numbered
+    sure := cardinality(matches) = 1 and not stands and (numbered
         or (select relay.surely_means(words, content) from memory where id = matches[1]));
     matches := matches[:10];
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)

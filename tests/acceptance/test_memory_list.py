@@ -276,7 +276,7 @@ async def test_a_groups_memory_is_shown_in_private_to_those_who_are_in_it(town: 
     await town.ask(cyd_dm, cyd, "hello")
     theirs = last(town, cyd_dm)
     space = next(data.split(":")[1] for data in opened.values() if data.startswith("ml:"))
-    forged = [f"ml:{space}:a.1", f"mb:{space}", f"mc:{space}:a.1", f"mw:{number[1]}:a.1", *opened.values()]
+    forged = [f"ml:{space}:a.1", f"mb:{space}", f"mc:{space}:a.1", f"mw:{memory_id}:a.1", *opened.values()]
     for data in forged:
         query = town.tg.press(cyd_dm, cyd, theirs, data)
         answer = await town.tg.wait_for(lambda query=query: town.tg.answers.get(query))

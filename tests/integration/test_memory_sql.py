@@ -193,6 +193,14 @@ async def test_forget_by_number(house: House, form: str) -> None:
     assert await house.known(private(ADA)) == ["lives in Berlin"]
 
 
+async def test_a_number_that_only_stands_in_a_memory_is_asked_about_first(house: House) -> None:
+    await house.teach(ADA, "the door code is 4711")
+    (change,) = (await forgetting(house, "4711"))["changes"]
+    assert (change["status"], change["content"]) == ("pending", "the door code is 4711")
+    assert (await forgetting(house, "#4711"))["failed"][0]["failed"] == "nothing matches"
+    assert await house.known(private(ADA)) == ["the door code is 4711"]
+
+
 @pytest.mark.parametrize("number", ["999999", "#0", "9" * 40, "#" + "9" * 19, "٣", "１２", "#１"])
 async def test_forget_a_number_that_is_none(house: House, number: str) -> None:
     await house.teach(ADA, "likes tea")
