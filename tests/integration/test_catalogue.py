@@ -9,7 +9,13 @@ import pytest
 
 from tests.integration.conftest import TEMPLATE, Server
 
-MERGED = {"space_id": ("merge_spaces",), "thread_id": ("merge_threads", "merge_judging")}
+MERGED = {
+    "space_id": (
+        "merge_spaces",
+        "move_memories",
+    ),
+    "thread_id": ("merge_threads", "merge_judging"),
+}
 """What takes the rows of a space, and of a thread, over into another one."""
 COUNTED = {"lexeme", "lexeme_change"}
 """Follows the entries, by their trigger."""
