@@ -36,7 +36,7 @@ async def remove_files(store: Store, keeper: Keeper) -> None:
 
 
 async def erased(store: Store, erasure_id: int) -> Json | None:
-    """Takes an erasure that was begun to its end: `{erasure_id, done, counts, posted, waiting}`.
+    """Takes an erasure that was begun to its end: `{erasure_id, done, counts, theirs, waiting}`.
 
     None when another process is still at it after two minutes; it is finished then without us.
     """

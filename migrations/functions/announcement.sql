@@ -46,7 +46,8 @@ end $$;
 
 -- It is about to be told in a message of its own, which is kept as the last part of the turn's reply: at most once, unless
 -- it is put off since that certainly was not sent.
-create or replace function public.relay_announce_anew(p_turn_id bigint, p_worker uuid, p_request jsonb) returns jsonb
+create or replace function public.relay_announce_anew(p_turn_id bigint, p_worker uuid, p_request jsonb default null)
+returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own announcement;
@@ -60,7 +61,7 @@ begin
     insert into delivery (turn_id, seq, bot_id, chat_id, request, status, error)
     select p_turn_id, greatest(1000000, max(seq)) + 1, own.bot_id, (p_request ->> 'chat_id')::bigint, p_request, 'failed',
         'it is not known whether it was sent'
-    from delivery where turn_id = p_turn_id;
+    from delivery where turn_id = p_turn_id having p_request is not null;
     return 'true';
 end $$;
 

@@ -51,8 +51,8 @@ begin
 end $$;
 
 -- Goes on with an erasure (null: with the oldest that is not done) for about a second: {erasure_id, done, counts,
--- posted: what the person has to delete, as erasure.posted has it; waiting: how many of our messages are still to be
--- deleted or edited}. Null when there is none, or another process is at it. What was shown and not begun within a quarter
+-- theirs: what the person has to delete, as erasure.posted has it; waiting: how many of our messages are still to be
+-- deleted or edited; posted: 0, for the version before}. Null when there is none, or another process is at it. What was shown and not begun within a quarter
 -- of an hour is forgotten.
 create or replace function public.relay_erase_step(p_erasure_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -88,7 +88,7 @@ begin
     end loop;
     return (
         select jsonb_build_object('erasure_id', id, 'done', status = 'done', 'counts', counts,
-            'posted', coalesce(posted, '[]'),
+            'theirs', coalesce(posted, '[]'), 'posted', 0,
             'waiting', (select count(*) from retraction r where r.erasure_id = erasure.id))
         from erasure where id = coalesce(own.id, p_erasure_id) and status <> 'preview');
 end $$;

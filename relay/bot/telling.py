@@ -139,7 +139,9 @@ def _gap(text: str) -> str:
 
 
 def ends_with_line(due: Json, told: Sequence[Json]) -> bool:
-    """Whether the message had such a line when it was sent."""
+    """Whether the message had such a line when it was sent. After an erasure nothing tells, and it has none."""
+    if due["told"] is None:
+        return False
     changes = [one for one in due["changes"] if one not in told]
     line = format_reply("", footer=footer_of(answer_from({**due["told"], "changes": changes})))
     return bool(line) and due["before"]["text"].endswith(line[0].text)

@@ -152,7 +152,7 @@ async def told(call: Call, done: Json) -> str:
         await remove_files(call.store, leftovers.keeper)
         lines.append(leftovers.told())
         lines.append(AT_NIGHT if leftovers.clears else OVER_REST)
-    lines += [ours(done), *theirs(call, done["posted"])]
+    lines += [ours(done), *theirs(call, done["theirs"])]
     return "\n\n".join(line for line in lines if line)
 
 

@@ -44,6 +44,13 @@ async def test_a_kill_in_the_middle_of_erasing_leaves_nothing(house: House) -> N
     await house.tg.wait_for(lambda: not [text for text in house.said(chat) if WORD in text], timeout=60)
 
 
+async def test_of_an_erasing_that_finds_nothing_no_word_is_kept(house: House) -> None:
+    chat = house.guest()
+    await house.tg.say(chat, None, f"/forget --erase {WORD}")
+    await house.until_said(chat, "I find nothing like that")
+    await house.tg.wait_for(lambda: holding(house) == [], timeout=20)
+
+
 async def test_a_kill_while_the_chats_are_cleared_leaves_nothing_of_it_there(house: House) -> None:
     chat = house.guest()
     await house.tg.say(chat, None, f"/remember The {WORD} is blue")

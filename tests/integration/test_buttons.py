@@ -13,7 +13,7 @@ from relay.bot.running import Runs
 from relay.bot.understand import Understood, understand
 from relay.bot.updates import sort_update
 from relay.claims import Claimed
-from relay.errors import ChatGone
+from relay.errors import ChatGone, MessengerUnavailable
 from relay.testing import FakeMessenger
 from relay.verbs import ANSWERS, BUTTONS, VERBS
 from relay.verbs.registry import Call, Pressed, Told, Verb, question
@@ -356,3 +356,30 @@ async def test_a_decision_that_there_is_not_changes_and_records_nothing(desk: De
     assert await house.known(private(ADA)) == ["likes tea"]
     assert await sql("select count(*) from event where kind = 'memory'") == before
     assert desk.sent("answerCallbackQuery")[-1]["text"]
+
+
+# What a message shows after a tap is on record, so that erasing finds it
+
+
+async def test_what_a_tap_redraws_is_on_record(desk: Desk, house: House, sql: Sql) -> None:
+    turn = await desk.answered("Nice.", 900, "likes tea")
+    shown = "select request #>> '{reply_markup,inline_keyboard,0,0,text}' from delivery where telegram_message_id = 900"
+    await desk.controls.handle(await desk.press(f"u:{turn.turn_id}", 900))
+    assert await sql(shown) == [("↩ Undo: likes tea",)]
+
+
+async def test_of_a_redrawing_that_failed_what_stands_there_stays_on_record(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, sql: Sql
+) -> None:
+    async def redrawn(call: Call) -> Pressed:
+        return Pressed(text="something else")
+
+    async def away(method: str, **parameters: Any) -> Any:
+        raise MessengerUnavailable("Telegram is away.")
+
+    monkeypatch.setitem(BUTTONS, "zz", redrawn)
+    await desk.answered("Nice.", 900)
+    pressed = await desk.press("zz", 900)
+    monkeypatch.setattr(desk.messenger, "call", away)
+    await desk.controls.handle(pressed)
+    assert await sql("select request ->> 'text' from delivery where telegram_message_id = 900") == [("x",)]

@@ -101,7 +101,7 @@ async def test_our_messages_that_repeat_it_go_and_an_answer_that_stays_loses_the
     done = await store.erase_step(1)
     assert done is not None
     assert (done["counts"]["deleted"], done["counts"]["edited"], done["waiting"]) == (1, 1, 0)
-    assert [one["what"] for one in done["posted"]] == ["yours"], "the person's own message is theirs to delete"
+    assert [one["what"] for one in done["theirs"]] == ["yours"], "the person's own message is theirs to delete"
 
 
 async def test_entities_move_with_their_lines(house: House, store: Store) -> None:
@@ -140,7 +140,7 @@ async def test_what_telegram_keeps_is_told_and_what_waits_is_tried_again(house: 
     done = await store.erase_step(1)
     assert done is not None
     assert done["counts"]["left"] == 1
-    assert [one["message_id"] for one in done["posted"] if one["what"] == "ours"] == [900]
+    assert [one["message_id"] for one in done["theirs"] if one["what"] == "ours"] == [900]
 
 
 async def test_lists_that_others_were_shown_go_and_what_they_were_told_stays(house: House, store: Store) -> None:
@@ -194,4 +194,21 @@ async def test_of_the_command_no_event_keeps_the_words(house: House, store: Stor
     assert (await holding(sql, "mathilda")).keys() == {"event", "inbox"}
     assert await store.erase_preview(private(ADA), {"words": "Mathilda"}, ADA, False, turn.turn_id) is None
     await house.close(turn)
+    assert await holding(sql, "mathilda") == {}
+
+
+async def test_a_line_that_was_told_in_a_message_of_its_own_goes_too(house: House, store: Store, sql: Sql) -> None:
+    done = await house.exchange(ADA, "hello", "Yes.", actions=[fact(ADA, SISTER)])
+    await sql(
+        "insert into announcement (turn_id, bot_id, changes) values (%s, %s, array[%s::bigint])",
+        done.turn.turn_id,
+        BOT.id,
+        done.told["changes"][0]["id"],
+    )
+    (due,) = await store.claim_announcements(BOT.id, 1, 60)
+    request = {"chat_id": ADA, "text": f"🧠 Learned: {SISTER}"}
+    assert await store.announce_anew(due["turn_id"], request)
+    await store.announced_anew(due["turn_id"], ADA, 950)
+    await erase(store, private(ADA), {"words": "mathilda"})
+    assert [(row["message_id"], row["request"]) for row in await store.retractions(BOT.id, None, 50)] == [(950, None)]
     assert await holding(sql, "mathilda") == {}

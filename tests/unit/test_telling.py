@@ -109,3 +109,10 @@ async def test_one_that_may_be_there_is_not_sent_again_and_stands_in_the_log(mon
     assert [(one["event"], one["error"]) for one in logs] == [
         ("what was learned could not be told", "It may be there.")
     ]
+
+
+async def test_what_is_learned_is_told_under_an_answer_that_an_erasure_has_touched() -> None:
+    store, messenger = Kept(), Telegram()
+    await tell(Teller(store, messenger, 1), {**DUE, "told": None})  # type: ignore[arg-type]
+    assert messenger.calls[-1][1]["text"] == "Hi!\n\n🧠 Learned: likes tea"
+    assert store.became == ["told"]

@@ -38,9 +38,9 @@ class EraseCalls(Calls):
         return list(await self._call("files_gone", removed=list(removed)))
 
     async def erase_step(self, erasure_id: int | None = None) -> Json | None:
-        """Goes on with an erasure (None: the oldest) for a second: `{erasure_id, done, counts, posted, waiting}`.
+        """Goes on with an erasure (None: the oldest) for a second: `{erasure_id, done, counts, theirs, waiting}`.
 
-        posted: what its person has to delete, `[{chat_id, message_id, at, what: yours, ours or export}]`; waiting: how
+        theirs: what its person has to delete, `[{chat_id, message_id, at, what: yours, ours or export}]`; waiting: how
         many messages of ours are still to be deleted or edited. None: there is none, or another process is at it.
         """
         found: Json | None = await self._call("erase_step", erasure_id=erasure_id)
