@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat test test-all fuzz real-model lint format bench chaos soak commands surface picture requirements build clean
+.PHONY: help run chat relay test test-all fuzz real-model lint format bench chaos soak commands surface picture requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -16,6 +16,10 @@ run: ## set up what is missing, ask for the keys, and run the bot
 chat: ## talk in the terminal (ARGS=--offline: without a key)
 	@sh scripts/setup run
 	@exec $(BIN)/relay chat $(ARGS)
+
+relay: ## any other command of Relay's (ARGS=doctor; ARGS="remember I sail"; ARGS=--help lists them)
+	@sh scripts/setup run
+	@exec $(BIN)/relay $(ARGS)
 
 # Files go out in their order: the slow ones, of tests/acceptance, first, so that no process ends with one alone.
 TEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 -rRs --cov --cov-report=term --cov-fail-under=80

@@ -20,7 +20,7 @@ def main() -> None:
         cli()
     except (RelayError, KeyboardInterrupt) as error:
         if isinstance(error, RelayError):
-            print(f"relay: {error}{' Or run `relay setup`.' if asks_for(error) else ''}", file=sys.stderr)
+            print(f"relay: {error}{' Or run `{RELAY} setup`.' if asks_for(error) else ''}", file=sys.stderr)
         sys.exit(next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
 
 

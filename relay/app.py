@@ -26,6 +26,7 @@ from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Database, Ears, Embedder, Keeper, Messenger, Model, Opener, Voice
 from relay.prices import load as load_prices
+from relay.program import RELAY
 from relay.settings import Settings
 from relay.settings import load as load_settings
 from relay.storage import made_ready, storage
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from relay.jobs import Summariser
     from relay.media.reading import Reader
     from relay.media.shelf import Shelf
+    from relay.verbs.registry import Told
 
 log = structlog.get_logger()
 
@@ -104,7 +106,7 @@ async def opened(settings: Settings, wait: bool = False, embedder: Embedder | No
             if await made_ready(stored, settings, wait):
                 log.info("database migrated", version=migrate.load().version)
             if (await migrate.present(stored.database)).get("moving"):
-                raise SchemaError("A `relay move` or `relay restore` into this database was interrupted: run it again.")
+                raise SchemaError(f"A `{RELAY} move` or `restore` into this database was interrupted: run it again.")
             patient = Patient(stored.database, stored.repair)
             store = Store(patient, instance.name)
             memory = Memory(store, settings.admins, embedder)
@@ -192,9 +194,10 @@ def make_worker(
     voice: Voice | None = None,
     opener: Opener | None = None,
     embedder: Embedder | None = None,
+    on_told: Callable[[Told], None] | None = None,
 ) -> Worker:
     """A worker on an open Relay. `ears` hear recordings, `voice` says answers aloud, `embedder` finds by meaning; None:
-    nothing does. `opener`: see `make_reader`."""
+    nothing does. `opener`: see `make_reader`. `on_told` is given what commands answer."""
     from relay.bot.groups import Groups
     from relay.bot.worker import Worker
     from relay.turn import Engine
@@ -220,6 +223,7 @@ def make_worker(
         scratch=settings.data_dir,
         embedder=embedder,
         capture=settings.capture,
+        on_told=on_told,
     )
     reader, shelf = make_reader(settings, messenger, ears, opener)
     engine = Engine(

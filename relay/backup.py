@@ -19,6 +19,7 @@ from relay.clients.instance import in_use
 from relay.errors import SchemaError
 from relay.keyboard import typed
 from relay.memory.transfer import Watcher
+from relay.program import RELAY
 from relay.progress import called, plain, watching
 from relay.settings import Settings
 from relay.storage import Storage, direct, is_embedded, made_ready, place, storage
@@ -46,7 +47,7 @@ async def backup(settings: Settings, to: Path | None = None) -> Made:
         settings = direct(settings)
     async with storage(settings) as opened:
         if not migrate.check(await migrate.present(opened.database), migrate.load()):
-            raise SchemaError("The database's schema is not this Relay's. Run `relay db migrate` first.")
+            raise SchemaError(f"The database's schema is not this Relay's. Run `{RELAY} db migrate` first.")
         path = _path(settings, to)
         console.print(f"Backing up {place(settings)}\n        to {path}")
         with watching(console) as watcher:
@@ -132,4 +133,4 @@ def _tell(console: Console, work: Restore, done: list[Restored]) -> None:
         f"Who may use the bot is as it was at {work.backup.header.at:%Y-%m-%d %H:%M} UTC, so who was sent away since "
         "is back: look at /users. Invitations that nobody had used are void."
     )
-    console.print("Start the bot with `relay run`; it goes on from there.")
+    console.print(f"Start the bot with `{RELAY} run`; it goes on from there.")

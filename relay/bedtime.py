@@ -14,10 +14,12 @@ from relay.jobs import LEASE_SECONDS, kept
 from relay.memory.people import People
 from relay.nights import mind_of, phases
 from relay.ports import Messenger
+from relay.program import RELAY
 from relay.settings import Settings, lacking
 from relay.sleep.consolidate import Consolidation
 from relay.sleep.night import DUTY, sleep
 from relay.sleep.words import PHASES, night_told, phase_told, step_told
+from relay.verbs.registry import counted
 
 Json = dict[str, Any]
 MOST_SHOWN = 20
@@ -33,7 +35,7 @@ async def look(settings: Settings) -> None:
     async with opened(settings) as relay:
         last = (await relay.store.night_ahead())["last"]
         print(told(last, relay) if last else "There was no night yet.")
-        print(f"The next begins at {settings.sleep_at} ({relay.budget.zone}), while `relay run` runs.")
+        print(f"The next begins at {settings.sleep_at} ({relay.budget.zone}), while `{RELAY} run` runs.")
 
 
 async def preview(settings: Settings) -> None:
@@ -103,9 +105,10 @@ def ahead(found: Json, settings: Settings) -> list[str]:
     days = settings.backup_days
     return [
         f"writes one into {settings.backups}, keeps those of {days} days" if days else "off (RELAY_BACKUP_DAYS is 0)",
-        f"looks at the new memories of {found['spaces']:,} spaces; {found['goals']:,} goals are past their date",
-        f"tells {found['digests']:,} spaces what the day brought (/digest on)",
-        f"writes {found['summaries']:,} summaries that are owed; gathers the database's statistics",
+        f"looks at the new memories of {counted(found['spaces'], 'space')}; "
+        f"{counted(found['goals'], 'goal')} past {'its' if found['goals'] == 1 else 'their'} date",
+        f"tells {counted(found['digests'], 'space')} what the day brought (/digest on)",
+        f"writes {counted(found['summaries'], 'summary', 'summaries')} owed; gathers the database's statistics",
         "writes the database's files anew, if something was erased",
     ]
 

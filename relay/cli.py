@@ -10,26 +10,45 @@ from typing import Annotated, Any
 import typer
 
 from relay import migrate
+from relay.command_list import Commands
 from relay.errors import SettingsError
 from relay.memory_commands import memory
+from relay.program import RELAY
 from relay.settings import lacking, load, require, tolerant
 from relay.shell import choose_loop as _choose_loop
 from relay.shell import log_as as _logging
 from relay.shell import ready as _ready
 from relay.shell import run_work as _run
+from relay.verb_commands import add_verbs
 
 cli = typer.Typer(
+    cls=Commands,
     help="A self-hosted Telegram assistant on Claude that remembers.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-database = typer.Typer(help="The database: migrations and their SQL.", no_args_is_help=True)
+database = typer.Typer(cls=Commands, help="The database: migrations and their SQL.", no_args_is_help=True)
 cli.add_typer(database, name="db")
 cli.add_typer(memory, name="memory")
 
 Offline = Annotated[bool, typer.Option("--offline", help="A stand-in model: look around with no key at all.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@cli.callback()
+def everywhere(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show Relay's version.")
+    ] = False,
+) -> None:
+    """A self-hosted Telegram assistant on Claude that remembers."""
 
 
 @cli.command()
@@ -97,7 +116,7 @@ def set_up(
         raise SettingsError("These flags go with --non-interactive.")
     else:
         _interview()
-        print("Start it with `make run`, or `relay run`.")
+        print(f"Start it with `{RELAY} run`.")
 
 
 @cli.command()
@@ -274,23 +293,4 @@ def version() -> None:
     print(app.version())
 
 
-def _add_verbs() -> None:
-    """Each verb with the door `cli` is a command: `relay memory`, `relay remember …`."""
-    from relay.verbs import VERBS
-
-    for verb in VERBS.values():
-        if "cli" in verb.doors and verb.name != "memory":  # a group of commands of its own
-            cli.command(verb.name, help=f"{verb.help[0].upper()}{verb.help[1:]}.")(_door(verb.name))
-
-
-def _door(name: str) -> Any:
-    def door(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
-        settings = _ready(quiet=True)
-        from relay import terminal
-
-        _run(terminal.once(settings, f"/{name} {' '.join(words or [])}".strip()))
-
-    return door
-
-
-_add_verbs()
+add_verbs(cli)

@@ -12,6 +12,7 @@ from relay.errors import DatabaseError, SettingsError
 from relay.keyboard import typed
 from relay.memory.people import People
 from relay.models import Space
+from relay.program import RELAY
 from relay.settings import Settings
 from relay.verbs.erase import CLEARED, LETTERS, counts, query_of
 from relay.verbs.registry import counted
@@ -32,7 +33,7 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
     """
     query = query_of(text)
     if query is None:
-        raise SettingsError(f"Write at least {LETTERS} letters, or a memory's number: relay memory erase '#12'")
+        raise SettingsError(f"Write at least {LETTERS} letters, or a memory's number: {RELAY} memory erase '#12'")
     async with opened(settings) as relay:
         people = People(settings.admins)
         await people.refresh(relay.store)

@@ -13,6 +13,7 @@ from relay.addresses import connection_string
 from relay.clients.instance import in_use
 from relay.errors import SchemaError, SettingsError
 from relay.memory.transfer import Compared, MoveRefused, Transfer
+from relay.program import RELAY
 from relay.progress import plain, watching
 from relay.settings import Settings, named
 from relay.storage import is_embedded, made_ready, place, storage
@@ -42,7 +43,7 @@ async def move(
     began = time.monotonic()
     async with storage(settings) as here, storage(target) as there:
         if not migrate.check(await migrate.present(here.database), migrate.load()):
-            raise SchemaError("The source's schema is not this Relay's. Run `relay db migrate` first.")
+            raise SchemaError(f"The source's schema is not this Relay's. Run `{RELAY} db migrate` first.")
         await made_ready(there, target, wait=False)
         with watching(console) as watcher:
             compared = await Transfer(here.database, there.database, watcher).run(replace)

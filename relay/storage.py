@@ -13,6 +13,7 @@ import structlog
 from relay import migrate
 from relay.errors import AccessRefused, DatabaseUnavailable, SchemaError, SettingsError
 from relay.ports import Database
+from relay.program import RELAY
 
 if TYPE_CHECKING:
     from relay.settings import Settings
@@ -23,8 +24,8 @@ RELOAD_SECONDS = 15.0
 """How long Supabase may take to see that its schema has changed."""
 LONGEST_PAUSE = 30.0
 TWO_WAYS = (
-    "Run `relay db migrate` with the project's connection string (Project → Connect) in DATABASE_URL, or paste what "
-    "`relay db sql` prints into the project's SQL editor."
+    f"Run `{RELAY} db migrate` with the project's connection string (Project → Connect) in DATABASE_URL, or paste what "
+    f"`{RELAY} db sql` prints into the project's SQL editor."
 )
 
 

@@ -8,6 +8,7 @@ import io
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 from relay.app import Relay, make_gate, make_judge, make_model, make_summariser, make_worker, opened
@@ -16,6 +17,7 @@ from relay.bot.updates import Bot, sort_update
 from relay.bot.worker import Worker
 from relay.capture.judging import judge_due
 from relay.embedders import finding
+from relay.errors import RelayError
 from relay.gate import Gate
 from relay.indexing import Asked, Indexer, enter, keep_fresh
 from relay.jobs import summarise_due
@@ -24,10 +26,13 @@ from relay.memory.meaning import LOADING_SECONDS
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.ports import Embedder
+from relay.program import RELAY
 from relay.screen import Terminal
 from relay.settings import Settings
 from relay.testing import OfflineModel
 from relay.titles import Titler, title_due
+from relay.verbs.changes import NONE
+from relay.verbs.registry import CONFIRMING, Told
 
 ME = Bot(0, "relay")
 """The terminal's own bot: its lanes are its own, so a bot that runs beside it leaves them alone."""
@@ -38,7 +43,13 @@ WRITING_SECONDS = 20.0
 """How long it waits for summaries and titles; one that is cut off is written the next time, or by the bot."""
 AT_ONCE_SECONDS = 0.5
 WRITING = "One moment, what was said here is being summed up. Ctrl-C leaves at once; then that is done another time."
+OFFLINE = "OFFLINE: a stand-in answers, not a model. It has a memory of its own; write “I like …”, and it keeps that."
+NAMELESS = "User"
 PRESS = "Which button? A number, or an empty line to end: "
+
+
+class NotAnswered(RelayError):
+    """A command asked something, and nobody answered."""
 
 
 Work = Callable[[], Awaitable[int]]
@@ -48,11 +59,13 @@ class Desk:
     """One person at a terminal, in a private chat of their own (chat 0) with their own memory."""
 
     def __init__(
-        self, user_id: int, terminal: Terminal, worker: Worker, store: Store, embedder: Asked | None = None
+        self, user_id: int, name: str, terminal: Terminal, worker: Worker, store: Store, embedder: Asked | None = None
     ) -> None:
         self._user_id = user_id
-        self._user = {"id": self._user_id, "first_name": "You"}
+        self._user = {"id": self._user_id, "first_name": name}
         self._terminal = terminal
+        self.refused = False
+        """Whether the last command was not done."""
         self._worker = worker
         self._store = store
         self._embedder = embedder
@@ -67,6 +80,27 @@ class Desk:
         """Whether there is something to press."""
         return bool(self._terminal.buttons)
 
+    @property
+    def confirming(self) -> int:
+        """The number of the button that says yes to what is asked; 0: nothing is."""
+        kinds = [data.split(":")[0] for _, data, _ in self._terminal.buttons]
+        return next((i for i, kind in enumerate(kinds, 1) if kind in CONFIRMING), 0)
+
+    def number_of(self, label: str) -> int:
+        """The number of the button of that name; 0: there is none."""
+        return next((i for i, (name, _, _) in enumerate(self._terminal.buttons, 1) if name == label), 0)
+
+    def take(self, told: Told) -> None:
+        """Notes what became of a command."""
+        self.refused = told.refused or bool(told.failed and not told.changes)
+
+    async def typed(self, prompt: str) -> str:
+        """A line from the keyboard; what goes on meanwhile is told when it is there."""
+        if not sys.stdin.isatty():
+            return await typed(prompt)
+        with self._terminal.held():
+            return await typed(prompt)
+
     async def say(self, text: str) -> None:
         """Hands a line to the queue and waits until it is answered; Ctrl-C stops the answer."""
         chat = {"id": 0, "type": "private"}
@@ -75,9 +109,11 @@ class Desk:
         word, _, number = text.partition(" ")
         if word == "/search" or not word.startswith("/"):
             await self._load()
+        self.refused = False
         if word == "/press":
             if not number.isdecimal() or not 0 < int(number) <= len(self._terminal.buttons):
                 print("There is no such button.")
+                self.refused = True
                 return
             _, data, under = self._terminal.buttons[int(number) - 1]
             message = {"message_id": under, "chat": chat}
@@ -124,11 +160,14 @@ def _writing(relay: Relay, gate: Gate, terminal: Terminal, embedder: Embedder | 
 
 
 @contextlib.asynccontextmanager
-async def _desk(settings: Settings, offline: bool = False, writes: bool = False) -> AsyncIterator[Desk]:
-    """The terminal's desk. `writes`: what is due is done at it, and the vectors kept fresh."""
-    terminal = Terminal(settings)
+async def _desk(
+    settings: Settings, stand_in: OfflineModel | None = None, writes: bool = False, one: bool = False
+) -> AsyncIterator[Desk]:
+    """The terminal's desk, with a stand-in for the model where there is one. `writes`: what is due is done at it, and
+    the vectors kept fresh. `one`: for one command of the shell."""
+    terminal = Terminal(settings, is_attended() or not one, one)
     async with finding(settings) as embedder, opened(settings) as relay:
-        model = OfflineModel() if offline else make_model(settings)
+        model = stand_in or make_model(settings)
         gate = make_gate(relay, model)
         works, judged = _writing(relay, gate, terminal, embedder) if writes else ([], None)
         jobs: set[asyncio.Task[Any]] = set()
@@ -148,10 +187,14 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
                 judging.add(task := asyncio.ensure_future(judged()))
                 task.add_done_callback(judging.discard)
 
-        worker = make_worker(relay, gate, terminal, ME, people, write_soon, embedder=embedder)
+        def take(told: Told) -> None:
+            desk.take(told)
+
+        worker = make_worker(relay, gate, terminal, ME, people, write_soon, embedder=embedder, on_told=take)
+        desk = Desk(owner, await relay.store.name_of(owner) or NAMELESS, terminal, worker, relay.store, embedder)
         fresh = asyncio.create_task(keep_fresh(Indexer(relay.store, embedder))) if embedder and writes else None
         try:
-            yield Desk(owner, terminal, worker, relay.store, embedder)
+            yield desk
         finally:
             await worker.close(1)
             await cut_short(jobs, WRITING_SECONDS, WRITING)
@@ -160,6 +203,11 @@ async def _desk(settings: Settings, offline: bool = False, writes: bool = False)
                 fresh.cancel()
                 await asyncio.gather(fresh, return_exceptions=True)
             await model.close()
+
+
+def is_attended() -> bool:
+    """Whether somebody sits at this terminal who sees what is printed and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 async def cut_short(work: Collection[asyncio.Task[Any]], seconds: float, line: str = "") -> None:
@@ -177,39 +225,74 @@ async def cut_short(work: Collection[asyncio.Task[Any]], seconds: float, line: s
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def once(settings: Settings, text: str, sure: bool = False) -> None:
-    """One command, answered and printed. Somebody at a terminal may press its buttons then; `sure`: the first is."""
-    async with _desk(settings) as desk:
+async def once(settings: Settings, text: str, sure: bool = False) -> bool:
+    """One command, answered and printed; returns whether it was done. Who sits at the terminal may press its buttons
+    then. `sure`: yes is the answer to what it asks. Raises `NotAnswered`."""
+    async with _desk(settings, one=True) as desk:
         await desk.say(text)
-        if sure and desk.buttons:
-            await desk.say("/press 1")
-            return
-        while sys.stdin.isatty() and (desk.asks or desk.buttons):
+        if desk.asks and not sys.stdin.isatty():
+            await desk.say(await _piped())
+        if sure and desk.confirming:
+            await desk.say(f"/press {desk.confirming}")
+            return not desk.refused
+        while is_attended() and (desk.asks or desk.buttons):
             line = await typed("› " if desk.asks else PRESS)
             if not line:
-                return
+                break
             await desk.say(line if desk.asks else f"/press {line}")
+        if desk.confirming:
+            raise NotAnswered("Nothing was done. With --yes it is.")
+        if none := desk.number_of(NONE):
+            await desk.say(f"/press {none}")
+            raise NotAnswered(
+                f"Several fit, so nothing was forgotten. Name one by its number, which `{RELAY} memory show` with the "
+                f"same words tells; or all of them with a *: `{RELAY} forget '*words*' --yes`."
+            )
+        return not desk.refused
 
 
-async def heard(settings: Settings, text: str, sure: bool = False) -> list[str]:
-    """One command; the lines that are told to it, printed nowhere. `sure`: its first button is pressed."""
-    printed = io.StringIO()
-    async with _desk(settings) as desk:
-        with contextlib.redirect_stdout(printed):
-            await desk.say(text)
-            if sure and desk.buttons:
-                await desk.say("/press 1")
-    return [line for line in printed.getvalue().splitlines() if line]
+async def _piped() -> str:
+    """All of the standard input: the answer to a question. Raises `NotAnswered` when there is nothing in it."""
+    text = str(await asyncio.to_thread(sys.stdin.read)).strip()
+    if not text:
+        raise NotAnswered("Nothing was done: this asks for a text. Hand it in, such as with < FILE.")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What came of a command: the lines that it printed, and whether it was done."""
+
+    said: list[str]
+    done: bool
+
+
+async def heard(settings: Settings, text: str, sure: bool = False) -> Heard:
+    """The same without printing anything, for programs."""
+    printed, done = io.StringIO(), False
+    with contextlib.redirect_stdout(printed):
+        try:
+            done = await once(settings, text, sure)
+        except NotAnswered as error:
+            print(error)
+    return Heard([line for line in printed.getvalue().splitlines() if line], done)
 
 
 async def chat(settings: Settings, offline: bool) -> None:
-    """A conversation on the terminal."""
-    async with _desk(settings, offline, writes=not offline) as desk:
+    """A conversation on the terminal. `offline`: with a stand-in for the model, in a memory of its own."""
+    where, stand_in = (apart(settings), OfflineModel()) if offline else (settings, None)
+    async with _desk(where, stand_in, writes=not offline) as desk:
         print(INTRO)
         if offline:
-            print("OFFLINE: a stand-in answers, not a model.")
+            print(OFFLINE)
         while True:
-            line = await typed("\nyou › ")
+            line = await desk.typed("\nyou › ")
             if not line:
                 return
             await desk.say(line)
+
+
+def apart(settings: Settings) -> Settings:
+    """The settings with a database of its own, beside the one they name: what is tried out stays out of that."""
+    own = {"data_dir": settings.data_dir / "offline", "database_url": "", "supabase_url": ""}
+    return settings.model_copy(update={**own, "supabase_service_role_key": ""})

@@ -304,3 +304,16 @@ begin
     perform relay.tell_person(own, '{"became": "refused"}');
     return '"done"';
 end $$;
+
+-- What somebody is called: as the database knows them, else as they were called when they last spoke in private.
+create or replace function public.relay_name_of(p_user_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(coalesce(
+        (select name from person where user_id = p_user_id),
+        (select said.name from space s
+            join thread t on t.space_id = s.id and t.chat_id = p_user_id
+            cross join lateral (
+                select m.id, m.name from message m
+                where m.thread_id = t.id and m.role = 'user' and m.user_id = p_user_id order by m.id desc limit 1) said
+        where s.owner_id = p_user_id and s.kind = 'private' order by said.id desc limit 1)))
+$$;

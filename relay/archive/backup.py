@@ -16,6 +16,7 @@ from relay.errors import DatabaseUnavailable, RelayError
 from relay.memory.patience import until_reached
 from relay.memory.transfer import Watcher
 from relay.ports import Database, Snapshots
+from relay.program import RELAY
 
 MOST_ROWS = 2_000
 PAGE_BYTES = 524_288
@@ -80,7 +81,7 @@ class Backup:
     def _header(self, state: Json) -> Header:
         if any(move["state"] != "done" for move in state["moves"]):
             raise BackupRefused(
-                "A `relay move` or `relay restore` into this database was begun and not finished, so it does not hold "
+                f"A `{RELAY} move` or `restore` into this database was begun and not finished, so it does not hold "
                 "everything. Finish that first."
             )
         last = {table["name"]: table["last"] or "0" for table in state["tables"] if state["numbers"].get(table["name"])}

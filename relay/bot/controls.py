@@ -113,7 +113,10 @@ class Controls:
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = self._call(turn, place, message, message.get("from") or {}, space)
-        return await self._parts(call, await self._run(call), place)
+        told = await self._run(call)
+        if self._house.on_told:
+            self._house.on_told(told)
+        return await self._parts(call, told, place)
 
     async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
         """Ends the answer that is being written in a topic, or as a turn of that chat, by this process or another."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from relay.checks.finding import Finding, failed, ok, skipped, warning
 from relay.checks.machine import short, unusable
+from relay.program import RELAY
 from relay.settings import Settings
 
 OLD = timedelta(days=3)
@@ -22,7 +23,7 @@ def backup(settings: Settings, since: str) -> Finding:
         times = [path.stat().st_mtime for path in folder.glob("relay-*.relaybackup")]
     except OSError:
         times = []
-    fix = "`relay backup` makes one now; while `relay run` runs, it makes one each night."
+    fix = f"`{RELAY} backup` makes one now; while `{RELAY} run` runs, it makes one each night."
     if times:
         age = now - datetime.fromtimestamp(max(times), UTC)
         said = f"{len(times)} in {short(folder)}, the last {_ago(age)}"

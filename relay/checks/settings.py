@@ -16,6 +16,7 @@ from dotenv.parser import parse_stream
 from relay.checks.finding import Finding, of_error, ok, skipped, warning
 from relay.checks.machine import short
 from relay.errors import SettingsError
+from relay.program import RELAY
 from relay.settings import Settings, require
 
 FILE = Path(".env")
@@ -69,7 +70,7 @@ def _no_file(given: Settings) -> Finding:
     here = short(Path.cwd())
     if given.telegram_bot_token:
         return skipped(".env", f"none in {here}; the environment is all")
-    return warning(".env", f"none in {here}", "Start Relay where your .env is, or make one with `relay setup`.")
+    return warning(".env", f"none in {here}", f"Start Relay where your .env is, or make one with `{RELAY} setup`.")
 
 
 def people(given: Settings, work: Mapping[str, int] | None) -> Finding:
@@ -81,7 +82,7 @@ def people(given: Settings, work: Mapping[str, int] | None) -> Finding:
     if work is None:
         return skipped("people", "RELAY_ADMINS names nobody, and the database was not asked")
     said = "nobody runs this bot yet" if users else "nobody may use this bot yet"
-    return warning("people", said, "Start `relay run` and open the link that it prints, or set RELAY_ADMINS.")
+    return warning("people", said, f"Start `{RELAY} run` and open the link that it prints, or set RELAY_ADMINS.")
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -12,6 +12,7 @@ from relay import migrate
 from relay.checks.finding import Finding, failed, of_error, ok, skipped, warning
 from relay.errors import DatabaseError, SchemaError, SettingsError
 from relay.memory.store import Store
+from relay.program import RELAY
 from relay.settings import Settings
 from relay.storage import TWO_WAYS, Storage, storage
 
@@ -21,8 +22,8 @@ SECONDS = 90.0
 OLDEST = 15
 SLOW_MS = 500
 LATE_SECONDS = 300
-AGAIN = "`relay db migrate --again` puts it right."
-TWO_WAYS_AGAIN = "Paste what `relay db sql` prints into the project's SQL editor: that puts it right."
+AGAIN = f"`{RELAY} db migrate --again` puts it right."
+TWO_WAYS_AGAIN = f"Paste what `{RELAY} db sql` prints into the project's SQL editor: that puts it right."
 Json = dict[str, Any]
 
 
@@ -122,7 +123,7 @@ def _schema(found: Json, opened: Storage, settings: Settings) -> Finding:
         return of_error("schema", error)
     if found.get("moving"):
         fix = "Run it again, with the source in the settings: it goes on from there."
-        return failed("schema", "`relay move` into this database was interrupted", fix)
+        return failed("schema", f"`{RELAY} move` into this database was interrupted", fix)
     if current:
         newer = (
             f", newer than this Relay's {schema.version}, which it fits" if found["version"] > schema.version else ""
@@ -133,7 +134,7 @@ def _schema(found: Json, opened: Storage, settings: Settings) -> Finding:
         return failed("schema", state, TWO_WAYS)
     if not found["version"]:
         return skipped("schema", "not there yet; made at the first start")
-    return warning("schema", f"{state}; the next start changes it", "`relay db migrate` does it now.")
+    return warning("schema", f"{state}; the next start changes it", f"`{RELAY} db migrate` does it now.")
 
 
 def _complete(seen: Json, again: str) -> Finding | None:
@@ -184,5 +185,5 @@ def work_of(work: Json) -> Finding:
     if work["waiting"] and (work["waiting_seconds"] or 0) > LATE_SECONDS:
         minutes = int(work["waiting_seconds"] // 60)
         said = f"{work['waiting']} messages wait, the oldest for {minutes} min"
-        return warning("work", said, "`relay run` answers them; if it runs, its log tells what holds it up.")
+        return warning("work", said, f"`{RELAY} run` answers them; if it runs, its log tells what holds it up.")
     return ok("work", f"{work['waiting']} messages wait, nothing was given up in the last day")

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from relay.checks.finding import Finding, failed, of_error, ok, skipped, warning
 from relay.clients.telegram import Telegram
 from relay.errors import MessengerError, MessengerThrottled, PollConflict, TokenRefused
+from relay.program import RELAY
 from relay.settings import Settings
 
 NAMES = ("telegram", "messages", "one bot", "groups")
@@ -84,7 +85,7 @@ def messages(settings: Settings, info: dict[str, Any], here: bool) -> Finding:
     host = urlsplit(at).hostname
     if at and not wanted:
         said = f"a webhook is set, at {host}, so nothing comes to those who ask"
-        fix = "`relay run` takes it away. If it comes back, another program uses this token: @BotFather, /revoke."
+        fix = f"`{RELAY} run` takes it away. If it comes back, another program uses this token: @BotFather, /revoke."
         return failed("messages", said, fix)
     if wanted and not at.startswith(wanted):
         said = f"Telegram delivers to {host}, not to RELAY_WEBHOOK_URL" if at else "the webhook is not set"
@@ -92,7 +93,7 @@ def messages(settings: Settings, info: dict[str, Any], here: bool) -> Finding:
             return failed(
                 "messages", said, "Restart Relay; its log tells why Telegram does not take RELAY_WEBHOOK_URL."
             )
-        return skipped("messages", f"{said}; `relay run` sets it")
+        return skipped("messages", f"{said}; `{RELAY} run` sets it")
     recent = time.time() - int(info.get("last_error_date") or 0) < RECENT_SECONDS
     if at and recent:
         said = f"Telegram could not deliver to {host}: {info.get('last_error_message')}"

@@ -14,6 +14,7 @@ from relay.clients.model_process import Ended, NotLoaded
 from relay.errors import MediaRefused
 from relay.hearing.installed import DEAF, NOT_HEARD, chosen
 from relay.models import Heard
+from relay.program import RELAY
 
 log = structlog.get_logger()
 
@@ -35,7 +36,7 @@ IDLE_SECONDS = 600.0
 """After so long without a recording, the process ends and gives its memory back."""
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
-NOT_LOADED = "The speech model cannot be loaded here; `relay doctor`, where Relay runs, may say why."
+NOT_LOADED = f"The speech model cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
 BROKEN = "I can't listen to it right now. Please write it to me, or send it again later."
 TOO_LONG = "It takes this machine too long to listen to."
 DIED = "The speech engine broke off over it twice; perhaps this machine has too little memory for it."

@@ -14,6 +14,7 @@ from relay.clients.pieces import cut, pieces, together
 from relay.clients.vectors import Vectors
 from relay.embedding.installed import NANO, QUERY, Named
 from relay.errors import EmbedderUnavailable
+from relay.program import RELAY
 
 log = structlog.get_logger()
 
@@ -39,7 +40,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 """Seconds before a process that ended at once is started again."""
 
 NOT_THERE = "The embedder is not there now; it is started again."
-NOT_LOADED = "The embedder cannot be loaded here; `relay doctor`, where Relay runs, may say why."
+NOT_LOADED = f"The embedder cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
 TOO_SLOW = "The embedder takes this machine too long."
 TOO_MANY = "Too many texts wait to be embedded."
 

@@ -22,6 +22,7 @@ from relay.errors import (
     TurnLost,
     TurnUndone,
 )
+from relay.program import RELAY
 
 # What libpq says when no connection comes about, and what that means.
 REFUSALS = {
@@ -253,7 +254,7 @@ def _translate(error: Exception) -> DatabaseError:
     if state == "RL002":
         return TurnUndone()
     if state in ("42883", "3F000", "42P01"):
-        return SchemaError("The database does not have this version's schema. Run `relay db migrate`.")
+        return SchemaError(f"The database does not have this version's schema. Run `{RELAY} db migrate`.")
     if state in ("28P01", "28000", "3D000"):
         return DatabaseError(f"The database refused the connection: {message}. Check DATABASE_URL.")
     if not state or is_transient(state):

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from relay.errors import RelayError, SchemaError
 from relay.memory.patience import until_reached
 from relay.ports import Database
+from relay.program import RELAY
 
 MOST_ROWS = 2_000
 DIGEST_ROWS = 20_000
@@ -108,7 +109,7 @@ class Transfer:
                 )
         shapes = [{table["name"]: table["columns"] for table in state["tables"]} for state in (here, there)]
         if shapes[0] != shapes[1]:
-            raise SchemaError("The source and the target have different schemas. Run `relay db migrate` on both.")
+            raise SchemaError(f"The source and the target have different schemas. Run `{RELAY} db migrate` on both.")
         return here, there
 
     async def _copy(self, table: Json, progress: Json) -> None:
@@ -144,7 +145,7 @@ class Transfer:
         began = time.monotonic()
         there = await self._call(self.target, "move_insert", source=self.source_id, table=table, after=after, page=page)
         if there["after"] != page["last"]:
-            raise MoveRefused("Another `relay move` is at work on the target.")
+            raise MoveRefused(f"Another `{RELAY} move` is at work on the target.")
         taken = time.monotonic() - began
         if taken > 0.7:
             self._bytes = max(LEAST_BYTES, self._bytes // 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from relay.errors import SettingsError
 from relay.memory_commands.door import AsJson, Json, memory, owned, printed, read_owned, verb
 from relay.memory_commands.look import changed
+from relay.program import RELAY
 from relay.shell import ready, run_work
 
 
@@ -22,7 +24,7 @@ def forget(
 ) -> None:
     """Forget a memory by its number or words; job* shows what fits first."""
     text = " ".join(words)
-    verb(f"/forget {text}", as_json, changed(False), sure=yes and "*" in text)
+    verb(f"/forget {text}", as_json, changed(False), sure=yes)
 
 
 def _decide(change: int, decision: str, as_json: bool) -> None:
@@ -32,7 +34,7 @@ def _decide(change: int, decision: str, as_json: bool) -> None:
         where = await store.changed_in(change_id=change)
         if where is None or where["space"] != space.as_json():
             raise SettingsError(
-                f"There is no change {change} of your memory. `relay memory changes --json` lists them."
+                f"There is no change {change} of your memory. `{RELAY} memory changes --json` lists them."
             )
         return {"changes": await store.decide_change(change, space.owner_id, True, decision)}
 
@@ -77,7 +79,7 @@ def reset(
     async def forget_all(store: Any, space: Any) -> Json:
         known = (await store.controls(space, 0, 0))["memories"]
         if number != known:
-            raise SettingsError(f"There are {known} memories. To forget them all: relay memory reset --yes {known}")
+            raise SettingsError(f"There are {known} memories. To forget them all: {RELAY} memory reset --yes {known}")
         while await store.reset_memory(space, space.owner_id):
             pass
         return {"forgotten": known}
@@ -87,7 +89,7 @@ def reset(
         if as_json:
             printed(done)
         else:
-            print(f"Forgot {done['forgotten']}; `relay memory changes` brings each back.")
+            print(f"Forgot {done['forgotten']}; `{RELAY} memory changes` brings each back.")
 
     run_work(work())
 
@@ -106,9 +108,11 @@ def _act(number: int, as_json: bool, action: Json) -> None:
         if as_json:
             printed(done)
             return
-        from relay.verbs.changes import change_line
+        from relay.verbs.changes import change_line, failure_line
 
-        print("\n".join([change_line(one) for one in done["changes"]] + [one["failed"] for one in done["failed"]]))
+        print("\n".join([change_line(one) for one in done["changes"]] + [failure_line(one) for one in done["failed"]]))
+        if done["failed"]:
+            sys.exit(1)
 
     run_work(work())
 

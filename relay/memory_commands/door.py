@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from relay.command_list import Commands as Listed
 from relay.errors import SettingsError
+from relay.program import RELAY
 from relay.settings import Settings
 from relay.shell import ready, run_work
 
@@ -27,8 +29,14 @@ ELSEWHERE = {
 """What people call in the chat what is called otherwise here."""
 
 
-class Commands(TyperGroup):
+class Commands(Listed):
     """What is no command here is looked up in memory, as /memory does in the chat."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """A --json before the command is one of the command."""
+        if args[:1] == ["--json"] and len(args) > 1:
+            args = [args[1], "--json", *args[2:]]
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the first word names, or the look for all words.
@@ -68,10 +76,12 @@ def verb(
 
     async def work() -> None:
         if not as_json:
-            await terminal.once(settings, command, sure)
-            return
-        said = await terminal.heard(settings, command, sure)
-        printed({"said": said, **(await read_owned(settings, after) if after else {})})
+            done = await terminal.once(settings, command, sure)
+        else:
+            heard = await terminal.heard(settings, command, sure)
+            done = heard.done
+            printed({"said": heard.said, "done": done, **(await read_owned(settings, after) if after else {})})
+        sys.exit(0 if done else 1)
 
     run_work(work())
 
@@ -88,15 +98,27 @@ async def read_owned(settings: Settings, read: Callable[[Any, Any], Awaitable[Js
         return await read(relay.store, Space("private", owner_id=people.owner))
 
 
-def shown(command: str, as_json: bool, read: Callable[[Any, Any], Awaitable[Json]]) -> None:
-    """Shows something as the chat does, or as JSON without asking the chat."""
-    if not as_json:
+def shown(
+    command: str,
+    as_json: bool,
+    read: Callable[[Any, Any], Awaitable[Json]],
+    lines: Callable[[Json], list[str]] | None = None,
+) -> None:
+    """Shows something as the chat does, or as JSON without asking the chat. `lines`: as these where nobody is there to
+    press the chat's buttons."""
+    from relay.terminal import is_attended
+
+    if not as_json and (lines is None or is_attended()):
         verb(command, False)
         return
     settings = ready(quiet=True)
 
     async def work() -> None:
-        printed(await read_owned(settings, read))
+        found = await read_owned(settings, read)
+        if as_json or lines is None:
+            printed(found)
+        else:
+            print("\n".join(lines(found)))
 
     run_work(work())
 
@@ -109,5 +131,5 @@ async def owned(store: Any, space: Any, number: int) -> Json:
     """A memory of the owner's by its number. Raises `SettingsError` when there is none."""
     row: Json | None = await store.opened(await store.numbered(space, number), space.owner_id, True)
     if row is None:
-        raise SettingsError(f"There is no memory {number} of yours. `relay memory --json` lists them.")
+        raise SettingsError(f"There is no memory {number} of yours. `{RELAY} memory --json` lists them.")
     return row

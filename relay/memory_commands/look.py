@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from relay.memory_commands.door import PAGE, AsJson, Json, Words, controls, memory, owned, printed, read_owned, shown
+from relay.program import RELAY
 from relay.shell import ready, run_work
 
 
@@ -42,30 +43,47 @@ async def _why(store: Any, space: Any) -> Json:
     return {"why": await store.why(turn, space.owner_id) if turn else None}
 
 
+def _memories(page: Json) -> list[str]:
+    """What is known, one memory a line, by its number."""
+    found = [f"#{row['id']} {' '.join(row['content'].split())}" for row in page["memories"]]
+    return [*found, f"{len(found):,} of {page['total']:,}. `{RELAY} memory show NUMBER` tells more."]
+
+
+def _changes(page: Json) -> list[str]:
+    """What changed, one change a line, by its number."""
+    from relay.verbs.changes import change_line
+
+    found = [f"{one['id']} {one['at'][:16].replace('T', ' ')} {change_line(one)}" for one in page["changes"]]
+    if not found:
+        return ["There is nothing."]
+    return [*found, f"`{RELAY} memory undo NUMBER` takes one back; keep or discard decides about one that waits."]
+
+
 @memory.callback()
 def everything(context: typer.Context, as_json: AsJson = False) -> None:
     """What I know about you; a word or a number after it looks for that."""
     if context.invoked_subcommand is None:
-        shown("/memory", as_json, _listed(""))
+        shown("/memory", as_json, _listed(""), _memories)
 
 
 @memory.command()
 def show(words: Words = None, as_json: AsJson = False) -> None:
     """List what is known, or what has some words, or open one memory by its number."""
     text = " ".join(words or [])
-    shown(f"/memory {text}".strip(), as_json, _listed(text))
+    numbered = text.removeprefix("#").isdecimal()
+    shown(f"/memory {text}".strip(), as_json, _listed(text), None if numbered else _memories)
 
 
 @memory.command()
 def changes(as_json: AsJson = False) -> None:
     """List what changed, newest first; each can be undone there."""
-    shown("/memory changes", as_json, changed(False))
+    shown("/memory changes", as_json, changed(False), _changes)
 
 
 @memory.command()
 def waiting(as_json: AsJson = False) -> None:
     """List what waits to be kept or discarded."""
-    shown("/memory waiting", as_json, changed(True))
+    shown("/memory waiting", as_json, changed(True), _changes)
 
 
 @memory.command()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from relay.errors import SettingsError
 from relay.logs import silence
+from relay.program import RELAY
 from relay.setup import bot, meaning, model, speech, storage, zone
 from relay.setup.ask import Check, say
 from relay.setup.env_file import filled, read, write
@@ -19,8 +20,8 @@ once and never shown; nothing is written before the last answer. Ctrl-C ends
 this."""
 STOPPED = "\nStopped. Nothing was written; begin again whenever you like."
 NO_TERMINAL = (
-    "`relay setup` asks questions, and there is no terminal to ask them at. "
-    "`relay setup --non-interactive` takes the answers from the environment or from flags."
+    f"`{RELAY} setup` asks questions, and there is no terminal to ask them at. "
+    f"`{RELAY} setup --non-interactive` takes the answers from the environment or from flags."
 )
 
 

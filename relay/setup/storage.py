@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from relay.checks.live import storage_opens
+from relay.program import RELAY
 from relay.settings import named
 from relay.setup.ask import from_environment, having, hidden, looked, say, settled, tried, typed
 from relay.setup.sheet import DATABASE, STORAGE, SUPABASE, SUPABASE_KEY, TOKEN, Sheet
@@ -49,7 +50,7 @@ def ask(sheet: Sheet) -> Sheet:
         if new is None:
             continue
         if kind(new) != kind(sheet) and named(TOKEN):
-            say("What is remembered so far stays where it is. `relay move`, before you start, copies it.")
+            say(f"What is remembered so far stays where it is. `{RELAY} move`, before you start, copies it.")
         return new
 
 

@@ -12,6 +12,7 @@ CANDIDATES = 250
 MOST_MATCH = 10
 """Of so many it is asked at most (`relay.forget_memory`)."""
 IN_A_ROW = 5
+NONE = "✖ None of these"
 WHICH = "🧠 Which one should I forget?"
 
 
@@ -28,7 +29,7 @@ def choice_rows(changes: Sequence[Json]) -> list[list[Json]]:
         return []
     numbered = [button(f"🗑 {number}", f"d:{one['id']}:k") for number, one in enumerate(asked, 1)]
     rows = [numbered[n : n + IN_A_ROW] for n in range(0, len(numbered), IN_A_ROW)]
-    return [*rows, [button("✖ None of these", f"d:{asked[0]['id']}:n")]]
+    return [*rows, [button(NONE, f"d:{asked[0]['id']}:n")]]
 
 
 def choice_text(changes: Sequence[Json], more: bool, named: bool) -> str:

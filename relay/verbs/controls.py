@@ -53,7 +53,7 @@ async def pause(call: Call, rest: str) -> Told:
     if rest.lower() in ("off", "end"):
         return await changed(call, {"paused_until": None})
     end = until(rest, datetime.now(call.zone))
-    return Told(HOW) if end is None else await changed(call, {"paused_until": end.isoformat()})
+    return Told(HOW, refused=True) if end is None else await changed(call, {"paused_until": end.isoformat()})
 
 
 async def here(call: Call, rest: str) -> Told:
@@ -61,6 +61,8 @@ async def here(call: Call, rest: str) -> Told:
     change = HERE.get(rest.lower())
     if change is not None:
         return await changed(call, change)
+    if rest:
+        return Told(HOW_HERE, refused=True)
     now = await call.store.controls(call.space, call.chat_id, call.topic_id)
     if not call.private:
         return Told(f"{in_words(call, now)}\n\n{HOW_HERE}")

@@ -45,9 +45,9 @@ async def told_now(call: Call) -> Told:
     try:
         text = await written(mind_of(call.house), await call.store.digest_now(call.space), call.user_id)
     except RelayError as error:
-        return Told(f"I cannot write a digest now. {cause(call, error)}")
+        return Told(f"I cannot write a digest now. {cause(call, error)}", refused=True)
     except TimeoutError:
-        return Told("I cannot write a digest now.")
+        return Told("I cannot write a digest now.", refused=True)
     return Told(
         text or "There was nothing in the last 24 hours that is worth a digest.", private=call.space.kind == "private"
     )

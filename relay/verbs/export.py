@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from relay.archive.imports import LINES
 from relay.archive.packed import TEXT
 from relay.models import Export
+from relay.program import RELAY
 from relay.verbs.registry import Call, Told, verb
 from relay.verbs.sight import place_of, title_of
 
@@ -19,7 +20,7 @@ async def export(call: Call) -> Told:
     whose = call.name if call.space.kind == "private" else await title_of(call, call.space.chat_id or 0) or "the group"
     text = (
         f"Everything that I know and that was said{await place_of(call, call.space)}: {TEXT} is for you to read, "
-        f"{LINES} for another Relay (`relay import`). Keep it safe: it is for your eyes only."
+        f"{LINES} for another Relay (`{RELAY} import`). Keep it safe: it is for your eyes only."
     )
     name = f"relay-export-{datetime.now(UTC):%Y%m%d}.zip"
     file = Export(name, call.space, f"What Relay remembers of {whose}", str(call.zone))

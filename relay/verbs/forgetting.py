@@ -25,7 +25,7 @@ async def by_pattern(call: Call, pattern: str) -> Told:
     found = await call.store.forget_preview(call.turn, call.space, pattern[:200], call.user_id, call.admin)
     total = found["total"]
     if not total:
-        return Told(f"Nothing that I know fits “{literal(short(pattern, 60))}”.")
+        return Told(f"Nothing that I know fits “{literal(short(pattern, 60))}”.", refused=True)
     lines = [f"- `#{row['number']}` {literal(short(row['content'], 200))}" for row in found["memories"]]
     more = [f"- … and {total - SHOWN:,} more"] if total > SHOWN else []
     asked = f"🧠 **Forget {counted(total, 'memory', 'memories')}?**"
@@ -36,7 +36,7 @@ async def by_pattern(call: Call, pattern: str) -> Told:
     return Told("\n".join([asked, "", *lines, *more]), rows=[buttons])
 
 
-@pressed("fp")
+@pressed("fp", confirms=True)
 async def decide_pattern(call: Call, turn_id: str, decision: str) -> Pressed:
     """Forgets what was shown, leaves it, or takes the forgetting back."""
     number = number_in(turn_id) or 0

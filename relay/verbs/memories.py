@@ -27,7 +27,7 @@ async def memory(call: Call) -> Told:
         memory_id = await call.store.numbered(call.space, int(number[1]))
         opened = await call.store.opened(memory_id, call.user_id, call.admin)
         if opened is None:
-            return Told(f"There is no memory #{number[1]} here. /memory lists what I know.", private=True)
+            return Told(f"There is no memory #{number[1]} here. /memory lists what I know.", private=True, refused=True)
         page = card_of(call, opened, View())
     else:
         page = await listed(call, call.space, View.search(text))

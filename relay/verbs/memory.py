@@ -24,9 +24,9 @@ async def remember(call: Call) -> Told:
     if (message := await replied(call)) is not None:
         return await promoted(call, call.space, message, reworded(call.text, "learning"))
     if not text:
-        return Told("What shall I remember? Write it after the command: /remember I like my tea strong")
+        return Told("What shall I remember? Write it after the command: /remember I like my tea strong", refused=True)
     if len(text) > FACT_LENGTH:
-        return Told(f"That is {len(text)} characters; a fact has at most {FACT_LENGTH}.")
+        return Told(f"That is {len(text)} characters; a fact has at most {FACT_LENGTH}.", refused=True)
     fact = {
         "action": "learn",
         "kind": "fact",
@@ -49,11 +49,14 @@ async def forget(call: Call) -> Told:
         return await by_pattern(call, words)
     number = words.lstrip("#").isdecimal()
     if not words:
-        return Told("What should I forget? Write its number from /memory (/forget #12), or some words of it.")
+        return Told(
+            "What should I forget? Write its number from /memory (/forget #12), or some words of it.", refused=True
+        )
     if not number and not is_long_enough(words):
         return Told(
             f"“{literal(words)}” is too short: it could be anything. Write at least {FORGET_LETTERS} letters, "
-            "or the number from /memory (/forget #12)."
+            "or the number from /memory (/forget #12).",
+            refused=True,
         )
     action = {"action": "forget", "content": words[:500]} | ({"admin": True} if call.admin else {})
     done = await call.store.change_memory(call.turn, call.space, [action])

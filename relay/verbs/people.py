@@ -23,17 +23,42 @@ from relay.verbs.times import day, moment
 
 WORDS = {"a": "user", "d": "refused", "b": "blocked"}
 """What a button says about somebody who asks."""
+SPOKEN = {"approve": "a", "deny": "d", "block": "b", "admit": "l"}
+"""The same in words; admit: let in whom an admin had kept out."""
+HOW = (
+    "Write /users approve, deny or block and the id of somebody who asks, or /users admit and that of somebody who was "
+    "kept out. /users lists them."
+)
 SAID = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
 USAGE = "Say whom: /revoke and their id (/users lists them) or @name, or reply with /revoke to something they said."
 LISTED_IDS = 30
 GONE = "This button does nothing any more."
 
 
-@verb("users", help="who may use me, and who asks to", admin=True, places=("private",))
+@verb(
+    "users",
+    usage="[approve|deny|block|admit <id>]",
+    help="who may use me, and who asks to",
+    admin=True,
+    places=("private",),
+)
 async def users(call: Call) -> Told:
-    """Lists everybody who is known, with buttons for those who wait for a word."""
+    """Lists everybody who is known, with buttons for those who wait for a word; gives the word that is named."""
+    word, user_id = [*call.text.lower().split(), "", ""][:2]
+    if word:
+        return await spoken(call, word, user_id)
     text, rows = await listed(call)
     return Told(text, rows=rows, private=True)
+
+
+async def spoken(call: Call, word: str, user_id: str) -> Told:
+    """Gives a word about somebody as the buttons do: /users approve 333."""
+    if word not in SPOKEN or number_in(user_id) is None:
+        return Told(HOW, private=True, refused=True)
+    row = await decided(call, user_id, SPOKEN[word])
+    if row is None:
+        return Told(f"I know nobody with the id {user_id}. /users lists everybody.", private=True, refused=True)
+    return Told(verdict(row), private=True, refused=row["role"] != WORDS.get(SPOKEN[word], "user"))
 
 
 @verb("invite", usage="[name]", help="make a link that lets one person in", admin=True, places=("private",))
@@ -41,11 +66,15 @@ async def invite(call: Call) -> Told:
     """Makes a link that is good for one person, once."""
     username = (await told(call.house.messenger, "getMe")).get("username")
     if not username:
-        return Told("I cannot ask Telegram what I am called right now, and the link needs that. Try again later.")
+        return Told(
+            "I cannot ask Telegram for my name right now, and the link needs it. Try again later.", refused=True
+        )
     nonce, for_whom = new_nonce(), short(call.text, 60)
     until = await call.store.invite(digest(nonce) or "", for_whom, call.user_id, decider(call))
     if until is None:
-        return Told(f"{MOST_INVITES} invitations are open, and that is the most. /users lists them.", private=True)
+        return Told(
+            f"{MOST_INVITES} invitations are open, and that is the most. /users lists them.", private=True, refused=True
+        )
     whom = literal(for_whom) if for_whom else "one person"
     return Told(
         f"This link lets {whom} in, once, until {moment(until, call.zone)}:\n\n"
@@ -62,16 +91,16 @@ async def revoke(call: Call) -> Told:
     word = call.text.strip()
     user_id = number_in(word) if word else target.get("id")
     if user_id is None and not word.startswith("@"):
-        return Told(USAGE, private=True)
+        return Told(USAGE, private=True, refused=True)
     if user_id in call.house.people.named:
-        return Told(named(call, user_id), private=True)
+        return Told(named(call, user_id), private=True, refused=True)
     row = await call.store.person(user_id, word.removeprefix("@"))
     if row is None or row["role"] not in ("admin", "user"):
-        return Told(f"I know nobody of whom to take that back. {USAGE}", private=True)
+        return Told(f"I know nobody of whom to take that back. {USAGE}", private=True, refused=True)
     if row["user_id"] in call.house.people.named:
-        return Told(named(call, row["user_id"]), private=True)
+        return Told(named(call, row["user_id"]), private=True, refused=True)
     if await is_last(call, row):
-        return Told(only(row), private=True)
+        return Told(only(row), private=True, refused=True)
     rows = [[button("Revoke", f"hr:{row['user_id']}:y"), button("Cancel", f"hr:{row['user_id']}:n")]]
     return Told(
         f"**Take back that {who(row)} may use me?**\n\n"
@@ -91,7 +120,7 @@ async def is_last(call: Call, row: Json) -> bool:
     return admins <= {row["user_id"]}
 
 
-@pressed("hr")
+@pressed("hr", confirms=True)
 async def press_revoke(call: Call, user_id: str, decision: str) -> Pressed:
     """Takes it back."""
     if not call.admin:

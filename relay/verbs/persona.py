@@ -39,13 +39,13 @@ async def persona(call: Call) -> Told:
 async def put(call: Call, text: str, instead_of: int | None = None) -> Told:
     """Sets a persona (empty: clears it), only in the place of the version `instead_of` when that is given."""
     if no := unfit(call, text, PERSONA_TOKENS, "persona"):
-        return Told(no)
+        return Told(no, refused=True)
     now, before = await call.store.set_persona(call.chat_id, call.topic_id, text, call.user_id, call.name, instead_of)
     present = now["text"] if now else ""
     if present != text:
-        return Told(CHANGED)
+        return Told(CHANGED, refused=True)
     if now is None or (before is None and not text):
-        return Told("There is nothing to clear: no role is set here.")
+        return Told("There is nothing to clear: no role is set here.", refused=True)
     earlier = before["text"] if before else ""
     ends = ", until this conversation off the record ends" if now["session_id"] else ""
     if not text:

@@ -19,7 +19,7 @@ async def private(call: Call) -> Told:
     """Begins a session off the record in this thread, or ends it and erases it."""
     word = call.text.strip().lower()
     if word not in ("", "on", "off", "status"):
-        return Told("Write /private to talk off the record, and /private off to end it.")
+        return Told("Write /private to talk off the record, and /private off to end it.", refused=True)
     on = None if word == "status" else word != "off"
     may = may_switch(call, call.space)
     done = await call.store.private(call.space, call.chat_id, call.topic_id, on, call.user_id, may)

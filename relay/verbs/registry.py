@@ -55,6 +55,8 @@ class House:
     """What stays of erased texts outside of the tables."""
     capture: str = "auto"
     """How memories come about: see RELAY_CAPTURE."""
+    on_told: Callable[[Told], None] | None = None
+    """Is given each answer of a verb before it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class Told:
     file: File | Export | None = None
     aloud: str = ""
     """Markdown that is said as a voice note."""
+    refused: bool = False
+    """What was asked is not done, as the text says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,8 @@ SECTIONS = {
 }
 """The verbs as people find them in /help and in Telegram's menu."""
 BUTTONS: dict[str, Press] = {}
+CONFIRMING: set[str] = set()
+"""The kinds of buttons that answer a question with yes; where several hang under a message, the first does."""
 ANSWERS: dict[str, Hear] = {}
 
 
@@ -197,17 +203,20 @@ def verb(
     return declare
 
 
-def pressed(kind: str) -> Callable[[Press], Press]:
+def pressed(kind: str, *, confirms: bool = False) -> Callable[[Press], Press]:
     """Declares what a button does whose data is `kind:…`, its parts separated by colons, 64 bytes at most.
 
     It is run with as many texts as its data has parts after the kind; it must check who presses, and what it is told:
-    data may be years old. Running it twice must do no harm.
+    data may be years old. Running it twice must do no harm. `confirms`: the first button of this kind under a message
+    does what was asked; `--yes` presses it.
     """
 
     def declare(run: Press) -> Press:
         if kind in BUTTONS:
             raise ValueError(f"two buttons are called {kind}")
         BUTTONS[kind] = run
+        if confirms:
+            CONFIRMING.add(kind)
         return run
 
     return declare

@@ -35,9 +35,9 @@ async def search(call: Call) -> Told:
     """Finds messages of this space and what is known in it, best first."""
     query = parse(call.text, now(call))
     if query.wrong:
-        return Told("\n\n".join(literal(sentence) for sentence in query.wrong))
+        return Told("\n\n".join(literal(sentence) for sentence in query.wrong), refused=True)
     if query.empty:
-        return Told(HOW)
+        return Told(HOW, refused=True)
     asked = {"text": call.text, "user_id": call.user_id, "chat_id": call.chat_id, "topic_id": call.topic_id}
     text, rows = await results(call, asked, query, call.turn.turn_id, 0)
     if rows:

@@ -23,10 +23,18 @@ from relay.verbs.times import moment
 PAGE = 6
 
 
-@verb("sessions", help="what we talked about here, session by session")
+@verb("sessions", usage="[number]", help="what we talked about here, session by session")
 async def sessions(call: Call) -> Told:
-    """Lists this thread's sessions, newest first."""
-    return await page(call, 0)
+    """Lists this thread's sessions, newest first; or tells what one of them was about, by its number there."""
+    word = call.text.strip()
+    if not word:
+        return await page(call, 0)
+    number = number_in(word) or 0
+    listed = await call.store.sessions(call.space, call.chat_id, call.topic_id, max(0, min(number, 10_000) - 1), 1)
+    if not number or not listed["sessions"]:
+        return Told("There is no session of that number. /sessions lists them.", refused=True)
+    one = await call.store.session(call.space, call.chat_id, call.topic_id, listed["sessions"][0]["id"])
+    return Told(described(call, one) if one else "That session is gone.", refused=one is None)
 
 
 @pressed("kp")
@@ -46,6 +54,11 @@ async def open_session(call: Call, session_id: str, offset: str) -> Pressed:
     one = await call.store.session(call.space, call.chat_id, call.topic_id, number_in(session_id) or 0)
     if one is None:
         return Pressed("That session belongs to another conversation.")
+    return Pressed(text=described(call, one), rows=[[button("‹ Sessions", f"kp:{number_in(offset) or 0}")]])
+
+
+def described(call: Call, one: Json) -> str:
+    """A session's title, numbers and summary, its first and its last words."""
     lines = [f"**{title(one)}**", numbers(call, one)]
     if one["summary"]:
         lines.append(f"> {literal(short(one['summary'], 1500))}")
@@ -53,7 +66,7 @@ async def open_session(call: Call, session_id: str, offset: str) -> Pressed:
         lines.append(f"It began: {words(call, one['first'])}")
     if one["last"] and one["messages"] > 1:
         lines.append(f"It ended: {words(call, one['last'])}")
-    return Pressed(text="\n\n".join(lines), rows=[[button("‹ Sessions", f"kp:{number_in(offset) or 0}")]])
+    return "\n\n".join(lines)
 
 
 async def page(call: Call, offset: int) -> Told:

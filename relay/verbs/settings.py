@@ -48,20 +48,42 @@ LABELS = {
     "keep": ("◆ Keep button", "No ◆"),
     "reactions": ("✍ Keeps", "✍ Keeps nothing"),
 }
+HOW = (
+    "Write a choice and its value, such as /settings sound off. There are: learning (on, ask, off), voice (auto, "
+    "always, never), zone (a city, or house for the one where I run), and with on or off: " + ", ".join(FLAGS) + "."
+)
 ASK_ZONE = (
     "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "
     "I use it for the times I tell you."
 )
 
 
-@verb("settings", usage="[zone <city>]", help="your own choices: learning, sound, voice, what answers show, time zone")
+@verb(
+    "settings",
+    usage="[<choice> <value>]",
+    help="your own choices: learning, sound, voice, what answers show, time zone",
+)
 async def settings(call: Call) -> Told:
-    """Shows a person's choices with buttons to change them; sets the time zone at once when it is named."""
+    """Shows a person's choices with buttons to change them; makes at once the one that is named."""
     word, _, rest = call.text.strip().partition(" ")
-    if word.lower() == "zone" and rest.strip():
+    name, value = word.lower(), rest.strip().lower()
+    if name == "zone" and value and value != "house":
         return await set_zone(replace(call, text=rest), 0)
-    choices = await call.store.choices(call.user_id)
+    choice = named_choice(name, value)
+    if name and not choice:
+        return Told(HOW, private=True, refused=True)
+    choices = await (call.store.choose(call.user_id, choice) if choice else call.store.choices(call.user_id))
     return Told(in_words(call, choices), rows=rows(call.user_id, choices), private=True)
+
+
+def named_choice(name: str, value: str) -> Json:
+    """What a choice's name and value stand for, as `Store.choose` takes it; empty when they stand for nothing."""
+    if name in FLAGS and value in ("on", "off"):
+        return {name: value == "on"}
+    known = {"learning": tuple(LEARNING), "voice": VOICES, "zone": ("house",)}
+    if value not in known.get(name, ()):
+        return {}
+    return {name: "" if name == "zone" else value}
 
 
 @pressed("tl")
@@ -99,10 +121,14 @@ async def set_zone(call: Call, _: int) -> Told:
     if not found:
         name = literal(short(call.text, 40))
         return Told(
-            f"I know no time zone “{name}”. Name a big city in it, or write it like Europe/Berlin.", private=True
+            f"I know no time zone “{name}”. Name a big city in it, or write it like Europe/Berlin.",
+            private=True,
+            refused=True,
         )
     if len(found) > 1:
-        return Told(f"I know several of that name: {literal(', '.join(found[:8]))}. Which one?", private=True)
+        return Told(
+            f"I know several of that name: {literal(', '.join(found[:8]))}. Which one?", private=True, refused=True
+        )
     choices = await call.store.choose(call.user_id, {"zone": found[0]})
     now = datetime.now(choices.zone_or(call.house.zone))
     return Told(f"Your time zone is {literal(found[0])}; it is {now:%H:%M} there now.", private=True)

@@ -48,7 +48,7 @@ async def soul(call: Call) -> Told:
             return await history(call, number_in(rest) or 1)
         case "restore", _ if number := number_in(rest.removeprefix("#")):
             return await restore(call, number)
-    return Told(literal(USAGE))
+    return Told(literal(USAGE), refused=True)
 
 
 async def show(call: Call) -> Told:
@@ -70,7 +70,7 @@ def headline(call: Call, row: Json) -> str:
 async def put(call: Call, text: str) -> Told:
     """Makes a text that an admin typed active."""
     if no := unfit(call, text, SOUL_TOKENS, "soul"):
-        return Told(no)
+        return Told(no, refused=True)
     return await activate(call, text, "set in the chat", "")
 
 
@@ -94,7 +94,7 @@ async def restore(call: Call, number: int) -> Told:
     """Makes a new version with the text of an old one."""
     old = await call.store.soul_version(number)
     if old is None:
-        return Told(f"There is no version {number}. /soul history lists those there are.")
+        return Told(f"There is no version {number}. /soul history lists those there are.", refused=True)
     return await activate(call, old["text"], f"restored from version {number}", f", with the text of version {number}")
 
 
@@ -103,9 +103,9 @@ async def take(call: Call) -> Told:
     try:
         given = await text_given(call)
     except Unreadable as no:
-        return Told(str(no))
+        return Told(str(no), refused=True)
     if given is None:
-        return Told(literal("What shall I be? " + USAGE))
+        return Told(literal("What shall I be? " + USAGE), refused=True)
     text, source = given
     return await draft(call, text, f"from {source}", None)
 
@@ -126,7 +126,7 @@ async def edit(call: Call, based_on: int) -> Told:
         try:
             text, _ = await text_given(call) or ("", "")
         except Unreadable as no:
-            return Told(str(no))
+            return Told(str(no), refused=True)
     else:
         text = call.text.strip()
     return await draft(call, text, "edited", based_on)
@@ -136,7 +136,7 @@ async def draft(call: Call, text: str, reason: str, based_on: int | None) -> Tol
     """Keeps a text as a draft, and shows what it would change. `based_on`: the version that its author had before
     them; None for the active one."""
     if no := unfit(call, text, SOUL_TOKENS, "soul"):
-        return Told(no)
+        return Told(no, refused=True)
     active = await call.store.soul() or {"version": 0, "text": ""}
     if text == active["text"]:
         return Told(f"That is what I am already: version {active['version']}.")
@@ -158,7 +158,7 @@ async def draft_told(text: str, number: int, base: int, active: Json) -> Told:
     return Told(f"{head} The difference to version {active['version']}:\n\n{changes}", rows=rows)
 
 
-@pressed("sa")
+@pressed("sa", confirms=True)
 async def activate_draft(call: Call, number: str, seen: str) -> Pressed:
     """Activates a draft whose difference to the active version the person has seen."""
     return await decide(call, number, "activate", number_in(seen) or 0)
@@ -195,7 +195,7 @@ async def history(call: Call, page: int) -> Told:
     found = await call.store.souls((page - 1) * PAGE, PAGE)
     pages = max(1, -(-found["total"] // PAGE))
     if page > pages:
-        return Told(f"There is no page {page}: there are {pages}.")
+        return Told(f"There is no page {page}: there are {pages}.", refused=True)
     lines, rows = [], []
     for row in found["souls"]:
         number = row["version"]

@@ -54,7 +54,7 @@ async def summary(call: Call) -> Told:
             return await asked(call)
         case "history", False:
             return await history(call, 0)
-    return Told(HOW)
+    return Told(HOW, refused=True)
 
 
 @answers("summary")
@@ -192,7 +192,7 @@ async def correct(call: Call, text: str, of: int = 0) -> Told:
     if not text:
         return Told("What should the summary say? Send it as a text.")
     if no := unfit(call, text, SUMMARY_TOKENS, "summary"):
-        return Told(no)
+        return Told(no, refused=True)
     now = (await call.store.summary(call.space, call.chat_id, call.topic_id))["present"]
     if now is None:
         return Told(NONE_YET)

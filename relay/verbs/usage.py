@@ -69,7 +69,9 @@ async def usage(call: Call) -> Told:
     """Tells what this space used, with a picture; admins also what the whole installation used."""
     days = DAYS if not call.text.strip() else number_in(call.text.strip()) or 0
     if not 1 <= days <= MOST_DAYS:
-        return Told(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30", private=True)
+        return Told(
+            f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30", private=True, refused=True
+        )
     starts = day_starts(days, call.zone)
     rows = await call.store.usage(call.space, starts)
     prices = call.house.budget.prices

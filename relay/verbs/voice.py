@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.models import VOICES, Space
+from relay.program import RELAY
 from relay.verbs.registry import NOT_YOURS, Call, Json, Pressed, Told, button, literal, number_in, pressed, verb
 from relay.verbs.sight import may_see
 
@@ -12,7 +13,7 @@ SPEAKS = {
     "never": "no answer is said aloud",
 }
 LABELS = {"auto": "🔊 Auto", "always": "🔊 Always", "never": "🔇 Never"}
-OFF = "Nothing speaks here: RELAY_TTS is off, or what it needs is missing (relay doctor tells)."
+OFF = f"Nothing speaks here: RELAY_TTS is off, or what it needs is missing ({RELAY} doctor tells)."
 SILENT = "I can't speak here."
 NO_ANSWER = "That is no answer of mine. Reply with /say to an answer, or send it alone for my last one here."
 
@@ -38,7 +39,7 @@ async def voice(call: Call) -> Told:
     """Shows when a person's answers are said aloud, or sets it."""
     word = call.text.strip().lower()
     if word and word not in VOICES:
-        return Told("Say /voice auto, /voice always or /voice never.", private=True)
+        return Told("Say /voice auto, /voice always or /voice never.", private=True, refused=True)
     choices = await (call.store.choose(call.user_id, {"voice": word}) if word else call.store.choices(call.user_id))
     why = "" if call.house.speaks else f" {off(call)}"
     return Told(f"{in_words(choices.voice)}.{why}", rows=[row(call.user_id, choices.voice, "vv")], private=True)

@@ -74,14 +74,14 @@ async def watched(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 async def test_relay_search_finds_by_meaning_and_ends_what_it_started(watched: Watched) -> None:
-    assert await terminal.heard(watched.settings, "/search kettle")
+    assert (await terminal.heard(watched.settings, "/search kettle")).said
     assert watched.meant == [True]
     assert len(watched.started) == 1
     assert watched.alive == []
 
 
 async def test_a_command_that_does_not_search_loads_nothing(watched: Watched) -> None:
-    assert await terminal.heard(watched.settings, "/status")
+    assert (await terminal.heard(watched.settings, "/status")).said
     assert watched.started == []
 
 

@@ -29,6 +29,10 @@ class PeopleCalls(Calls):
         found: Json | None = await self._call("person", user_id=user_id, username=username)
         return found
 
+    async def name_of(self, user_id: int) -> str:
+        """What somebody is called; empty when they have said nothing in private yet."""
+        return str(await self._call("name_of", user_id=user_id) or "")
+
     async def offer_claim(self, hash: str) -> bool:
         """Makes a claim link, the only one. Returns whether there is one: not while somebody runs the bot."""
         return bool(await self._call("offer_claim", hash=hash, minutes=CLAIM_MINUTES))

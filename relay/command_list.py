@@ -1,0 +1,48 @@
+"""`--help`: the commands in the order of the alphabet, with what stands after each, and all that is said about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+
+class Commands(TyperGroup):
+    """A group of commands that lists them so."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, sorted."""
+        return sorted(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the list."""
+        rows = [(" ".join([name, *arguments(self.commands[name])]), _about(self.commands[name])) for name in
+                self.list_commands(ctx)]  # fmt: skip
+        with formatter.section("Commands"):
+            formatter.write_dl(rows, col_max=26)
+
+
+class VerbCommand(TyperCommand):
+    """A command whose words are described in its usage, not one by one."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What stands after its name."""
+        return ["[OPTIONS]", *arguments(self)]
+
+
+def arguments(command: Any) -> list[str]:
+    """What stands after a command's name: its arguments, and the options that it needs."""
+    return [piece for piece in map(_argument, command.params) if piece]
+
+
+def _argument(param: Any) -> str:
+    if param.param_type_name == "option":
+        return f"{param.opts[0]} <{param.name}>" if param.required else ""
+    if param.metavar is not None:
+        return str(param.metavar)
+    piece = f"<{param.name}>" + ("…" if param.nargs == -1 else "")
+    return piece if param.required else f"[{piece}]"
+
+
+def _about(command: Any) -> str:
+    return str(command.help or "").split("\n\n")[0].replace("\n", " ")

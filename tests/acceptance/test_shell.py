@@ -1,0 +1,143 @@
+"""`relay …` where nobody can press a button: everything has an argument or --yes, and the exit code says what came."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import World
+from tests.acceptance.harness import RelayProcess
+from tests.acceptance.house import open_house
+from tests.acceptance.test_capture import AUTO, finds, judged, says
+from tests.acceptance.test_terminal import Terminal, relay, start
+from tests.leaks import searched
+
+
+class Shell:
+    """`relay …` in a folder, with nothing or a text as its standard input."""
+
+    def __init__(self, process: RelayProcess, folder: Path) -> None:
+        self.settings, self.folder = process.environment, folder
+
+    async def __call__(self, *words: str, code: int = 0) -> str:
+        ended, shown = await relay(self.settings, self.folder, *words)
+        assert ended == code, shown
+        assert "[1]" not in shown, "a button that nobody can press"
+        return shown
+
+    async def given(self, text: str, *words: str, code: int = 0) -> str:
+        """The same with a text handed in."""
+        terminal: Terminal = await start(self.settings, self.folder, *words)
+        assert terminal.process.stdin is not None
+        terminal.process.stdin.write(text.encode())
+        terminal.process.stdin.close()
+        ended, shown = await terminal.ended()
+        assert ended == code, shown
+        return searched(shown, self.settings)
+
+    async def json(self, *words: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(await self(*words))
+        return found
+
+
+def found(folder: Path, pattern: str) -> list[Path]:
+    """The files of that name."""
+    return list(folder.glob(pattern))
+
+
+@pytest.fixture
+def shell(world: World, tmp_path: Path) -> Shell:
+    return Shell(world.relay, tmp_path)
+
+
+async def test_people_are_let_in_and_shown_out_by_arguments(tmp_path: Path) -> None:
+    async with open_house(RELAY_USERS="") as house:
+        shell = Shell(house.relay, tmp_path)
+        for number, name in ((3331, "Bob"), (3332, "Eve")):
+            await house.tg.say(house.tg.dm(house.tg.user(number, name)), None, "/start")
+        await house.until("select count(*) = 2 from relay.person where role = 'asking'")
+        assert "Bob (id 3331)" in await shell("users")
+        assert "may use me" in await shell("users", "approve", "3331")
+        assert "may use me" in await shell("users", "approve", "3331")
+        await shell("users", "deny", "3331", code=1)
+        assert "blocked" in await shell("users", "block", "3332")
+        assert "may use me" in await shell("users", "admit", "3332")
+        assert "nobody" in await shell("users", "approve", "99", code=1)
+        assert "Nothing was done. With --yes it is." in await shell("revoke", "3331", code=1)
+        roles = {one["user_id"]: one["role"] for one in (await shell.json("users", "--json"))["people"]}
+        assert roles == {3331: "user", 3332: "user"}
+        assert "may not use me any more" in await shell("revoke", "3331", "--yes")
+        assert "I know nobody" in await shell("revoke", "3331", "--yes", code=1)
+
+
+async def test_settings_and_the_soul_are_changed_by_arguments(world: World, shell: Shell) -> None:
+    assert "silent" in await shell("settings", "sound", "off")
+    assert (await shell.json("settings", "learning", "ask", "--json"))["settings"]["learning"] == "ask"
+    assert "Europe/Rome" in await shell("settings", "zone", "rome")
+    assert (await shell.json("settings", "zone", "house", "--json"))["settings"]["zone"] == ""
+    assert "relay settings sound off" in await shell("settings", "sound", "loud", code=1)
+    assert "Nothing was done" in await shell("soul", "edit", code=1)
+    soul = "You are Nemo.\n\nBe brief."
+    assert "[-" in await shell.given(soul, "soul", "edit", code=1)
+    assert "Nemo" not in await shell("soul")
+    assert "Version 2 is active" in await shell.given(soul, "soul", "edit", "--yes")
+    assert (await shell.json("soul", "--json"))["soul"]["text"] == soul
+    await shell("soul", "restore", "99", code=1)
+
+
+async def test_what_is_listed_can_be_named_by_its_number(world: World, shell: Shell) -> None:
+    await shell("remember", "I", "play", "chess")
+    await shell("remember", "I", "play", "the", "cello")
+    assert (await shell.json("memory", "--json", "show", "chess"))["matching"] == 1
+    listed = await shell("memory")
+    assert "#1 I play chess" in listed
+    assert "#2 I play the cello" in listed
+    assert "'*words*' --yes" in await shell("forget", "I", "play", code=1)
+    assert (await shell.json("memory", "waiting", "--json"))["changes"] == []
+    assert "1 2" in await shell("memory", "changes")
+    await shell("memory", "undo", "1")
+    assert "Not done" in await shell("memory", "pin", "1", code=1)
+    assert "With --yes it is." in await shell("forget", "*cello*", code=1)
+    await shell("forget", "*cello*", "--yes")
+    assert "0 of 0" in await shell("memory")
+    assert "relay usage 30" in await shell("usage", "999", code=1)
+
+
+async def test_a_stand_in_talks_in_a_memory_of_its_own(world: World, shell: Shell, tmp_path: Path) -> None:
+    await shell("remember", "I", "play", "chess")
+    assert "Learned: I like plums" in await shell.given("I like plums\n/memory\n\n", "chat", "--offline")
+    listed = await shell("memory")
+    assert "chess" in listed
+    assert "plums" not in listed
+    again = await shell.given("/memory\n\n", "chat", "--offline")
+    assert "plums" in again
+    assert "chess" not in again
+
+
+@AUTO
+async def test_the_judge_knows_who_types_and_what_it_learned_is_said_alone(world: World, tmp_path: Path) -> None:
+    await says(world, "my first words here", "Hello!")
+    finds(world, "Lisbon", "Ada lives in Lisbon.")
+    world.model.rule(lambda request: "I have moved" in request.user_turn()[0], "A long answer about Lisbon.", times=1)
+    talk = await start(world.relay.environment, tmp_path, "chat")
+    await talk.until("you ›")
+    talk.type("I have moved to Lisbon this week")
+    await talk.until("Lisbon.")
+    since = await talk.until("Learned")
+    assert "A long answer" not in since
+    typed = [one for one in judged(world) if "this week" in one.last_text]
+    assert 'by="Ada"' in typed[-1].last_text
+    assert "somebody" not in typed[-1].last_text
+
+
+async def test_files_are_written_where_one_is(world: World, shell: Shell, tmp_path: Path) -> None:
+    await says(world, "what is tea?", "A drink.")
+    shown = await shell("usage")
+    (picture,) = found(tmp_path, "usage*.png")
+    assert str(picture) in shown
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    await shell.given("I like plums\n/export\n/export\n\n", "chat", "--offline")
+    assert len(found(tmp_path, "relay-export-*.zip")) == 2, "the second one took another name"

@@ -1,0 +1,43 @@
+"""What `relay --help` shows, and by what name messages call the program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from relay.cli import cli
+from relay.program import find_program
+
+run = CliRunner().invoke
+
+
+def test_help_lists_all_commands_sorted_whole_and_with_what_stands_after_them() -> None:
+    shown = run(cli, ["--help"], terminal_width=80).stdout
+    names = re.findall(r"^  ([a-z]+)\b", shown.partition("Commands:")[2], re.MULTILINE)
+    assert names == sorted(names)
+    assert {"run", "users", "move", "memory"} <= set(names)
+    assert "..." not in shown.partition("Commands:")[2], "cut off"
+    assert "users [approve|deny|block|admit <id>]" in shown
+    assert "import <file>" in shown
+    assert "move --to <to>" in shown
+    one = run(cli, ["revoke", "--help"]).stdout
+    assert "relay revoke [OPTIONS] <id or @name>" in one.replace("root", "relay")
+    assert "--yes" in one
+
+
+def test_the_version_is_told_in_both_ways() -> None:
+    assert run(cli, ["--version"]).stdout == run(cli, ["version"]).stdout != ""
+
+
+def test_messages_name_the_program_as_it_is_reached_from_here(tmp_path: Path) -> None:
+    program = tmp_path / ".venv" / "bin" / "relay"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    other = tmp_path / "relay"
+    other.touch()
+    assert find_program(str(program), None, tmp_path) == ".venv/bin/relay"
+    assert find_program(str(program), str(other), tmp_path / "elsewhere") == str(program)
+    assert find_program(str(program), str(program), tmp_path) == "relay", "it is on the PATH"
+    assert find_program("/usr/lib/relay/__main__.py", None, tmp_path) == "relay"
