@@ -89,7 +89,11 @@ class Terminal:
         if "text" in parameters:
             text = self._named(parameters["text"] if self._printed else marked_up(parameters))
         if method in ("sendPhoto", "sendDocument"):
-            print(saved(parameters.get("photo") or parameters["document"]), flush=True)
+            file = parameters.get("photo") or parameters["document"]
+            with contextlib.suppress(UnicodeDecodeError):
+                if not file.picture:
+                    print(file.content.decode())
+            print(saved(file), flush=True)
         elif text is not None:
             before = self._texts.get(message_id, "")
             if method == "editMessageText" and not before:  # of an earlier conversation: what was learned since

@@ -19,8 +19,8 @@ begin
         'end', seen = coalesce(cardinality(p_lines), 0) and seen < p_most);
 end $$;
 
--- A space: its threads with the names of their topics, its own choices, what is said about its chat, its personas there,
--- and which database this is. Null when nobody has said anything there.
+-- A space: its threads with the names of their topics, its own choices, what is said about its chat, its personas there
+-- as they are now, and which database this is. Null when nobody has said anything there.
 create or replace function public.relay_export_space(p_space jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with own as (select *, coalesce(owner_id, chat_id) as home from space where id = relay.find_space(p_space))
@@ -34,7 +34,10 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
         'personas', (select coalesce(jsonb_agg(jsonb_build_object('type', 'persona', 'chat_id', p.chat_id,
                 'topic_id', p.topic_id, 'text', p.text, 'author_id', p.author_id, 'author', p.author,
                 'created_at', p.created_at) order by p.id), '[]')
-            from persona p where p.chat_id = own.home and p.session_id is null),
+            from (
+                select distinct on (topic_id) * from persona
+                where chat_id = own.home and session_id is null order by topic_id, id desc) p
+            where p.text <> ''),
         'places', (select coalesce(jsonb_agg(jsonb_build_object('type', 'place', 'chat_id', p.chat_id,
                 'topic_id', p.topic_id, 'answers', p.answers, 'set_by', p.set_by, 'set_at', p.set_at)
                 order by p.topic_id), '[]')
@@ -94,7 +97,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and p_message.id between from_message_id and through_message_id)
 $$;
 
--- A page of a thread's messages after an id, each with what it said before it was edited.
+-- A page of a thread's messages after an id, each with what it said before it was edited, and the reactions to it.
 create or replace function public.relay_export_messages(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
 returns jsonb
@@ -110,7 +113,10 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
             'judged', relay.is_judged(m), 'created_at', m.created_at, 'versions', (
                 select coalesce(jsonb_agg(jsonb_build_object('text', v.text, 'blocks', v.blocks,
                     'untrusted', v.untrusted, 'replaced_at', v.replaced_at) order by v.id), '[]')
-                from message_version v where v.message_id = m.id)) order by m.id),
+                from message_version v where v.message_id = m.id), 'reactions', (
+                select coalesce(jsonb_agg(jsonb_build_object('user_id', r.user_id, 'emoji', r.emoji,
+                    'created_at', r.created_at, 'removed_at', r.removed_at) order by r.id), '[]')
+                from signal r where r.message_id = m.id)) order by m.id),
         array_agg(jsonb_build_array(m.id) order by m.id), p_most, p_after)
     from page m
 $$;

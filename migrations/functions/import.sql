@@ -76,7 +76,7 @@ declare
 begin
     for one in select * from jsonb_to_recordset(p_rows) as r (
         thread bigint, session bigint, role text, user_id bigint, name text, text text, blocks jsonb, status text,
-        untrusted boolean, tainted boolean, judged boolean, created_at timestamptz, versions jsonb)
+        untrusted boolean, tainted boolean, judged boolean, created_at timestamptz, versions jsonb, reactions jsonb)
     loop
         select id into found_id from message
         where session_id = one.session and role = one.role and created_at = one.created_at limit 1;
@@ -92,6 +92,12 @@ begin
             from jsonb_to_recordset(one.versions) as v (
                 text text, blocks jsonb, untrusted boolean, replaced_at timestamptz)
             order by v.replaced_at;
+            insert into signal (space_id, message_id, user_id, emoji, created_at, removed_at)
+            select p_space_id, found_id, r.user_id, left(r.emoji, 64), r.created_at, r.removed_at
+            from jsonb_to_recordset(one.reactions) as r (
+                user_id bigint, emoji text, created_at timestamptz, removed_at timestamptz)
+            order by r.created_at
+            on conflict do nothing;
             added := added + 1;
             written := written || one.thread;
         end if;

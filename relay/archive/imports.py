@@ -231,8 +231,9 @@ class Import:
             return row
         owned = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by")
         row = row | {name: self.user_id for name in owned if row.get(name) == old}
-        if "changes" in row:
-            row["changes"] = [self._moved(change) for change in row["changes"]]
+        for name in ("changes", "reactions"):
+            if name in row:
+                row[name] = [self._moved(one) for one in row[name]]
         return row
 
 

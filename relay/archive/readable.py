@@ -104,6 +104,9 @@ class Readable:
         yield f"\n**{who}** ({self._moment(row['created_at'])}): {row['text']}\n"
         for kind in dict.fromkeys(_media(row["blocks"])):
             yield f"[{kind}]\n"
+        given = [_inline(one["emoji"]) for one in row.get("reactions") or () if not one["removed_at"]]
+        if given:
+            yield f"(reactions: {' '.join('✨' if name.startswith('custom:') else name for name in given)})\n"
         for version in row["versions"]:
             yield f"(until {self._moment(version['replaced_at'])} it said: {_inline(version['text'])})\n"
 

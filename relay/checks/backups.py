@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from relay.checks.finding import Finding, failed, ok, skipped, warning
-from relay.checks.machine import short, unusable
+from relay.checks.machine import remedy, short, unusable
 from relay.program import RELAY
 from relay.settings import Settings
 
@@ -18,7 +18,7 @@ def backup(settings: Settings, since: str) -> Finding:
         return skipped("backup", "off: RELAY_BACKUP_DAYS is 0")
     folder, now = settings.backups, datetime.now(UTC)
     if trouble := unusable(folder):
-        return failed("backup", trouble, "Give the directory to Relay's user, or name another in RELAY_BACKUP_DIR.")
+        return failed("backup", trouble, remedy(folder, trouble, "RELAY_BACKUP_DIR"))
     try:
         times = [path.stat().st_mtime for path in folder.glob("relay-*.relaybackup")]
     except OSError:

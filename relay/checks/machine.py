@@ -57,7 +57,7 @@ def data_directory(settings: Settings) -> Finding:
     path = settings.data_dir
     there = _there(path)
     if trouble := unusable(path):
-        return failed("data", trouble, _remedy(there, trouble))
+        return failed("data", trouble, remedy(path, trouble, "RELAY_DATA_DIR"))
     if there != path:
         return skipped("data", f"{short(path)} is made at the first start")
     open_to = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
@@ -84,13 +84,14 @@ def is_read_only(path: Path) -> bool:
     return sys.platform != "win32" and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
-def _remedy(there: Path, trouble: str) -> str:
-    """What to do about a directory that cannot be used."""
+def remedy(path: Path, trouble: str, setting: str) -> str:
+    """What to do about a directory that cannot be used. `setting`: what names it."""
+    there = _there(path)
     if "read-only" in trouble:
-        return "Make that disk writable (a disk with errors is often mounted read-only), or set RELAY_DATA_DIR."
+        return f"Make that disk writable (a disk with errors is often mounted read-only), or set {setting}."
     if "may not" in trouble:
-        return f"Run Relay as {_owner(there)}, give the directory to its user with chown -R, or set RELAY_DATA_DIR."
-    return "Set RELAY_DATA_DIR to another place."
+        return f"Run Relay as {_owner(there)}, give the directory to its user with chown -R, or set {setting}."
+    return f"Set {setting} to another place."
 
 
 def short(path: Path) -> str:

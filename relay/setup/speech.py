@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import shlex
-import subprocess
+import shutil
 import sys
-from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import NamedTuple
 
 from relay.hearing.installed import MODULES, chosen, is_installed
+from relay.setup import aloud
 from relay.setup.ask import from_environment, say, typed
+from relay.setup.pip import has_pip, install, installing
 from relay.setup.sheet import DEFAULTS, SPEECH, Sheet
 
 DOING = "Looking for a speech engine"
@@ -38,6 +37,8 @@ CHOICES = (
     Choice("faster-whisper", "With faster-whisper, the lighter: 360 MB, and 350 MB of memory"),
     Choice("openai-whisper", "With openai-whisper, the original: 1,200 MB, 750 MB of memory"),
 )
+ROOMY = 2.0
+"""Gigabytes free, with which listening is proposed."""
 INTRODUCTION = (
     "Relay can listen to voice notes, on this machine. Besides what is installed, a model of 145 MB is downloaded with "
     "the first one."
@@ -56,11 +57,13 @@ def check(sheet: Sheet) -> str:
 
 
 def ask(sheet: Sheet) -> Sheet:
-    """Asks with what, and installs it. No, where nothing is installed, leaves the setting: a later installation is then
-    all that it takes."""
+    """Asks with what, and installs it; then what says answers aloud.
+
+    No, where nothing is installed, leaves the setting: a later installation is then all that it takes.
+    """
     if sheet.fixed(SPEECH):
         return from_environment(sheet, (SPEECH,), DOING, check)
-    say(INTRODUCTION)
+    say(f"{INTRODUCTION} {free_gigabytes():,.0f} GB are free here.")
     for number, choice in enumerate(CHOICES, 1):
         print(f"  {number}  {choice.label}{' (installed)' if is_there(choice.engine) else ''}")
     present = _present(sheet)
@@ -75,9 +78,16 @@ def ask(sheet: Sheet) -> Sheet:
         new = sheet.having({SPEECH: ""})
     else:
         new = sheet.having({SPEECH: engine})
-    if engine != "off" and not is_installed(engine):
+    if engine == "off":
+        return new
+    if not is_installed(engine):
         _install(engine)
-    return new
+    return aloud.ask(new)
+
+
+def free_gigabytes() -> float:
+    """How much room there is where packages are installed."""
+    return shutil.disk_usage(sys.prefix).free / 1e9
 
 
 def is_there(engine: str) -> bool:
@@ -86,18 +96,19 @@ def is_there(engine: str) -> bool:
 
 
 def _present(sheet: Sheet) -> int:
-    """The number of what would happen with the settings as they are."""
+    """The number of what is proposed: what would happen with the settings as they are; the lighter engine where nothing
+    hears yet and there is room for it."""
     setting = sheet[SPEECH] or DEFAULTS[SPEECH]
     engine = setting if setting in MODULES else chosen(setting) or "off"
+    if engine == "off" and setting == "auto" and has_pip() and free_gigabytes() >= ROOMY:
+        engine = "faster-whisper"
     return 1 + [choice.engine for choice in CHOICES].index(engine)
 
 
 def _install(engine: str) -> None:
     """Installs an engine when that can be done and is wanted, or says how."""
-    if find_spec("pip") is not None and typed("Install it now? [Y/n] ").lower() in ("", "y", "yes"):
-        for arguments in _steps(engine):
-            if not _run(arguments):
-                break
+    if has_pip() and typed("Install it now? [Y/n] ").lower() in ("", "y", "yes"):
+        install(_steps(engine))
         importlib.invalidate_caches()
         if is_installed(engine):
             say("Installed.")
@@ -108,16 +119,9 @@ def _install(engine: str) -> None:
         print(f"  {command}")
 
 
-def _run(arguments: Sequence[str]) -> bool:
-    command = (sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check")
-    return subprocess.run([*command, *arguments], check=False).returncode == 0  # noqa: S603 — our own words
-
-
 def commands(engine: str) -> list[str]:
     """What installs an engine, as a person types it."""
-    python = shlex.quote(sys.executable)
-    pip = f"{python} -m pip install" if find_spec("pip") is not None else f"uv pip install --python {python}"
-    return [f"{pip} {shlex.join(arguments)}" for arguments in _steps(engine)]
+    return installing(_steps(engine))
 
 
 def _steps(engine: str) -> tuple[tuple[str, ...], ...]:

@@ -27,8 +27,9 @@ SPOKEN = {"approve": "a", "deny": "d", "block": "b", "admit": "l"}
 """The same in words; admit: let in whom an admin had kept out."""
 HOW = (
     "Write /users approve, deny or block and the id of somebody who asks, or /users admit and that of somebody who was "
-    "kept out. /users lists them."
+    "kept out. /users cancel and an invitation's number takes it back. /users lists them."
 )
+CANCELLED, NOT_OPEN = "It is cancelled: the link lets nobody in.", "It is not open any more."
 SAID = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
 USAGE = "Say whom: /revoke and their id (/users lists them) or @name, or reply with /revoke to something they said."
 LISTED_IDS = 30
@@ -37,7 +38,7 @@ GONE = "This button does nothing any more."
 
 @verb(
     "users",
-    usage="[approve|deny|block|admit <id>]",
+    usage="[approve|deny|block|admit|cancel <id>]",
     help="who may use me, and who asks to",
     admin=True,
     places=("private",),
@@ -53,6 +54,9 @@ async def users(call: Call) -> Told:
 
 async def spoken(call: Call, word: str, user_id: str) -> Told:
     """Gives a word about somebody as the buttons do: /users approve 333."""
+    if word == "cancel" and (number := number_in(user_id.removeprefix("#"))) is not None:
+        gone = await call.store.cancel_invite(number)
+        return Told(CANCELLED if gone else NOT_OPEN, private=True, refused=not gone)
     if word not in SPOKEN or number_in(user_id) is None:
         return Told(HOW, private=True, refused=True)
     row = await decided(call, user_id, SPOKEN[word])
@@ -173,7 +177,7 @@ async def press_cancel(call: Call, invite_id: str) -> Pressed:
         return NOT_YOURS
     gone = await call.store.cancel_invite(number_in(invite_id) or 0)
     text, rows = await listed(call)
-    return Pressed("It is cancelled: the link lets nobody in." if gone else "It is not open any more.", text, rows)
+    return Pressed(CANCELLED if gone else NOT_OPEN, text, rows)
 
 
 async def decided(call: Call, user_id: str, word: str) -> Json | None:
@@ -290,4 +294,5 @@ def ids(users: frozenset[int]) -> str:
 def invitation(call: Call, row: Json) -> str:
     """One that is open."""
     whom = f"for {literal(row['for_whom'])}" if row["for_whom"] else "for whoever opens it"
-    return f"{whom}, by {literal(row['made_by_name'] or 'somebody')}, until {moment(row['expires_at'], call.zone)}"
+    by = literal(row["made_by_name"] or "somebody")
+    return f"#{row['id']} {whom}, by {by}, until {moment(row['expires_at'], call.zone)}"

@@ -118,7 +118,7 @@ async def test_from_nothing_to_a_conversation(
     await person.answers((CITY, "berlin"))
     await person.sees("Europe/Berlin, it is ")
     assert not (folder / ".env").exists()
-    await person.answers((PLACE, ""), (VOICE, ""))
+    await person.answers((PLACE, ""), (VOICE, "1"))
     await person.sees(WRITTEN)
     await person.sees("relay is running")
     dm = tg.dm(tg.user(OWNER, "Ada"))
@@ -150,7 +150,7 @@ async def test_once_more_keeps_what_is_set(
     await person.answers(("Enter keeps it; or paste another token (hidden): ", ""))
     await person.sees("claude-sonnet-5-5 can be used.")
     await person.answers(("Enter keeps it; or paste another key or address (hidden): ", ""))
-    await person.answers((f"{CITY}Asia/Tokyo]: ", ""), (PLACE, ""), (VOICE, ""))
+    await person.answers((f"{CITY}Asia/Tokyo]: ", ""), (PLACE, ""), (VOICE, "1"))
     await person.sees("Start it with `make run`, or `relay run`.")
     assert await person.ends() == 0
     assert (folder / ".env").read_text() == mine
@@ -168,7 +168,7 @@ async def test_a_server_of_ones_own_and_a_telegram_that_is_away(
     await person.answers((PASTE, TOKEN), ("Keep it all the same, unchecked? [y/N] ", "y"))
     await person.answers((KEY_OR_ADDRESS, f"{model.url}/v1"), (KEY_OF_SERVER, KEY), (MODEL, "llama9"))
     await person.sees("does not know this model")
-    await person.answers(("unchecked? [y/N] ", ""), (MODEL, "claude-haiku-5-5"), (CITY, ""), (PLACE, ""), (VOICE, ""))
+    await person.answers(("unchecked? [y/N] ", ""), (MODEL, "claude-haiku-5-5"), (CITY, ""), (PLACE, ""), (VOICE, "1"))
     assert await person.ends() == 0
     named = written(folder)
     assert named.pop("RELAY_TIMEZONE")
@@ -239,7 +239,7 @@ async def test_supabase_and_postgres_are_opened_first(
         ("look again): ", ""), ("look again): ", "http://x"), ("look again): ", project.database_url)
     )  # fmt: skip
     await person.sees("Relay's tables are there.")
-    await person.answers((VOICE, ""))
+    await person.answers((VOICE, "1"))
     assert await person.ends() == 0
     named = written(folder)
     assert (named["SUPABASE_URL"], named["SUPABASE_SERVICE_ROLE_KEY"]) == (project.url, project.service_key)
@@ -254,7 +254,7 @@ async def test_supabase_and_postgres_are_opened_first(
     await again.answers((POSTGRES, project.database_url))
     await again.sees("Relay's tables are there.")
     await again.sees("`relay move`")
-    await again.answers((VOICE, ""))
+    await again.answers((VOICE, "1"))
     assert await again.ends() == 0
     named = written(folder)
     assert named == {"TELEGRAM_BOT_TOKEN": TOKEN, "DATABASE_URL": project.database_url}

@@ -51,6 +51,9 @@ select jsonb_build_array(s.text, s.created_at, f.text, t.text, p.text, s.author_
 join message f on f.id = s.from_message_id join message t on t.id = s.through_message_id
 left join summary p on p.id = s.previous_id order by s.created_at
 """, """
+select jsonb_build_array(m.text, r.user_id, r.emoji, r.created_at, r.removed_at)::text
+from signal r join message m on m.id = r.message_id order by r.id
+""", """
 select jsonb_build_array(
     d.unique_id, d.name, d.mime, d.kind, d.pages, d.parts, d.created_at, p.part, p.text, m.text)::text
 from document d join document_part p on p.document_id = d.id join message m on m.id = d.message_id order by d.id, p.part
@@ -77,6 +80,9 @@ async def lived(house: House, sql: Sql) -> None:
     await sql("update memory set content = 'Ada sings loudly' where content = 'Ada sings'")
     await sql("insert into message_version (message_id, text, blocks, untrusted) "
               "select id, 'Lime 1', blocks, false from message where text = 'Line 1'")  # fmt: skip
+    await sql("insert into signal (space_id, message_id, user_id, emoji, created_at, removed_at) "
+              "select space_id, id, %s, e.emoji, '2026-01-02', e.gone from message, (values ('👍', null), "
+              "('🔥', timestamptz '2026-01-03')) e (emoji, gone) where text = 'Answer 1'", ADA)  # fmt: skip
     paper: Json = {"unique_id": "u1", "name": "Deed.pdf", "mime": "application/pdf", "kind": "PDF", "pages": 2}
     paper["parts"] = ["The house", "is Ada's."]
     await sql(
@@ -607,3 +613,23 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
     said = [int(text.split()[-1]) for text in said_in(relay, relay.tg.dm(ada))]
     assert sorted(said) == list(range(20))
     assert all(abs(place - number) < 2 for place, number in enumerate(said)), "about in order"
+
+
+
+async def test_a_role_that_was_cleared_is_in_no_export(house: House, sql: Sql, tmp_path: Path) -> None:
+    await house.teach(ADA, "Ada likes tea")
+    await house.store.set_persona(ADA, 0, "You are a pirate.", ADA, "Ada", None)
+    now, _ = await house.store.set_persona(ADA, 0, "You are a nun.", ADA, "Ada", None)
+    text = (await written(house.store, private(ADA), tmp_path)).read_text()
+    assert "nun" in text
+    assert "pirate" not in text
+    await house.store.set_persona(ADA, 0, "", ADA, "Ada", now["id"] if now else None)
+    assert "nun" not in (await written(house.store, private(ADA), tmp_path)).read_text()
+
+
+async def test_reactions_that_stand_are_in_the_text_to_read(house: House, sql: Sql) -> None:
+    await lived(house, sql)
+    text = Readable("Ada's", UTC)
+    whole = "".join([text.add(page) async for page in pages(house.store, private(ADA), "1")]) + text.end()
+    assert "(reactions: 👍)" in whole
+    assert "🔥" not in whole

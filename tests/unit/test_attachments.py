@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -143,7 +144,11 @@ def test_a_name_is_one_that_telegram_leaves_alone() -> None:
     assert part["request"]["file"]["name"] == "a-b-c-.txt"
 
 
-async def test_the_terminal_prints_a_documents_text_and_names_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_terminal_prints_a_documents_text_and_writes_every_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.zip").write_bytes(b"of before")
     terminal = Terminal(Settings(_env_file=None))
     for file in (
         File("usage.png", b"\x89PNG" * 3000, True),
@@ -155,12 +160,16 @@ async def test_the_terminal_prints_a_documents_text_and_names_a_picture(capsys: 
         assert (await terminal.call(method, **parameters))["message_id"]
     printed = capsys.readouterr().out.splitlines()
     assert printed == [
-        "[picture usage.png, 12 KB]",
-        "[document code.py, 1 KB]",
+        f"[usage.png, 12 KB: {tmp_path}/usage.png]",
         "print('hi')",
         "",
-        "[document a.zip, 1 KB]",
+        f"[code.py, 1 KB: {tmp_path}/code.py]",
+        f"[a.zip, 1 KB: {tmp_path}/a-2.zip]",
     ]
+    assert (tmp_path / "code.py").read_bytes() == b"print('hi')\n"
+    assert (tmp_path / "a.zip").read_bytes() == b"of before"
+    assert (tmp_path / "a-2.zip").read_bytes() == b"\xff" * 9
+    assert (tmp_path / "a-2.zip").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_lost_file_is_known_again() -> None:

@@ -19,7 +19,7 @@ def test_help_lists_all_commands_sorted_whole_and_with_what_stands_after_them() 
     assert names == sorted(names)
     assert {"run", "users", "move", "memory"} <= set(names)
     assert "..." not in shown.partition("Commands:")[2], "cut off"
-    assert "users [approve|deny|block|admit <id>]" in shown
+    assert "users [approve|deny|block|admit|cancel <id>]" in shown
     assert "import <file>" in shown
     assert "move --to <to>" in shown
     one = run(cli, ["revoke", "--help"]).stdout

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from relay.clients import piper
 from relay.hearing import installed
-from relay.setup import speech
+from relay.setup import aloud, pip, speech
 from relay.setup.sheet import SPEECH, Sheet
 
 Answer = Callable[..., Sheet]
@@ -22,6 +23,7 @@ class Machine:
         self.there: set[str] = {"pip", "av"}
         self.told: list[Sequence[str]] = []
         self.fails = False
+        self.free = 1.9
 
     def pip(self, arguments: Sequence[str]) -> bool:
         self.told.append(arguments)
@@ -33,9 +35,10 @@ class Machine:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     machine = Machine()
-    for module in (installed, speech):
+    for module in (installed, pip, piper):
         monkeypatch.setattr(module, "find_spec", lambda name: name if name in machine.there else None)
-    monkeypatch.setattr(speech, "_run", machine.pip)
+    monkeypatch.setattr(pip, "_run", machine.pip)
+    monkeypatch.setattr(speech, "free_gigabytes", lambda: machine.free)
     monkeypatch.setattr(speech.sys, "platform", "linux")
     monkeypatch.delenv(SPEECH, raising=False)
     monkeypatch.chdir(tmp_path)
@@ -48,7 +51,8 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Answer:
 
     def run(*answers: str, sheet: Sheet | None = None) -> Sheet:
         left: Iterator[str] = iter(answers)
-        monkeypatch.setattr(speech, "typed", lambda prompt: next(left))
+        for module in (speech, aloud):
+            monkeypatch.setattr(module, "typed", lambda prompt: next(left))
         new = speech.ask(sheet or Sheet())
         assert not list(left)
         return new
@@ -59,7 +63,46 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Answer:
 def test_enter_changes_nothing(here: Machine, answered: Answer) -> None:
     assert dict(answered("").answers) == {}
     here.there.add("faster_whisper")
-    assert dict(answered("").answers) == {}
+    assert dict(answered("", "").answers) == {}
+    assert not here.told
+
+
+def test_where_there_is_room_enter_installs_the_lighter_engine(
+    here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.free = 2.4
+    assert dict(answered("", "", "").answers) == {}, "auto takes what is installed"
+    assert speech.chosen("auto") == "faster-whisper"
+    assert "2 GB are free here." in " ".join(capsys.readouterr().out.split())
+    here.there.remove("faster_whisper")
+    assert dict(answered("", sheet=Sheet({SPEECH: "off"})).answers) == {SPEECH: "off"}, "who has said no"
+
+
+def test_who_wants_no_service_gets_the_voice_on_this_machine(
+    here: Machine, answered: Answer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.there |= {"faster_whisper"}
+    monkeypatch.setenv("RELAY_DATA_DIR", str(tmp_path / "data"))
+    voice = tmp_path / "data" / "voices" / "de_DE-thorsten-medium.onnx"
+
+    def download(name: str, folder: Path) -> bool:
+        here.there.add("piper")
+        folder.mkdir(parents=True)
+        for end in ("", ".json"):
+            (folder / f"{name}.onnx{end}").touch()
+        return True
+
+    assert answered("2", "3")["RELAY_TTS"] == "off"
+    monkeypatch.setattr(aloud, "_download", lambda name, folder: False)
+    assert answered("2", "2", "de_DE-thorsten-medium")["RELAY_TTS_VOICE"] == str(voice)
+    assert "piper.download_voices de_DE-thorsten-medium" in capsys.readouterr().out
+    monkeypatch.setattr(aloud, "_download", download)
+    sheet = answered("2", "what?", "2", "de_DE-thorsten-medium")
+    assert (sheet["RELAY_TTS"], sheet["RELAY_TTS_VOICE"]) == ("piper", str(voice))
+    assert list(here.told[-1]) == ["piper-tts>=1.3", "av>=14"]
+    assert "did not work" not in capsys.readouterr().out
+    here.told.clear()
+    assert answered("2", "", sheet=sheet) == sheet
     assert not here.told
 
 
@@ -67,21 +110,21 @@ def test_no_is_written_only_where_something_would_hear(here: Machine, answered: 
     assert answered("1").answers.get(SPEECH, "") == ""
     here.there.add("whisper")
     assert answered("1")[SPEECH] == "off"
-    assert answered("3", sheet=Sheet({SPEECH: "off"}))[SPEECH] == "openai-whisper"
+    assert answered("3", "", sheet=Sheet({SPEECH: "off"}))[SPEECH] == "openai-whisper"
     assert not here.told
 
 
 def test_what_is_missing_is_installed_if_wanted(
     here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert answered("what?", "2", "")[SPEECH] == "faster-whisper"
+    assert answered("what?", "2", "", "")[SPEECH] == "faster-whisper"
     told = capsys.readouterr().out
     assert "360 MB" in told
     assert "145 MB" in told, "before anything is downloaded"
     assert [list(one) for one in here.told] == [["faster-whisper>=1.2,<2", "av>=14"]]
     assert "Installed." in told
     here.told.clear()
-    answered("3", "y")
+    answered("3", "y", "")
     assert [word for one in here.told for word in one if word.startswith(("torch", "--", "openai"))] == [
         *("torch", "--index-url", "--no-deps", "openai-whisper>=20250625"),
     ], "torch without GPU packages, and no triton"
@@ -93,7 +136,7 @@ def test_what_is_not_installed_can_be_later(
     here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str], answers: tuple[str, ...]
 ) -> None:
     here.fails = True
-    assert answered(*answers)[SPEECH] == "faster-whisper"
+    assert answered(*answers, "")[SPEECH] == "faster-whisper"
     told = capsys.readouterr().out
     assert "-m pip install 'faster-whisper>=1.2,<2' 'av>=14'" in told
     assert ("That did not work." in told) == (answers[-1] == "y")
@@ -103,7 +146,7 @@ def test_where_there_is_no_pip_the_command_is_told(
     here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here.there.remove("pip")
-    assert answered("2")[SPEECH] == "faster-whisper"
+    assert answered("2", "")[SPEECH] == "faster-whisper"
     assert "  uv pip install --python " in capsys.readouterr().out
 
 

@@ -1,0 +1,34 @@
+"""Installing what setup offers, into where Relay runs."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+Steps = Sequence[Sequence[str]]
+"""What pip is given, one call after the other."""
+
+
+def has_pip() -> bool:
+    """Whether something can be installed from here."""
+    return find_spec("pip") is not None
+
+
+def install(steps: Steps) -> bool:
+    """Installs it all; returns whether that worked."""
+    return has_pip() and all(_run(arguments) for arguments in steps)
+
+
+def _run(arguments: Sequence[str]) -> bool:
+    command = (sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check")
+    return subprocess.run([*command, *arguments], check=False).returncode == 0  # noqa: S603 — our own words
+
+
+def installing(steps: Steps) -> list[str]:
+    """What installs it, as a person types it."""
+    python = shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if has_pip() else f"uv pip install --python {python}"
+    return [f"{pip} {shlex.join(arguments)}" for arguments in steps]
