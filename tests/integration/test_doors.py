@@ -107,6 +107,7 @@ def test_the_shells_door_hands_on_what_was_typed(name: str, monkeypatch: pytest.
         return True
 
     monkeypatch.setattr(terminal, "once", once)
+    monkeypatch.setattr(terminal, "is_attended", lambda: True)  # else what is known is listed without the chat
     run: Callable[..., Any] = CliRunner().invoke
     done = run(cli, [name, "two", "words"])
     assert (done.exit_code, heard) == (0, [f"/{name} two words"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ async def test_why_none_could_be_made_is_shown_as_it_is() -> None:
     state = {"status": "due", "error": "no *such* model_name_"}
     nothing = {"summary": None, "fresh": 0}
     database = Canned(owe_summary=3, claim_summary=None, summary_due=state, summary=nothing)
-    done = await told("summary", call(database, "refresh"))
+    done = await told("summary", replace(call(database, "refresh"), admin=True))
     (shown,) = format_reply(done.text)
     assert "no *such* model_name_" in shown.text
     pressed = await BUTTONS["zr"](call(database))
