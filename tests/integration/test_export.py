@@ -615,7 +615,6 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
     assert all(abs(place - number) < 2 for place, number in enumerate(said)), "about in order"
 
 
-
 async def test_a_role_that_was_cleared_is_in_no_export(house: House, sql: Sql, tmp_path: Path) -> None:
     await house.teach(ADA, "Ada likes tea")
     await house.store.set_persona(ADA, 0, "You are a pirate.", ADA, "Ada", None)

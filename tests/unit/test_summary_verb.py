@@ -67,5 +67,5 @@ async def test_why_none_could_be_made_is_shown_as_it_is() -> None:
     done = await told("summary", replace(call(database, "refresh"), admin=True))
     (shown,) = format_reply(done.text)
     assert "no *such* model_name_" in shown.text
-    pressed = await BUTTONS["zr"](call(database))
+    pressed = await BUTTONS["zr"](replace(call(database), admin=True))
     assert "no *such* model_name_" in pressed.toast
