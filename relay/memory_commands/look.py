@@ -45,7 +45,7 @@ async def _why(store: Any, space: Any) -> Json:
 
 def _memories(page: Json) -> list[str]:
     """What is known, one memory a line, by its number."""
-    found = [f"#{row['id']} {' '.join(row['content'].split())}" for row in page["memories"]]
+    found = [f"#{row['number']} {' '.join(row['content'].split())}" for row in page["memories"]]
     return [*found, f"{len(found):,} of {page['total']:,}. `{RELAY} memory show NUMBER` tells more."]
 
 
