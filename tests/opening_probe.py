@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
+from tempfile import gettempdir
 from typing import Any
 
 from relay.opening import __main__ as opening
+from relay.opening import fence
 
 Made = tuple[dict[str, Any], list[bytes]]
 
@@ -84,6 +86,17 @@ def fountain(content: bytes) -> Made:
         os.write(ANSWER, b"x" * 65536)
 
 
+def reading(content: bytes) -> Made:
+    found = {}
+    for path in content.decode().split():
+        try:
+            with open(path, "rb") as file:
+                found[path] = len(file.read())
+        except OSError as error:
+            found[path] = -(error.errno or 1)
+    return found, []
+
+
 def broken(content: bytes) -> Made:
     raise RuntimeError("these are somebody's words")
 
@@ -93,4 +106,5 @@ ANSWER = os.dup(1)
 if __name__ == "__main__":
     sys.modules["tests.opening_probe"] = sys.modules["__main__"]
     opening.WORK["probe"] = "tests.opening_probe"
+    fence.WRITES += [gettempdir(), "/dev/shm"]
     opening.main()

@@ -14,6 +14,7 @@ import structlog
 from relay.bot.arrival import Arrivals
 from relay.bot.delivery import OVERHEARD
 from relay.bot.edits import edited
+from relay.bot.format import unhurried
 from relay.bot.groups import Groups
 from relay.bot.menu import GroupMenus, register_admin
 from relay.bot.newcomers import Newcomers
@@ -187,7 +188,9 @@ class Controls:
         if told.aloud:
             return with_voice([], told.aloud, place) or message_parts(NOTHING_TO_SAY, place, silent=True)
         footer = memory_line(told.changes, told.failed)
-        parts = message_parts(told.text, place, buttons, footer, silent=True, file=told.file)
+        parts = await unhurried(
+            lambda text: message_parts(text, place, buttons, footer, silent=True, file=told.file), told.text
+        )
         if told.asks:
             # selective: for whoever is replied to; a button's question replies to nobody.
             selective = place.private or place.reply_to is not None
@@ -254,7 +257,7 @@ class Controls:
         shown: Json = {"reply_markup": {"inline_keyboard": [list(row) for row in done.rows or ()]}}
         method = "editMessageReplyMarkup"
         if done.text:
-            (part, *_) = message_parts(done.text, place, silent=True)
+            (part, *_) = await unhurried(lambda text: message_parts(text, place, silent=True), done.text)
             method = "editMessageText"
             shown |= {key: part["request"][key] for key in ("text", "entities", "link_preview_options")}
         await self._house.store.redrawn(self._bot.id, **at, request=shown)

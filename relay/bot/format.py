@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
@@ -15,10 +17,12 @@ from relay.bot.split import LIMIT, split, tail_start
 from relay.bot.styled import Span, clip, entities, is_blank, tidy, utf16_offsets
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 FOOTER_LIMIT = 3000
 """UTF-16 code units of the footer."""
 _TOOLS_LIMIT = 1000  # of the tools line; both fit one message together
+_LONG = 2000  # characters that are formatted in a moment, whatever they are
 _COLLAPSED = 300  # characters of what was heard from which on it is shown collapsed
 _PREVIEW_END = 3000  # characters in which an unfinished link is looked for
 _REMOVED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")  # Telegram drops these, or refuses them
@@ -32,6 +36,14 @@ class Formatted:
 
     text: str
     entities: list[dict[str, Any]]
+
+
+async def unhurried(work: Callable[..., T], markdown: str, *given: Any) -> T:
+    """Runs `work(markdown, *given)`, which formats; for a long text in a thread, where it may take longer and holds
+    nobody up. Short or not, what takes too long is shown as plain text."""
+    if len(markdown) <= _LONG:
+        return work(markdown, *given)
+    return await asyncio.to_thread(work, markdown, *given)
 
 
 def format_reply(markdown: str, *, footer: str = "", tools: str = "") -> list[Formatted]:

@@ -12,7 +12,7 @@ import structlog
 
 from relay.bot import sign
 from relay.bot.delivery import OVERHEARD, everywhere
-from relay.bot.format import Formatted, format_preview
+from relay.bot.format import Formatted, format_preview, unhurried
 from relay.bot.insist import Stopped, rest
 from relay.bot.place import Place
 from relay.claims import Claimed
@@ -134,7 +134,7 @@ class Preview:
         return self._news.is_set() or self._closing.is_set()
 
     async def _draft(self) -> None:
-        shown = format_preview(self._markdown())
+        shown = await unhurried(format_preview, self._markdown())
         if self._place.chat_id in self._no_drafts or not shown.text or shown.text == self._shown:
             return
         await self._messenger.call(
@@ -148,7 +148,7 @@ class Preview:
         self._shown = shown.text
 
     async def _edit(self) -> None:
-        shown = format_preview(self._markdown())
+        shown = await unhurried(format_preview, self._markdown())
         if not shown.text or shown.text == self._shown:
             return
         if not await self._may_read():

@@ -89,7 +89,7 @@ async def understand(turn: Claimed, bot: Bot, groups: Groups, messenger: Messeng
         return Understood(place, verb="reply")
     if correction := await corrected(turn, messages[0], bot, messenger, store):
         if not correction["last"]:
-            return await late(turn, place, correction["answered"], store)
+            return await late(turn, place, space, correction["answered"], store)
         nothing = unsaid(turn, bot, place, space, messages[0].get("from") or {})
         return Understood(place, replace(nothing, retry=True, retry_turn=correction["turn_id"], replaces=True))
     blocks = joined_blocks(messages, turn.user_id, bot.id)
@@ -120,10 +120,11 @@ def linked_space(turn: Claimed) -> Space:
     return Space("group", chat_id=chat["id"])
 
 
-async def late(turn: Claimed, place: Place, answered: int | None, store: Store) -> Understood:
+async def late(turn: Claimed, place: Place, space: Space, answered: int | None, store: Store) -> Understood:
     """What is said to a correction that is not answered: the answer to what was misheard stands, and what it taught is
-    offered to be undone."""
-    changes = (await store.changes(answered, turn.user_id, False) or []) if answered else []
+    offered to be undone; not in a group that others share now, since it may be of their person's own memory."""
+    alone = space.kind == "private"
+    changes = (await store.changes(answered, turn.user_id, False) or []) if answered and alone else []
     standing = [one for one in changes if one["status"] in ("applied", "pending")]
     return Understood(place, notice=LATE, changes=standing, changed_by=answered or 0)
 

@@ -17,6 +17,7 @@ from relay.bot.delivery import STOPPED, Delivery, everywhere
 from relay.bot.echo import Echoes
 from relay.bot.exports import Exports
 from relay.bot.fair import FairQueue
+from relay.bot.format import unhurried
 from relay.bot.groups import Groups
 from relay.bot.lease import PollLease
 from relay.bot.newcomers import served
@@ -221,7 +222,7 @@ class Worker:
         run = Run(turn, chat["id"], topic_id, message_id or 0)
         if turn.kind == "control":
             if turn.status == "answered":
-                handled = Handled(self._stored_parts(turn, place), self._space_of(turn, chat))
+                handled = Handled(await self._stored_parts(turn, place), self._space_of(turn, chat))
             else:
                 handled = await self._controls.handle(turn)
             if any(part["request"].keys() & {"say", "export"} for part in handled.parts):
@@ -230,7 +231,7 @@ class Worker:
         self.runs.add(run)
         if turn.status == "answered":
             readers = self._readers(turn, chat, self._space_of(turn, chat))
-            return await self._deliver(turn, self._stored_parts(turn, place), run.stop, readers)
+            return await self._deliver(turn, await self._stored_parts(turn, place), run.stop, readers)
         while True:
             understood = await understand(turn, self.bot, self.groups, self.messenger, self.store)
             if understood.wanted:
@@ -239,13 +240,14 @@ class Worker:
                 handled = await self._controls.handle(turn)
                 return await self._deliver(turn, handled.parts, None, self._readers(turn, chat, handled.space))
             if understood.notice is not None or understood.incoming is None:
-                return await self._deliver(turn, notice_parts(understood))
+                shows = Space("private", owner_id=turn.user_id) if understood.changes else None
+                return await self._deliver(turn, notice_parts(understood), None, self._readers(turn, chat, shows))
             incoming = replace(understood.incoming, operator=role == "admin" and understood.place.private)
             readers = self._readers(turn, chat, incoming.space)
             try:
                 told = await self._answered(run, incoming, understood.place, readers)
                 if told is not None:
-                    parts = self._parts(told, understood.place, turn.turn_id)
+                    parts = await self._parts(told, understood.place, turn.turn_id)
                     stop = None if told.note.endswith(STOPPED) else run.stop
                     return await self._deliver(run.turn, parts, stop, readers)
             except TurnUndone as error:
@@ -253,7 +255,7 @@ class Worker:
             run.join.clear()
             run.turn = turn = await self.store.absorb(turn)
             if turn.status == "answered":
-                return await self._deliver(turn, self._stored_parts(turn, understood.place), run.stop, readers)
+                return await self._deliver(turn, await self._stored_parts(turn, understood.place), run.stop, readers)
 
     def _space_of(self, turn: Claimed, chat: dict[str, Any]) -> Space:
         """The space that a stored reply was made from."""
@@ -300,16 +302,19 @@ class Worker:
         run.turn = replace(run.turn, status="answered")
         return told
 
-    def _stored_parts(self, turn: Claimed, place: Place) -> list[dict[str, Any]]:
+    async def _stored_parts(self, turn: Claimed, place: Place) -> list[dict[str, Any]]:
         """The parts of a reply that a predecessor left stored."""
         if turn.answer is None:
             return list(turn.parts)
         alone = place.private and len(turn.updates) < 2
-        return self._parts(answer_from(turn.answer), replace(place, reply_to=None) if alone else place, turn.turn_id)
+        return await self._parts(
+            answer_from(turn.answer), replace(place, reply_to=None) if alone else place, turn.turn_id
+        )
 
-    def _parts(self, told: Answer, place: Place, turn_id: int) -> list[dict[str, Any]]:
+    async def _parts(self, told: Answer, place: Place, turn_id: int) -> list[dict[str, Any]]:
         """An answer as parts to send; nothing is said aloud where nothing can be."""
-        return answer_parts(told if self._house.speaks else replace(told, aloud=False), place, turn_id)
+        told = told if self._house.speaks else replace(told, aloud=False)
+        return await unhurried(lambda _: answer_parts(told, place, turn_id), told.text)
 
     async def _deliver(
         self,

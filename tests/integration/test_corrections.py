@@ -160,6 +160,22 @@ async def test_what_a_misheard_one_taught_can_be_undone_later(room: Listening) -
     assert not room.mine()[-1].buttons, "it is undone already"
 
 
+async def test_what_was_taught_alone_is_told_to_nobody_who_came_later(room: Listening) -> None:
+    tg = room.relay.tg
+    kitchen = tg.group(-1002, "Kitchen", [ADA], bot_status="administrator")
+    await room.speak("I live in Rome", kitchen)
+    await room.settled()
+    assert "Learned: Lives in Rome" in room.told(kitchen)[-1]
+    await tg.say(kitchen, ADA, "something else")
+    await room.settled()
+    tg.add_member(kitchen, tg.user(BEN, "Ben"))
+    await room.settled()
+    before = len(room.told(kitchen))
+    await correct(room, room.mine(kitchen)[0], "I live in Riga", chat=kitchen)
+    assert "More was said since" in room.told(kitchen)[-1]
+    assert "Rome" not in " ".join(room.told(kitchen)[before:])
+
+
 async def test_in_a_group_only_who_spoke_corrects(room: Listening) -> None:
     tg = room.relay.tg
     ben = tg.user(BEN, "Ben")

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from relay.bot import format as formatting
 from relay.bot import markdown
-from relay.bot.format import Formatted, format_preview, format_reply
+from relay.bot.format import Formatted, format_preview, format_reply, unhurried
 from relay.bot.markdown import CONFIG
 from relay.bot.split import split
 from relay.bot.styled import KINDS, Span, is_blank, tidy
+from tests.lag import LITTLE, longest_lag
 from tests.strategies import examples, markdowns
 
 QUOTES = {"blockquote", "expandable_blockquote"}
@@ -506,4 +507,11 @@ def test_no_text_holds_the_loop_for_long(piece: str) -> None:
     before = time.thread_time()
     assert format_reply(text) or not text.strip()
     format_preview(text)
-    assert time.thread_time() - before < 4  # the walks are bounded at a quarter of a second each
+    assert time.thread_time() - before < 4
+
+
+@pytest.mark.parametrize("piece", ["$", "$$$$\n\n", "||a", "[a]("])
+async def test_long_texts_are_formatted_where_they_hold_nobody_up(piece: str) -> None:
+    text = piece * (66_000 // len(piece))
+    assert await longest_lag(lambda: unhurried(format_reply, text)) < LITTLE
+    assert await unhurried(format_reply, "**short**") == format_reply("**short**")

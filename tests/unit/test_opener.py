@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import signal
@@ -15,10 +16,13 @@ from typing import Any
 import pytest
 import structlog
 
+from relay import machine
 from relay.clients.opener import AT_ONCE, NOT_OPENED, TOO_LONG, Opener
 from relay.errors import MediaRefused
+from relay.opening import fence
 from relay.opening.__main__ import BROKEN, TOO_MUCH
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = (sys.executable, "-m", "tests.opening_probe")
 
 
@@ -162,3 +166,34 @@ async def test_it_ends_with_the_bot(tmp_path: Path) -> None:
     bot.kill()
     await bot.wait()
     await until(lambda: not lives(pid))
+
+
+@pytest.mark.skipif(fence.ctypes.CDLL(None).syscall(444, None, 0, 1) < 1, reason="this system has no Landlock")
+async def test_it_reads_none_of_our_files(tmp_path: Path) -> None:
+    ours = [ROOT / "pyproject.toml", ROOT / "tests/judged.py", Path("/etc/passwd"), Path("/proc/1/environ")]
+    (told, _) = await opener().open("probe", "\n".join(map(str, ours)).encode(), how="reading")
+    assert told == {str(path): -errno.EACCES for path in ours}
+    programs = ROOT / "relay/__init__.py"
+    (told, _) = await opener().open("probe", str(programs).encode(), how="reading")
+    assert told[str(programs)] > 0
+
+
+@pytest.mark.parametrize(("megabytes", "each", "many"), [(906, 384, 1), (1850, 462, 2), (24_000, 1024, 2)])
+async def test_a_small_machine_gives_files_less(
+    monkeypatch: pytest.MonkeyPatch, megabytes: int, each: int, many: int
+) -> None:
+    monkeypatch.setattr(machine, "memory", lambda: megabytes * 2**20)
+    made = Opener()
+    assert made._memory // 2**20 == each
+    assert made._places._value == many
+
+
+def test_memory_is_what_a_container_or_a_service_may_use(tmp_path: Path) -> None:
+    (tmp_path / "system.slice/relay.service").mkdir(parents=True)
+    own = tmp_path / "own"
+    own.write_text("0::/system.slice/relay.service\n")
+    assert machine.memory(tmp_path, own) > 2**20
+    (tmp_path / "system.slice/relay.service/memory.max").write_text("max\n")
+    (tmp_path / "system.slice/memory.max").write_text("1048576\n")
+    assert machine.memory(tmp_path, own) == 2**20
+    assert machine.memory(tmp_path, tmp_path / "none") > 2**20

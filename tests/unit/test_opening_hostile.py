@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from relay.clients.opener import Opener
+from relay.clients.opener import LEAST, Opener
 from relay.errors import MediaRefused
 from relay.media.documents import is_named
 from relay.models import Attachment
@@ -142,12 +142,27 @@ LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="limits are tested 
         (papers.docx("", **{"word/a.bin": DECLARED}), "do not open it"),
         (papers.xlsx({"S": [["x"]]}, **{"xl/worksheets/sheet1.xml": b"<a>" * 2**24}), ""),
         (papers.docx("<w:tbl><w:tr><w:tc>" * 50_000), "damaged"),
+        (papers.docx("<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 200_000), "unpacks to more"),
+        (papers.docx(f"<w:p><w:r><w:t>{'a' * 10**8}</w:t></w:r></w:p>"), "unpacks to more"),
+        (papers.docx("<w:p " + "".join(f" w:a{n}=''" for n in range(10**6)) + "/>"), "unpacks to more"),
     ],
 )
 async def test_a_bomb_is_refused_by_the_process_that_opens_it(content: bytes, words: str) -> None:
     with pytest.raises(MediaRefused) as refused:
         await Opener(seconds=30).open("document", content, name="it", pages=100)
     assert words in str(refused.value)
+
+
+MANY, LONG = "<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 60_000, f"<w:p><w:r><w:t>{'a' * 15 * 10**6}</w:t></w:r></w:p>"
+
+
+@LIMITED
+@pytest.mark.parametrize(
+    "body", ["<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 60_000, f"<w:p><w:r><w:t>{'a' * 15 * 10**6}</w:t></w:r></w:p>"]
+)
+async def test_the_largest_document_that_is_opened_fits_a_small_machine(body: str) -> None:
+    told, _ = await Opener(memory=LEAST).open("document", papers.docx(body), name="it.docx", pages=100)
+    assert told["parts"][0].startswith("a")
 
 
 @LIMITED
