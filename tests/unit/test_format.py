@@ -1,5 +1,6 @@
 """Markdown to Telegram messages: what each element becomes, and what holds for any text."""
 
+import threading
 import time
 from typing import Any
 
@@ -13,7 +14,6 @@ from relay.bot.format import Formatted, format_preview, format_reply, unhurried
 from relay.bot.markdown import CONFIG
 from relay.bot.split import split
 from relay.bot.styled import KINDS, Span, is_blank, tidy
-from tests.lag import LITTLE, longest_lag
 from tests.strategies import examples, markdowns
 
 QUOTES = {"blockquote", "expandable_blockquote"}
@@ -510,8 +510,10 @@ def test_no_text_holds_the_loop_for_long(piece: str) -> None:
     assert time.thread_time() - before < 4
 
 
-@pytest.mark.parametrize("piece", ["$", "$$$$\n\n", "||a", "[a]("])
-async def test_long_texts_are_formatted_where_they_hold_nobody_up(piece: str) -> None:
-    text = piece * (66_000 // len(piece))
-    assert await longest_lag(lambda: unhurried(format_reply, text)) < LITTLE
-    assert await unhurried(format_reply, "**short**") == format_reply("**short**")
+async def test_long_texts_are_formatted_in_a_thread_and_short_ones_at_once() -> None:
+    async def where(text: str) -> str:
+        return await unhurried(lambda _: threading.current_thread().name, text)
+
+    assert await where("short") == threading.current_thread().name
+    assert await where("long " * 1000) != threading.current_thread().name
+    assert await unhurried(format_reply, "**long** " * 1000) == format_reply("**long** " * 1000)
