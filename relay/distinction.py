@@ -57,6 +57,8 @@ DATES = frozenset(MONTHS_AND_DAYS.split())
 TELLING = DATES | frozenset(NUMBER_WORDS.split()) | frozenset(FAMILY.split())
 MINIMAL = 0.6
 """From this part of shared words on two facts count as one sentence with a few words changed."""
+DENIED = 0.85
+"""From this part of shared words on a “not” on one side only denies the other fact."""
 
 
 def telling_words(text: str) -> Counter[str]:
@@ -90,12 +92,31 @@ def tell_apart(one: str, other: str) -> bool:
     """
     if loses(one, other) or loses(other, one):
         return True
+    return bool(_changed_names(one, other))
+
+
+def merging_loses(merged: str, one: str, other: str) -> bool:
+    """Whether a sentence made of two facts lacks a word that tells them apart, or one of them denies what the other
+    says, so that no sentence can say both."""
+    if loses(merged, one, other) or not _changed_names(one, other) <= set(map(str.lower, _tokens(merged))):
+        return True
+    denied = telling_words(one)["not"] > 0, telling_words(other)["not"] > 0
+    return denied[0] != denied[1] and _matcher(_said(one), _said(other)).ratio() >= DENIED
+
+
+def _changed_names(one: str, other: str) -> set[str]:
+    """The words, in lower case, that may be names and take each other's place where only a few were changed."""
     first, second = _tokens(one), _tokens(other)
     matcher = _matcher(first, second)
     if matcher.ratio() < MINIMAL:
-        return False
-    changed = (op[1:] for op in matcher.get_opcodes() if op[0] == "replace")
-    return any(word[0].isupper() for a, b, c, d in changed for word in (*first[a:b], *second[c:d]))
+        return set()
+    changed = [op[1:] for op in matcher.get_opcodes() if op[0] == "replace"]
+    return {word.lower() for a, b, c, d in changed for word in (*first[a:b], *second[c:d]) if word[0].isupper()}
+
+
+def _said(text: str) -> list[str]:
+    """The words of a text without those that deny."""
+    return [word for word in _tokens(text) if not NEGATION.fullmatch(word.lower())]
 
 
 def nearly_the_same(one: str, other: str) -> bool:

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from relay.capture.findings import LONGEST, InvalidAnswer, as_data, plain_sentence
-from relay.distinction import difference, loses, nearly_the_same, tell_apart
+from relay.distinction import difference, merging_loses, nearly_the_same, tell_apart
 
 Json = dict[str, Any]
 
@@ -126,7 +126,7 @@ def _is_lossy(decision: Decision, new: str) -> bool:
         case "same":
             return tell_apart(decision.known, new)
         case "refined":
-            return loses(decision.sentence, decision.known, new)
+            return merging_loses(decision.sentence, decision.known, new)
     return False
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from relay.derivation import Derivation, Input, derived
-from relay.distinction import difference, loses
+from relay.distinction import difference, merging_loses
 from relay.errors import RelayError
 from relay.intents import process_intents
 from relay.marks import harmless
@@ -164,7 +164,7 @@ def action(verdict: Json, pair: Json, derivation: Derivation) -> Json | None:
     if verdict["verdict"] == "contradicts":
         return {"action": "supersede", **both}
     if verdict["verdict"] == "same":
-        if loses(verdict["content"], pair["older"]["content"], pair["newer"]["content"]):
+        if merging_loses(verdict["content"], pair["older"]["content"], pair["newer"]["content"]):
             return None
         inputs = [f"memory:{pair['older']['id']}", f"memory:{pair['newer']['id']}"]
         made = {**derivation.as_json(), "inputs": inputs}

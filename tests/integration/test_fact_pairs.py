@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from relay.capture.settling import decisions_in, settled
+from relay.distinction import merging_loses
 from tests.integration.conftest import Server, Sql
 
 
@@ -63,6 +64,19 @@ def test_a_model_that_takes_everything_for_the_same_seldom_loses_a_word_that_tel
     assert len(lost) <= 0.1 * len(told_apart), lost
     assert not any(c.isdigit() for one in lost for c in one.one), "numbers are never lost"
     assert [one for one in PAIRS if one.label == "same" and not is_merged(one)] == [], "nor form taken for more"
+
+
+def test_a_sentence_that_drops_a_name_a_number_or_a_not_stands_for_no_two_facts() -> None:
+    told_apart = [one for one in PAIRS if one.differs == "one word"]
+    lost = [one for one in told_apart if not merging_loses(one.other, one.one, one.other)]
+    assert len(lost) <= 0.1 * len(told_apart), lost
+    assert not any(merging_loses(one.other, one.one, one.other) for one in PAIRS if one.label == "same")
+    one, other = "Anna is coming to dinner on Friday", "Hanna is coming to dinner on Friday"
+    assert merging_loses(other, one, other)
+    assert not merging_loses("Anna and Hanna are coming to dinner on Friday", one, other)
+    one, other = "Mia is allowed to eat nuts at school", "Mia is not allowed to eat nuts at school"
+    assert merging_loses(other, one, other)
+    assert not merging_loses("Likes tea, not coffee", "Likes tea", "Likes tea, not coffee")
 
 
 def is_merged(pair: Pair) -> bool:
