@@ -53,10 +53,10 @@ create or replace function public.relay_write_log_over() returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform pg_logical_emit_message(false, 'relay', ''), pg_switch_wal();
-    execute 'checkpoint';
+    checkpoint;
     for n in 0..(select count(*) from pg_ls_waldir()) loop
         perform pg_logical_emit_message(false, 'relay', ''), pg_switch_wal();
     end loop;
-    execute 'checkpoint';
+    checkpoint;
     return 'true';
 end $$;
