@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from importlib import metadata
@@ -189,7 +189,7 @@ def make_worker(
     messenger: Messenger,
     bot: Bot,
     people: People,
-    on_summary: Callable[[], None],
+    on_owed: Callable[[Sequence[str]], None],
     ears: Ears | None = None,
     voice: Voice | None = None,
     opener: Opener | None = None,
@@ -231,7 +231,7 @@ def make_worker(
         settings.memory_tokens, settings.capture, embedder,
     )  # fmt: skip
     return Worker(
-        engine, messenger, bot, Groups(messenger, bot.id), settings.concurrency, house, on_summary, reader,
+        engine, messenger, bot, Groups(messenger, bot.id), settings.concurrency, house, on_owed, reader,
         settings.voice_echo, voice,
     )  # fmt: skip
 

@@ -31,23 +31,20 @@ Writing = Callable[[], Awaitable[int]]
 def jobs(
     relay: Relay, gate: Gate, messenger: Messenger, bot: Bot, people: People, embedder: Embedder | None = None
 ) -> list[Job]:
-    """The jobs of one process; what each works on is leased in the database."""
+    """The jobs of one process; what each works on is leased in the database. `relay.jobs_owed` knows the first five by
+    their names."""
     gate = gate.few(relay.settings.background_concurrency)
     owed = writings(relay, gate, messenger, bot.id)
     teller = Teller(relay.store, messenger, bot.id)
     judge = make_judge(relay, gate, embedder, lambda: tell_due(teller))
 
-    async def judged_and_told() -> None:
-        """What is told last was learned when its answer was not in the chat yet."""
-        await judge_due(judge)
-        await tell_due(teller)
-
     keeper = make_remover(relay.settings)
     return [
-        Job("summaries", owed["summaries"], minutes=3, soon=True),
-        Job("titles", owed["titles"], minutes=3, soon=True),
-        Job("judging", judged_and_told, minutes=3, soon=True),
-        Job("index", owed["index"], minutes=1, soon=True),
+        Job("summaries", owed["summaries"], minutes=3),
+        Job("titles", owed["titles"], minutes=3),
+        Job("judging", lambda: judge_due(judge), minutes=3),
+        Job("telling", lambda: tell_due(teller), minutes=3),
+        Job("index", owed["index"], minutes=1),
         Job("erasing", lambda: finish_erasing(relay.store, keeper, messenger, bot.id), minutes=3),
         Job("tidy", daily(relay, "tidy", lambda: tidy(relay.store, keep_days=relay.settings.keep_records)), at=(3, 10)),
         *nightly(relay, gate, bot, people, owed),

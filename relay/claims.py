@@ -70,8 +70,8 @@ class News:
     """Those of its turns that somebody wants ended."""
     polls: bool | None = None
     """Whether it is the one that polls; None: nobody is."""
-    owed: bool = False
-    """A summary or a title is due that nobody makes."""
+    owed: tuple[str, ...] = ()
+    """The jobs that have something to do."""
 
 
 @dataclass(frozen=True, slots=True)

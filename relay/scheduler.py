@@ -31,8 +31,6 @@ class Job:
     """It runs at the start, and this long after it ran last."""
     at: tuple[int, int] | None = None
     """Or once a day, at this hour and minute."""
-    soon: bool = False
-    """It also runs whenever a turn has made something due."""
 
 
 class Scheduler:
@@ -48,6 +46,7 @@ class Scheduler:
             timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
         self._soon: asyncio.TimerHandle | None = None
+        self._owed: set[str] = set()
         self._looked_at = -SOON_SECONDS
 
     def add(self, job: Job) -> None:
@@ -66,19 +65,21 @@ class Scheduler:
                 )
         self._scheduler.start()
 
-    def write_soon(self) -> None:
-        """Something is due: what does it runs now, or `SOON_SECONDS` after it was last looked for, and once more if it
-        runs just then."""
+    def run_soon(self, names: Sequence[str]) -> None:
+        """These jobs have something to do: they run now, or `SOON_SECONDS` after some were last run so, and once more
+        if they run just then."""
+        self._owed.update(names)
         if self._scheduler.running and self._soon is None:
             loop = asyncio.get_running_loop()
             self._soon = loop.call_at(max(loop.time(), self._looked_at + SOON_SECONDS), self._look)
 
     def _look(self) -> None:
         self._soon, self._looked_at = None, asyncio.get_running_loop().time()
+        owed, self._owed = self._owed, set()
         for job in self._jobs:
-            if job.soon and job.name in self._running:
+            if job.name in owed and job.name in self._running:
                 self._again.add(job.name)
-            elif job.soon:
+            elif job.name in owed:
                 self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
 
     async def run(self, job: Job) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import importlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -109,11 +109,11 @@ async def settling(model: Claude, telegram: Telegram, scheduler: Scheduler, peop
     await register(telegram, people.admins, people.allowed - people.admins)
 
 
-def waking(scheduler: Scheduler, stored: asyncio.Event) -> Callable[[], None]:
-    """What a turn calls that has stored something there is work to do about."""
+def waking(scheduler: Scheduler, stored: asyncio.Event) -> Callable[[Sequence[str]], None]:
+    """What a turn calls with the names of the jobs that have something to do since."""
 
-    def soon() -> None:
-        scheduler.write_soon()
+    def soon(owed: Sequence[str]) -> None:
+        scheduler.run_soon(owed)
         stored.set()
 
     return soon

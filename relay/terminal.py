@@ -7,7 +7,7 @@ import contextlib
 import io
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,7 +177,7 @@ async def _desk(
         owner = everybody.owner
         people = People(settings.admins, settings.users, settings.pairing, desk=owner)
 
-        def write_soon() -> None:
+        def write_soon(_: Sequence[str]) -> None:
             """What was said is entered and what is due is written now; what a stand-in says is nobody's summary."""
             if not jobs:
                 for work in (lambda: enter(relay.store), *works):

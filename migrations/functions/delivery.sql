@@ -74,13 +74,15 @@ begin
 end $$;
 
 -- Marks parts as sent (or failed, or a preview in the chat), and closes the turn after the last. Returns whether the
--- lane has more to do (or somebody is to be told of their new standing), and whether something beside answering is due.
+-- lane has more to do (or somebody is to be told of their new standing), and which jobs have something to do. (summary is
+-- what an older version asks for.)
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
+    owed jsonb;
 begin
     update delivery d set status = r.status, error = r.error, sent_at = now(),
         sending_text = case when r.status not in ('sent', 'failed') then d.sending_text end,
@@ -97,11 +99,12 @@ begin
     if p_done then
         perform relay.close_turn(held.id, 'done', null);
     end if;
+    owed := relay.jobs_owed(held.bot_id);
     return jsonb_build_object(
         'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null)
             or exists (select from turn where bot_id = held.bot_id and status = 'working' and lease_owner is null
                 and not_before is null),
-        'summary', relay.work_owed(held.bot_id));
+        'owed', owed, 'summary', owed <> '[]');
 end $$;
 
 -- Marks what was sent, and the next part as being sent; returns that part.

@@ -98,30 +98,36 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from renewed
 $$;
 
--- Whether a summary, or a title in a bot's chats, is due that nobody makes; or something is to be judged, told there, or
--- entered into the index. What never failed does not wait: a clock that was ahead when it was owed puts nothing off.
-create or replace function relay.work_owed(p_bot_id bigint) returns boolean
+-- Which jobs have something to do that nobody does: a summary, or a title in a bot's chats, is due; or something is to be
+-- judged, told there, or entered into the index. What never failed does not wait: a clock that was ahead when it was owed
+-- puts nothing off.
+create or replace function relay.jobs_owed(p_bot_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select exists (
-        select from summary_due
-        where status = 'due' and (error is null or not_before <= now())
-            and (lease_owner is null or lease_until < now()))
-    or exists (
-        select from title_due
-        where status = 'due' and bot_id = p_bot_id and (error is null or not_before <= now())
-            and (lease_owner is null or lease_until < now()))
-    or exists (
-        select from judging j
-        where due_at is not null and (j.failures = 0 or not_before <= now())
-            and (lease_owner is null or lease_until < now()) and relay.may_judge(j))
-    or exists (
-        select from judge_again a join judging j on j.thread_id = a.thread_id
-        where a.at <= now() and (j.lease_owner is null or j.lease_until < now()) and relay.may_judge(j))
-    or exists (
-        select from announcement a join turn t on t.id = a.turn_id and t.status = 'done'
-        where a.status = 'due' and a.bot_id = p_bot_id and (a.failures = 0 or a.not_before <= now())
-            and (a.lease_owner is null or a.lease_until < now()))
-    or exists (select from entry_due)
+    select to_jsonb(array_remove(array[
+        case when exists (
+            select from summary_due
+            where status = 'due' and (error is null or not_before <= now())
+                and (lease_owner is null or lease_until < now()))
+        then 'summaries' end,
+        case when exists (
+            select from title_due
+            where status = 'due' and bot_id = p_bot_id and (error is null or not_before <= now())
+                and (lease_owner is null or lease_until < now()))
+        then 'titles' end,
+        case when exists (
+            select from judging j
+            where due_at is not null and (j.failures = 0 or not_before <= now())
+                and (lease_owner is null or lease_until < now()) and relay.may_judge(j))
+        or exists (
+            select from judge_again a join judging j on j.thread_id = a.thread_id
+            where a.at <= now() and (j.lease_owner is null or j.lease_until < now()) and relay.may_judge(j))
+        then 'judging' end,
+        case when exists (
+            select from announcement a join turn t on t.id = a.turn_id and t.status = 'done'
+            where a.status = 'due' and a.bot_id = p_bot_id and (a.failures = 0 or a.not_before <= now())
+                and (a.lease_owner is null or a.lease_until < now()))
+        then 'telling' end,
+        case when exists (select from entry_due) then 'index' end], null))
 $$;
 
 -- Which turns somebody wants ended.

@@ -70,7 +70,7 @@ end $$;
 -- What a worker may do next beside what it is running: turns left by the dead, then the due lanes. What it runs, and
 -- polling if that is its duty, stays its own, and it shows that it is there (lease.sql). Also what it should know: wait: for how many seconds nothing
 -- else will be due, lost and stopped: which of p_running another process has taken over or somebody wants ended, polls:
--- whether it is the one that polls (null: nobody is), owed: whether a summary or a title can be made.
+-- whether it is the one that polls (null: nobody is), owed: which jobs have something to do.
 create or replace function public.relay_claim(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer, p_running jsonb default '[]')
 returns jsonb
@@ -119,7 +119,7 @@ begin
     perform relay.keep_serving(p_worker, p_lease_seconds);
     return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost,
         'stopped', case when p_running = '[]' then p_running else relay.stopped(p_running) end,
-        'owed', relay.work_owed(p_bot_id), 'polls', relay.renew_polling(p_bot_id, p_worker, p_lease_seconds));
+        'owed', relay.jobs_owed(p_bot_id), 'polls', relay.renew_polling(p_bot_id, p_worker, p_lease_seconds));
 end $$;
 
 -- The lane of a chat's topic.

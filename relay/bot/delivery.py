@@ -52,8 +52,8 @@ class Delivered:
 
     more: bool
     """The lane has more to do."""
-    summary: bool
-    """A summary is due."""
+    owed: tuple[str, ...]
+    """The jobs that have something to do."""
     refused: str = ""
     """Why Telegram does not take a part, though the chat is there. Empty when all is well."""
 
@@ -139,8 +139,8 @@ class Delivery:
                 if "text" in row["request"]:
                     ended.add(row["chat_id"])
                 results.append(failed(row, refused))
-        more, summary = await self._store.sent(turn, results, True)
-        return Delivered(more, summary, "" if not refused or gone else refused)
+        more, owed = await self._store.sent(turn, results, True)
+        return Delivered(more, owed, "" if not refused or gone else refused)
 
     async def echo(self, turn: Claimed, heard: int, request: Json) -> None:
         """Tells what was heard in a Telegram message of a turn that is not answered yet, once.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -66,7 +66,7 @@ class Worker:
         groups: Groups,
         concurrency: int,
         house: House,
-        on_summary: Callable[[], None],
+        on_owed: Callable[[Sequence[str]], None],
         reader: Reader,
         voice_echo: str = "always",
         voice: Voice | None = None,
@@ -87,7 +87,7 @@ class Worker:
         self._controls = Controls(house, bot, groups, self.runs)
         self._concurrency = concurrency
         self._queue = FairQueue(bot)
-        self._on_summary = on_summary
+        self._on_owed = on_owed
         self._reader = reader
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._turns: dict[int, Claimed] = {}
@@ -166,7 +166,7 @@ class Worker:
             self.runs.asked_to_stop(turn_id)
         self.accept(turns, None)
         if news.owed:
-            self._on_summary()
+            self._on_owed(news.owed)
         if news.wait is not None and self.free:
             self._next_at = min(self._next_at, time.monotonic() + news.wait)
 
@@ -324,8 +324,8 @@ class Worker:
         readers: Readers = everywhere,
     ) -> bool:
         done = await self._delivery.deliver(turn, parts, stop, readers)
-        if done.summary:
-            self._on_summary()
+        if done.owed:
+            self._on_owed(done.owed)
         if done.refused:
             await tell_trouble(self._house, turn, UNDELIVERED, f"was answered, but not all arrived: {done.refused}")
         return done.more

@@ -108,7 +108,6 @@ async def judge_due(judge: Judge, patience: float = 0) -> int:
         rests = await asyncio.gather(*(judge_batch(judge, batch) for batch in work))
         judged += rests.count(0)
         left = patience if 0 in rests else left
-        await judge.tell()
         await asyncio.sleep(min(LONGEST_REST, max(rests, default=0)))
     return judged
 
@@ -139,7 +138,11 @@ async def judge_batch(judge: Judge, work: Json) -> float:
         "fallback": judged.fallback,
         "again_seconds": AGAIN_SECONDS if judged.fallback else None,
     }
-    return 0 if await judge.store.keep_judged(work["thread_id"], result) else MOMENT
+    if not await judge.store.keep_judged(work["thread_id"], result):
+        return MOMENT
+    if judged.actions or again is not None:
+        await judge.tell()
+    return 0
 
 
 async def found_in(judge: Judge, work: Json, gate: Gate | None) -> Judged:

@@ -145,29 +145,30 @@ async def test_closing_says_whether_there_is_more(house: House, store: Store) ->
     await store.pass_judging(4)
     await store.index_missing(10)
     await house.say(message(ADA, "more"))
-    assert await store.sent(turn, [], True) == (True, False)
+    assert await store.sent(turn, [], True) == (True, ())
     (turn,) = await house.claim()
-    assert await store.sent(turn, [], True) == (False, False)
+    assert await store.sent(turn, [], True) == (False, ())
 
 
 async def test_closing_says_that_something_is_to_be_entered_into_the_index(house: House, store: Store) -> None:
     turn = await answered(house, store)
     await store.pass_judging(4)
-    assert await store.sent(turn, [], True) == (False, True)
+    assert await store.sent(turn, [], True) == (False, ("index",))
 
 
 async def test_closing_the_fifth_exchange_says_that_a_summary_is_due(house: House, store: Store) -> None:
     for number in range(4):
         await house.exchange(ADA, f"q{number}")
     fifth = await house.exchange(ADA, "q5", close=False)
-    assert await store.sent(fifth.turn, [], True) == (False, True)
+    await house.store.pass_judging(4)
+    assert await store.sent(fifth.turn, [], True) == (False, ("summaries", "titles", "index"))
 
 
 @pytest.mark.parametrize("done", [True, False])
 async def test_a_control_may_have_nothing_to_say(house: House, store: Store, done: bool) -> None:
     (control,) = await house.say(message(ADA, "/stop"))
     assert await store.deliver(control, BOT.id, []) == []
-    assert await store.sent(control, [], done) == (False, False)
+    assert await store.sent(control, [], done) == (False, ())
 
 
 async def test_a_line_takes_the_place_of_a_voice_note_that_cannot_be(house: House, store: Store, sql: Sql) -> None:

@@ -321,11 +321,11 @@ def test_what_a_turn_wrote_is_entered_a_moment_later(index: psycopg.Connection[A
         index.execute(SAID)
     index.execute("update judging set due_at = null")
     assert search(index, 1, "boiler") == [], "the turn does not wait for it"
-    assert index.execute("select relay.work_owed(1)").fetchone() == (True,)
+    assert index.execute("select relay.jobs_owed(1)").fetchone() == (["index"],)
     assert index.execute("select relay_index_missing(100)").fetchone() == (0,), "no reason to go on"
     assert search(index, 1, "boiler") == [("message", 1, 0)]
     assert index.execute("select count(*) from entry_due").fetchone() == (0,)
-    assert index.execute("select relay.work_owed(1)").fetchone() == (False,)
+    assert index.execute("select relay.jobs_owed(1)").fetchone() == ([],)
     assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
 
 

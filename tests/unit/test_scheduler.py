@@ -25,17 +25,17 @@ async def test_what_becomes_due_while_its_job_runs_is_done_right_after_and_logge
         else:
             done.set()
 
-    scheduler = Scheduler([Job("work", work, minutes=3, soon=True)])
+    scheduler = Scheduler([Job("work", work, minutes=3)])
     with caplog.at_level(logging.WARNING):
         scheduler.start()
         await asyncio.wait_for(begun.wait(), 10)
-        scheduler.write_soon()
-        scheduler.write_soon()
+        scheduler.run_soon(["work"])
+        scheduler.run_soon(["work"])
         await asyncio.sleep(0)
         on.set()
         await asyncio.wait_for(done.wait(), 10)
         done.clear()
-        scheduler.write_soon()
+        scheduler.run_soon(["work"])
         await asyncio.wait_for(done.wait(), 10)
     scheduler.stop()
     assert len(runs) == 3, "what came twice during one run is one more run"
@@ -53,12 +53,12 @@ async def test_many_turns_at_once_are_one_look_and_the_last_of_them_is_seen(monk
         if seen == 50:
             done.set()
 
-    work = Scheduler([Job("work", look, minutes=60, soon=True), Job("other", asyncio.Event().wait, minutes=60)])
+    work = Scheduler([Job("work", look, minutes=60), Job("other", asyncio.Event().wait, minutes=60)])
     work.start()
     try:
         for _ in range(50):
             made += 1
-            work.write_soon()
+            work.run_soon(["work"])
             await asyncio.sleep(0.002)
         async with asyncio.timeout(10):
             await done.wait()
@@ -70,12 +70,29 @@ async def test_many_turns_at_once_are_one_look_and_the_last_of_them_is_seen(monk
 async def test_a_lone_turn_does_not_wait(monkeypatch):
     monkeypatch.setattr(scheduling, "SOON_SECONDS", 3600)
     ran = asyncio.Queue[None]()
-    work = Scheduler([Job("work", lambda: ran.put(None), minutes=60, soon=True)])
+    work = Scheduler([Job("work", lambda: ran.put(None), minutes=60)])
     work.start()
     try:
         async with asyncio.timeout(10):
             await ran.get()
-            work.write_soon()
+            work.run_soon(["work"])
             await ran.get()
+    finally:
+        work.stop()
+
+
+async def test_only_what_is_owed_runs_soon(monkeypatch):
+    monkeypatch.setattr(scheduling, "SOON_SECONDS", 0.05)
+    ran = asyncio.Queue[str]()
+    names = ["index", "judging", "titles"]
+    work = Scheduler([Job(name, lambda name=name: ran.put(name), minutes=60) for name in names])
+    work.start()
+    try:
+        async with asyncio.timeout(10):
+            assert sorted([await ran.get() for _ in names]) == names, "each once, at the start"
+            work.run_soon(["titles"])
+            assert await ran.get() == "titles"
+        await asyncio.sleep(0.1)
+        assert ran.empty()
     finally:
         work.stop()

@@ -52,13 +52,13 @@ class DeliveryCalls(Calls):
         )
         return result
 
-    async def sent(self, turn: Claimed, results: list[Json], done: bool) -> tuple[bool, bool]:
+    async def sent(self, turn: Claimed, results: list[Json], done: bool) -> tuple[bool, tuple[str, ...]]:
         """Marks parts by their results; closes the turn when `done`.
 
-        Returns whether the lane has more to do and whether a summary is due.
+        Returns whether the lane has more to do, and which jobs have something to do.
         """
         result = await self._call("sent", turn_id=turn.turn_id, fence=turn.fence, results=results, done=done)
-        return bool(result["more"]), bool(result["summary"])
+        return bool(result["more"]), tuple(result["owed"])
 
     async def stop_delivery(self, turn: Claimed, results: list[Json], request: Json) -> Json:
         """Gives up the parts that were not sent; `request` becomes the last, marked as being sent. Returns that one."""

@@ -43,7 +43,7 @@ class QueueCalls(Calls):
             running=list(running),
         )
         news = News(
-            result["wait"], tuple(result["lost"]), tuple(result["stopped"]), result["polls"], bool(result["owed"])
+            result["wait"], tuple(result["lost"]), tuple(result["stopped"]), result["polls"], tuple(result["owed"])
         )
         return [Claimed.from_json(row) for row in result["turns"]], news
 

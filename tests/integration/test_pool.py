@@ -1,0 +1,40 @@
+"""Connections to the database: the one used last is used next, and one that nobody needs is closed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+
+from relay.clients import postgres
+from relay.clients.postgres import Postgres
+from tests.integration.conftest import Server
+
+BUSY = "select count(*) from pg_stat_activity where datname = %s and usename = 'relay'"
+USED = "select backend_start from pg_stat_activity where datname = %s and usename = 'relay' order by state_change desc"
+
+
+async def test_few_connections_do_the_work_and_the_others_are_closed(
+    embedded: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "IDLE_SECONDS", 0.2)
+    name = embedded.create("relay_test_template")
+    database = Postgres(embedded.url(name), pooled=False)
+    await database.open()
+    try:
+        with psycopg.connect(embedded.url("postgres", superuser=True), autocommit=True) as looking:
+            await asyncio.gather(*(database.call("schema") for _ in range(40)))
+            assert looking.execute(BUSY, (name,)).fetchone() > (1,), "many at once need several"
+            used = set()
+            for _ in range(6):
+                await database.call("schema")
+                used.add(looking.execute(USED, (name,)).fetchone())
+            assert len(used) == 1, "one after the other goes over the one that is warm"
+            async with asyncio.timeout(20):
+                while looking.execute(BUSY, (name,)).fetchone() != (1,):  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+            assert looking.execute(USED, (name,)).fetchone() in used, "the warm one stays"
+    finally:
+        await database.close()
+        embedded.drop(name)
