@@ -43,7 +43,7 @@ def _parts(url: str) -> SplitResult | None:
 
 def _is_taken(url: str) -> bool:
     """Whether httpx takes an address: it looks at names and numbers of hosts more closely."""
-    from httpx2 import URL, InvalidURL
+    from httpx import URL, InvalidURL
 
     try:
         URL(url)

@@ -14,7 +14,7 @@ import structlog
 
 from relay.errors import RelayError
 
-QUIET = ("httpx", "httpx2", "httpcore", "httpcore2", "telegram", "apscheduler", "anthropic", "psycopg", "asyncio")
+QUIET = ("httpx", "httpcore", "telegram", "apscheduler", "psycopg", "asyncio")
 """Libraries whose INFO lines say nothing to a person, or print addresses with tokens in them."""
 
 PLAIN = (RelayError, OSError, AttributeError, ImportError, NameError, TypeError, RuntimeError, AssertionError)

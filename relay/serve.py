@@ -118,7 +118,7 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     running = [intake, asyncio.create_task(worker.run(), name="worker")]
     beside = [
         asyncio.create_task(relay.store.note_run("started", bot.id), name="started"),
-        asyncio.create_task(settling(model, telegram, scheduler, people), name="settle"),
+        asyncio.create_task(settling(telegram, scheduler, people), name="settle"),
         asyncio.create_task(claiming(relay, people, bot, hears, shows), name="claim"),
     ]
     if embedder:

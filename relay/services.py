@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from relay.bot.updates import Bot
     from relay.bot.webhook import Registration
     from relay.bot.worker import Worker
-    from relay.clients.claude import Claude
     from relay.clients.telegram import Telegram
     from relay.scheduler import Job, Scheduler
 
@@ -96,12 +95,11 @@ def watching(
     return Job("sentinel", sentinel.look, minutes=1)
 
 
-async def settling(model: Claude, telegram: Telegram, scheduler: Scheduler, people: People) -> None:
-    """What may happen after the first poll: the model's package, the jobs, the command menu."""
+async def settling(telegram: Telegram, scheduler: Scheduler, people: People) -> None:
+    """What may happen after the first poll: the jobs, the command menu."""
     from relay.bot.menu import register
 
     await asyncio.sleep(FIRST_POLL_SECONDS)
-    await model.warm()
     # What was imported stays: the garbage collector, which would hold the loop up, looks through it no more.
     gc.collect()
     gc.freeze()

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlencode, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urlencode
 
 import aiohttp
-from httpx import create_ssl_context
 from telegram._utils.types import ODVInput
 from telegram.error import NetworkError, TelegramError, TimedOut
 from telegram.request import BaseRequest, RequestData
+
+from relay.clients.connections import proxy_of, trusted
 
 KEEP_ALIVE = 20.0
 """Seconds that an unused connection stays open."""
@@ -49,15 +49,13 @@ class AiohttpRequest(BaseRequest):
     async def initialize(self) -> None:
         """Makes the pool; connects nothing."""
         if self._session is None:
-            connector = aiohttp.TCPConnector(
-                limit=self._connections, keepalive_timeout=KEEP_ALIVE, ssl=create_ssl_context()
-            )
+            connector = aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=KEEP_ALIVE, ssl=trusted())
             self._session = aiohttp.ClientSession(
                 connector=connector,
                 timeout=self._timeout,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": self.USER_AGENT},
-                proxy=_proxy(self._url),  # not trust_env: that asks a thread for it, twice a request
+                proxy=proxy_of(self._url),  # not trust_env: that asks a thread for it, twice a request
             )
 
     async def shutdown(self) -> None:
@@ -151,13 +149,6 @@ def _failures() -> Iterator[None]:
 def _size(content: Any) -> int:
     """Bytes of a part, which may be an open file."""
     return len(content) if isinstance(content, bytes) else os.fstat(content.fileno()).st_size
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for an address."""
-    address = urlsplit(url)
-    proxies = {} if proxy_bypass(address.hostname or "") else getproxies()
-    return proxies.get(address.scheme) or proxies.get("all")
 
 
 def _encoded(data: RequestData | None) -> tuple[Any, dict[str, str]]:

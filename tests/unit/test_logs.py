@@ -69,7 +69,7 @@ def test_json_lines_are_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert first["timestamp"].endswith("Z")
 
 
-@pytest.mark.parametrize("name", ["httpx", "httpx2", "httpcore", "telegram.ext", "apscheduler.scheduler"])
+@pytest.mark.parametrize("name", ["httpx", "httpcore", "telegram.ext", "apscheduler.scheduler"])
 def test_libraries_that_print_addresses_are_quiet(capsys: pytest.CaptureFixture[str], name: str) -> None:
     configure("DEBUG", "json", [])
     logging.getLogger(name).info("POST https://api.telegram.org/bot1:x/getUpdates")

@@ -1,0 +1,122 @@
+"""Anthropic's Messages API on the wire: a request goes out, events or a refusal come back. Without the `anthropic`
+package, whose types take 50 MB of memory and a second to import (docs/decisions)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from relay.clients.connections import proxy_of, trusted
+
+VERSION = "2026-10-21"
+"""Of the API, by its date."""
+CONNECT_SECONDS = 10.0
+LONGEST_REFUSAL = 64 * 1024
+"""Bytes that are read of what a server says when it refuses."""
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Refused(Exception):
+    """The server took the call, and said no: before it answered, or (status 200) in the middle of its answer."""
+
+    status: int
+    kind: str = ""
+    """`error.type` of what it said, such as overloaded_error."""
+    message: str = ""
+    retry_after: str | None = None
+
+
+class MessagesAPI:
+    """One pool of connections to one server. Its failures are `Refused`, aiohttp's errors, `OSError`, or `ValueError`
+    for what is no JSON."""
+
+    def __init__(self, api_key: str, base_url: str, timeout: float) -> None:
+        """`timeout`: seconds without a byte."""
+        self._url = f"{base_url.rstrip('/')}/v1/messages"
+        self._headers = {
+            "x-api-key": api_key or "none",
+            "anthropic-version": VERSION,
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "User-Agent": "relay",
+        }
+        self._timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, sock_read=timeout, total=None)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def close(self) -> None:
+        """Closes every connection."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def send(self, body: bytes) -> None:
+        """Sends a request whose answer does not matter."""
+        async with self._sent(body) as response:
+            await response.read()
+
+    @asynccontextmanager
+    async def stream(self, body: bytes) -> AsyncIterator[AsyncIterator[Json]]:
+        """Sends a request with `"stream": true`; its events as they come, without those that only say that it is
+        alive."""
+        async with self._sent(body) as response:
+            yield events(response.content.iter_any())
+
+    @asynccontextmanager
+    async def _sent(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
+        # Whoever else the server may send us to gets no word of a conversation.
+        async with self._open().post(self._url, data=body, allow_redirects=False) as response:
+            if response.status >= 300:
+                told = bytearray()
+                async for chunk in response.content.iter_any():
+                    told += chunk
+                    if len(told) > LONGEST_REFUSAL:
+                        break
+                raise refused(response.status, bytes(told), response.headers.get("retry-after"))
+            yield response
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, ssl=trusted()),
+                timeout=self._timeout,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=self._headers,
+                proxy=proxy_of(self._url),
+            )
+        return self._session
+
+
+async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
+    """The events of a stream (`text/event-stream`). One that tells of an error raises `Refused`; one that was not ended
+    is none."""
+    kind, data, rest = "", bytearray(), b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            line = line.removesuffix(b"\r")
+            if line.startswith(b"data:"):
+                data += line[5:] + b"\n"
+            elif line.startswith(b"event:"):
+                kind = line[6:].strip().decode()
+            elif not line:
+                if kind == "error":
+                    raise refused(200, bytes(data))
+                if kind and kind != "ping" and data:
+                    yield json.loads(data)
+                kind, data = "", bytearray()
+
+
+def refused(status: int, told: bytes, retry_after: str | None = None) -> Refused:
+    """What a server said when it refused: `{"error": {"type", "message"}}`, or a page of a proxy's."""
+    try:
+        error = json.loads(told)["error"]
+        return Refused(status, str(error["type"]), str(error["message"]), retry_after)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return Refused(status, retry_after=retry_after)
