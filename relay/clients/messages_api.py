@@ -1,5 +1,5 @@
 """Anthropic's Messages API on the wire: a request goes out, events or a refusal come back. Without the `anthropic`
-package, whose types take 50 MB of memory and a second to import (docs/decisions)."""
+package, whose types take 50 MB of memory and a second to import (docs/decisions/0025)."""
 
 from __future__ import annotations
 
