@@ -77,7 +77,7 @@ def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
                 assert "gate" not in ast.unparse(node.value), f"{name} reaches into the gate"
     assert knows == {"gate.py", "app.py"}
     assert replies == {"gate.py", "dialogue.py"}, "dialogue.py asks through `Work.reply`"
-    assert makes == {"app.py", "services.py", "checks/live.py"}, "doctor and setup ask for one token, for nobody"
+    assert makes == {"app.py", "checks/live.py"}, "doctor and setup ask for one token, for nobody"
 
 
 def test_a_client_is_made_and_handed_to_the_gate_and_to_nothing_else() -> None:
