@@ -61,12 +61,21 @@ end $$;
 """
 
 EMPTY = """
-do $$ begin
-    execute (select 'truncate ' || string_agg(oid::regclass::text, ', ') || ' restart identity cascade'
-        from pg_class where relnamespace = 'relay'::regnamespace and relkind = 'r'
-            and relname not in ('migration', 'function_file'));
+set session_replication_role = replica;
+do $$ declare
+    one regclass;
+begin
+    for one in select oid::regclass from pg_class
+        where relnamespace = 'relay'::regnamespace and relkind = 'r' and relname not in ('migration', 'function_file')
+    loop
+        execute format('delete from %s', one);
+    end loop;
+    perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
+        from pg_sequences where schemaname = 'relay' and last_value is not null;
 end $$;
+reset session_replication_role;
 """
+"""No trigger looks. Truncating would take 0.1 s: it makes the files of all tables and indexes anew."""
 
 
 class ProjectDatabase:
