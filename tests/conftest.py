@@ -21,8 +21,10 @@ from tests.standins.supabase import SupabaseProject
 if os.environ.get("HYPOTHESIS_PROFILE") == strategies.NIGHTLY:
     settings.load_profile(strategies.NIGHTLY)
 
-LEFT_OUT: set[str] = set()
-"""Heavy tests that were not chosen."""
+LEFT_OUT: dict[str, str] = {}
+"""Tests that were not chosen, and why."""
+ELSEWHERE = pytest.StashKey[bool]()
+"""Set on a test of SQL that runs on another backend."""
 
 
 FOLDERS: list[Path] = []
@@ -52,26 +54,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    LEFT_OUT.update(item.nodeid for item in items if item.get_closest_marker("heavy"))
+    for item in items:
+        if item.get_closest_marker("heavy"):
+            LEFT_OUT[item.nodeid] = f"{item.nodeid.partition('::')[0]}, which needs the speech engines"
+        elif ELSEWHERE in item.stash:
+            LEFT_OUT[item.nodeid] = "SQL, on one more backend"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker of several tells the one that prints."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left_out"] = sorted(LEFT_OUT)
+        session.config.workeroutput["left_out"] = LEFT_OUT
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object | None) -> None:
-    LEFT_OUT.update(getattr(node, "workeroutput", {}).get("left_out", ()))
+    LEFT_OUT.update(getattr(node, "workeroutput", {}).get("left_out", {}))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Which heavy tests were left out, by file, and why."""
+    """What was left out, and why."""
     if LEFT_OUT:
-        terminalreporter.section("left out: they need the speech engines; `make test-all` runs them", "-")
-        for file, number in sorted(Counter(name.partition("::")[0] for name in LEFT_OUT).items()):
-            terminalreporter.write_line(f"{file}: {number} test{'s' if number != 1 else ''}")
+        terminalreporter.section("left out; `make test-all` runs them", "-")
+        for reason, number in sorted(Counter(LEFT_OUT.values()).items()):
+            terminalreporter.write_line(f"{number} test{'s' if number != 1 else ''}: {reason}")
 
 
 def is_wanted(item: pytest.Item) -> bool:

@@ -31,6 +31,7 @@ from relay.clients.embedded import EmbeddedPostgres
 from relay.clients.postgres import Postgres
 from relay.memory.store import Store
 from relay.ports import Database
+from tests.conftest import ELSEWHERE
 from tests.integration.house import House
 from tests.standins.supabase import SupabaseBackend, SupabaseServer, supabase_server
 
@@ -233,11 +234,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not os.environ.get("RELAY_TEST_DATABASE_URL"):
         besides |= {name: {"url"} for name in LARGE}
     none: set[str] = set()
-    items[:] = [
+    fitting = [
         item
         for item in items
-        if _backend(item) not in besides.get(item.path.stem, none) | besides.get(_name(item), none) and _is_due(item)
+        if _backend(item) not in besides.get(item.path.stem, none) | besides.get(_name(item), none)
     ]
+    items[:] = [item for item in fitting if _is_due(item)]
+    left = [item for item in fitting if not _is_due(item)]
+    for item in left:
+        item.stash[ELSEWHERE] = True
+    if left:
+        left[0].config.hook.pytest_deselected(items=left)
 
 
 def _is_due(item: pytest.Item) -> bool:
