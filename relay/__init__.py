@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.app import open as open
-    from relay.models import Space as Space
+    from relay.core.models import Space as Space
+    from relay.runtime.app import open as open
 
 __all__ = ["Space", "open"]
 
@@ -17,11 +17,11 @@ __all__ = ["Space", "open"]
 def __getattr__(name: str) -> Any:
     """What scripts use, imported when they do: the rooms import this package all the time."""
     if name == "open":
-        from relay.app import open as opening
+        from relay.runtime.app import open as opening
 
         return opening
     if name == "Space":
-        from relay.models import Space
+        from relay.core.models import Space
 
         return Space
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from relay.errors import RelayError, SettingsError, TokenRefused
+from relay.core.errors import RelayError, SettingsError, TokenRefused
 
 ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
@@ -14,7 +14,7 @@ EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2,
 
 def main() -> None:
     """Runs the command line; an error of ours is one sentence and an exit code (2: a setting is wrong)."""
-    from relay.cli import cli
+    from relay.surfaces.cli.cli import cli
 
     try:
         cli()

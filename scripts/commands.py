@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from relay.verbs import VERBS
+from relay.commands import VERBS
 
 README = Path(__file__).parent.parent / "README.md"
 MARKS = re.compile(r"(?s)(<!-- commands: made by `make commands` -->\n).*?(<!-- end of commands -->)")

@@ -16,22 +16,22 @@ import typer
 from prometheus_client.core import Metric
 
 import relay
-from relay import metrics
 from relay.__main__ import EXIT_CODES
 from relay.archive import backup_file, export, imports
-from relay.checks.finding import Finding, State
-from relay.claims import Queue
-from relay.cli import cli
-from relay.doctor import exit_code
-from relay.intents import CATEGORIES, MAX_FORGET, MAX_LEARN, MAX_REMEMBER
-from relay.memory.direct import Found, Memory
+from relay.commands import ANSWERS, BUTTONS, VERBS
+from relay.core import metrics
+from relay.core.settings import Settings
+from relay.memory.api import Found, Memory
+from relay.memory.claims import Queue
+from relay.memory.intents import CATEGORIES, MAX_FORGET, MAX_LEARN, MAX_REMEMBER
 from relay.memory.store import Store
-from relay.settings import Settings
-from relay.tags import FACT_LENGTH, TAGS
-from relay.verbs import ANSWERS, BUTTONS, VERBS
-from relay.web.health import Health, Process
-from relay.web.numbers import Numbers
-from relay.web.pages import pages
+from relay.memory.tags import FACT_LENGTH, TAGS
+from relay.surfaces.cli.cli import cli
+from relay.surfaces.cli.doctor.doctor import exit_code
+from relay.surfaces.cli.doctor.finding import Finding, State
+from relay.surfaces.http.health import Health, Process
+from relay.surfaces.http.numbers import Numbers
+from relay.surfaces.http.pages import pages
 
 FILE = Path(__file__).parent.parent / "tests" / "unit" / "public_surface.txt"
 BEGINS = "What others build on, written by `make surface` from what the code declares.\n"

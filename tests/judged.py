@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from relay.capture.keywords import keyword_findings
-from relay.capture.readings import readings
+from relay.memory.review.keywords import keyword_findings
+from relay.memory.review.readings import readings
 
 MESSAGES = Path(__file__).with_name("judge_messages.tsv")
 

@@ -8,8 +8,8 @@ import time
 from tempfile import gettempdir
 from typing import Any
 
-from relay.opening import __main__ as opening
-from relay.opening import fence
+from relay.media.extraction import __main__ as opening
+from relay.media.extraction import fence
 
 Made = tuple[dict[str, Any], list[bytes]]
 

@@ -11,10 +11,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from relay import migrate
-from relay.clients.account import make_data_dir
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.postgres import Postgres
+from relay.clients.embedded.account import make_data_dir
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.postgres.database import Postgres
+from relay.memory import migrations
 
 SHARED = Path("/dev/shm")
 ROOM = 3 * 2**30
@@ -52,7 +52,7 @@ async def _start_once(data: Path) -> None:
         client = Postgres(await server.start())
         await client.open()
         try:
-            await migrate.migrate(client, client.run)
+            await migrations.migrate(client, client.run)
         finally:
             await client.close()
     finally:

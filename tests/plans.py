@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 
-from relay.clients.postgres import Postgres
+from relay.clients.postgres.database import Postgres
 
 SETTINGS = {"log_min_duration": "0", "log_nested_statements": "on", "log_analyze": "on", "log_timing": "off",
             "log_format": "json"}  # fmt: skip

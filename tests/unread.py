@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from relay.app import make_reader
+from relay.core.ports import Messenger
+from relay.core.settings import Settings
 from relay.media.reading import Reader
-from relay.ports import Messenger
-from relay.settings import Settings
+from relay.runtime.app import make_reader
 
 
 def unread(messenger: Messenger) -> Reader:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from relay.verbs import BUTTONS, VERBS
+from relay.commands import BUTTONS, VERBS
 from tests.strategies import ODD, ODD_TEXT, altered, json_of, nested, replies
 
 Json = dict[str, Any]

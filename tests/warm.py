@@ -1,7 +1,9 @@
-"""A process that opens one file after another, within the limits of `relay.opening`: what costs half a second in a
-process of its own takes milliseconds here. A file that ends it, or on which it hangs, is noticed all the same.
+"""A process that opens one file after another, within the limits of `relay.media.extraction`.
 
-    python -m tests.warm   reads lines of JSON as `relay.opening` does, each followed by a file, and answers each
+What costs half a second in a process of its own takes milliseconds here. A file that ends it, or on which it hangs, is
+noticed all the same.
+
+    python -m tests.warm   reads lines of JSON as `relay.media.extraction` does, each with a file, and answers each
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ import subprocess
 import sys
 from typing import Any
 
-from relay.clients.opener import MEMORY, SECONDS
-from relay.opening.__main__ import WORK, answered
-from relay.opening.apart import bounded, pipes
+from relay.clients.processes.file_extractor import MEMORY, SECONDS
+from relay.media.extraction.__main__ import WORK, answered
+from relay.media.extraction.isolation import bounded, pipes
 
 MOST = 500
 """Files for one process: what a library forgets to give back is no fault of the next."""
@@ -65,7 +67,7 @@ def work(content: bytes, **options: Any) -> tuple[Json, list[bytes]]:
     """A recording as those get it that hear it. Without any, the process is gone, as when a library crashes."""
     if not content:
         os.kill(os.getpid(), signal.SIGABRT)
-    from relay.hearing.decoding import decoded
+    from relay.media.speech.decoding import decoded
 
     return {"seconds": decoded(content, 1).seconds}, []
 

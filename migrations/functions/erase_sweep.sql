@@ -213,4 +213,3 @@ begin
     end loop;
     perform relay.add_up_space(p_erasure.space_id);
 end $$;
-

@@ -169,3 +169,179 @@ begin
     end if;
     return to_jsonb(next_one);
 end $$;
+
+-- Digests: where they are wanted, what a day brought, and that each is sent once.
+
+-- Wants the digests of a space in a chat from now on, or (p_where null) no more. Returns whether they are wanted.
+create or replace function public.relay_want_digest(p_space jsonb, p_where jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own bigint := relay.ensure_space(p_space);
+begin
+    delete from digest where space_id = own;
+    if p_where is not null then
+        insert into digest (space_id, user_id, chat_id, topic_id)
+        select own, w.user_id, w.chat_id, w.topic_id
+        from jsonb_to_record(p_where) as w (user_id bigint, chat_id bigint, topic_id bigint);
+    end if;
+    return to_jsonb(p_where is not null);
+end $$;
+
+-- Where the digests of a space are wanted: {user_id, chat_id, topic_id, wanted_at}; null: nowhere.
+create or replace function public.relay_digest_wanted(p_space jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(d) from digest d where space_id = relay.find_space(p_space)
+$$;
+
+-- What a digest is made of: what was said in the space after a message in the last p_hours, the last 200 of it, with the
+-- titles of the conversations; nothing of those that teach nothing or are private. And what was learned meanwhile.
+create or replace function relay.day_of(p_space_id bigint, p_after bigint, p_through bigint, p_hours integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('space_id', p_space_id,
+        'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
+            select m.id, m.role, m.user_id, m.name, left(m.text, 1000) as text, m.untrusted, m.tainted, s.title
+            from thread t
+            join message m on m.thread_id = t.id and m.id > p_after and m.id <= p_through
+            join session s on s.id = m.session_id
+            where t.space_id = p_space_id and m.space_id = p_space_id and m.status <> 'replaced'
+                and m.created_at > now() - make_interval(hours => p_hours) and m.teaches and relay.teaches(m.session_id)
+            order by m.id desc limit 200) m),
+        'learned', (select coalesce(jsonb_agg(to_jsonb(k) order by k.id), '[]') from (
+            select id, content, subject from memory
+            where space_id = p_space_id and status = 'active' and created_at > now() - make_interval(hours => p_hours)
+            order by id desc limit 30) k))
+$$;
+
+-- What the digest of a space that is due is made of.
+create or replace function public.relay_digest_due(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.day_of(space_id, after_message, through_message, 36) from sleep_due
+    where space_id = p_space_id and not digested
+$$;
+
+-- What a digest of the last day is made of, whenever one is asked for.
+create or replace function public.relay_digest_now(p_space jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.day_of(relay.find_space(p_space), 0, 9223372036854775807, 24)
+$$;
+
+-- The digest of a space is made: it is queued to be said where it is wanted (null: there is nothing to say), once, whatever
+-- happens. Returns whether it was.
+create or replace function public.relay_post_digest(p_space_id bigint, p_bot_id bigint, p_notice jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    place digest;
+begin
+    update sleep_due set digested = true, after_message = through_message where space_id = p_space_id and not digested;
+    if not found then
+        return 'false';
+    end if;
+    select * into place from digest where space_id = p_space_id;
+    if p_notice is not null and place.space_id is not null then
+        perform relay.post_notice(p_bot_id, place.chat_id, place.topic_id, place.user_id,
+            p_notice || jsonb_build_object('space_id', p_space_id));
+    end if;
+    return to_jsonb(p_notice is not null and place.space_id is not null);
+end $$;
+
+-- What is dropped once a day.
+
+-- Drops what only served to recognise repeats: done updates after some days, and events of updates nobody answered; and
+-- what answers were before lines were added to them, after two days.
+-- Returns how many rows went; a run that drops p_limit of either may have left more.
+create or replace function public.relay_tidy(p_days integer, p_limit integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    dropped integer;
+    forgotten integer;
+begin
+    delete from inbox where (bot_id, update_id) in (
+        select bot_id, update_id from inbox
+        where status in ('done', 'ignored') and received_at < now() - make_interval(days => p_days)
+            and not exists (select from session s where s.id = inbox.session_id and s.erased_at is null)
+        order by received_at limit p_limit);
+    get diagnostics dropped = row_count;
+    delete from event where id in (
+        select id from event where kind = 'ignored' and at < now() - make_interval(days => p_days)
+        order by at limit p_limit);
+    get diagnostics forgotten = row_count;
+    delete from announcement a using turn t
+    where a.status = 'done' and t.id = a.turn_id and t.done_at < now() - interval '2 days';
+    return to_jsonb(dropped + forgotten);
+end $$;
+
+-- Drops records of what happened more than p_days ago: what went into the prompts of turns that are done, what their
+-- answers told, the texts that were sent, the updates that were set aside, and what was spent (that stays for 100 days at
+-- least: /usage reaches back 90).
+-- Messages, memories and their changes, events, and which message in the chat is whose all stay; so do of a turn what
+-- later turns and erasing ask of it, what a button of a control needs, and questions that wait for a reply.
+-- Returns how many rows went; a run that drops p_limit of either may have left more.
+create or replace function public.relay_drop_records(p_days integer, p_limit integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    old bigint[] := array(
+        select id from turn
+        where not dropped and done_at is not null and done_at < now() - make_interval(days => p_days)
+        order by done_at limit p_limit);
+    spent integer;
+    aside integer;
+begin
+    update delivery set request = (request - 'entities') || '{"text": ""}', sending_text = null
+    where turn_id = any (old) and request ->> 'text' <> '' and request #> '{reply_markup,force_reply}' is null;
+    update turn set dropped = true,
+        prompt = case kind when 'control' then prompt else jsonb_strip_nulls(jsonb_build_object(
+            'wording', prompt -> 'wording', 'reply_to', prompt -> 'reply_to', 'inputs', prompt -> 'inputs')) end,
+        told = nullif(jsonb_strip_nulls(jsonb_build_object(
+            'resting', nullif(told -> 'resting', 'false'), 'tools', nullif(told -> 'tools', '[]'))), '{}')
+    where id = any (old);
+    delete from spend where id in (
+        select id from spend where at < now() - make_interval(days => greatest(p_days, 100)) order by at limit p_limit);
+    get diagnostics spent = row_count;
+    update inbox set payload = null where (bot_id, update_id) in (
+        select bot_id, update_id from inbox
+        where status = 'failed' and payload is not null and received_at < now() - make_interval(days => p_days)
+        order by received_at limit p_limit);
+    get diagnostics aside = row_count;
+    return to_jsonb(cardinality(old) + spent + aside);
+end $$;
+
+-- What only one process does at a time: polling for a bot, nightly jobs. It is held under a lease. (That a process is
+-- there is a duty too: see queue.sql.)
+
+-- Takes a duty for a worker, or renews it: whether the worker has it now. One that was done to its end within the last
+-- p_rest_seconds is not given again (0: it is). A lease of the far future was given by a clock that was wrong.
+create or replace function public.relay_take_duty(
+    p_name text, p_worker uuid, p_lease_seconds integer, p_rest_seconds integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with taken as (
+        insert into duty as d (name, lease_owner, lease_until)
+        values (p_name, p_worker, now() + make_interval(secs => p_lease_seconds))
+        on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
+            where (d.lease_owner is null or d.lease_owner = p_worker or d.lease_until is null or d.lease_until <= now()
+                    or d.lease_until > now() + make_interval(secs => 2 * p_lease_seconds))
+                and (p_rest_seconds <= 0 or d.done_at is null or d.done_at > now()
+                    or d.done_at <= now() - make_interval(secs => p_rest_seconds))
+        returning 1)
+    select to_jsonb(exists (select from taken))
+$$;
+
+-- Gives a duty back, done to its end or not. Whether the worker had it.
+create or replace function public.relay_end_duty(p_name text, p_worker uuid, p_done boolean) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with ended as (
+        update duty set lease_owner = null, lease_until = null, done_at = case when p_done then now() else done_at end
+        where name = p_name and lease_owner = p_worker
+        returning 1)
+    select to_jsonb(exists (select from ended))
+$$;
+
+-- Notes that a process of a bot has started or is stopping, for whoever asks later when it ran.
+create or replace function public.relay_note_run(p_kind text, p_bot_id bigint, p_payload jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with noted as (
+        insert into event (kind, bot_id, payload)
+        select p_kind, p_bot_id, p_payload where p_kind in ('started', 'stopped')
+        returning 1)
+    select to_jsonb(exists (select from noted))
+$$;

@@ -94,3 +94,303 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where session_id = s.id and status <> 'replaced' order by id limit 1) m))
     from session s join thread t on t.id = s.thread_id, said, used where s.id = p_session_id
 $$;
+
+-- Titles of sessions: owed when there is something to name, written by a job, each at most once.
+
+-- Owes a title to a session that has none. One that was given up is not owed again.
+create or replace function relay.owe_title(p_session_id bigint, p_bot_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into title_due (session_id, bot_id)
+    select s.id, p_bot_id from session s where s.id = p_session_id and s.title is null and p_bot_id is not null
+    on conflict do nothing
+$$;
+
+-- Leases titles that are due in a bot's chats and returns what each is made of: how its session began.
+create or replace function public.relay_claim_titles(
+    p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with claimed as (
+        update title_due set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds)
+        where session_id in (
+            select session_id from title_due
+            where status = 'due' and bot_id = p_bot_id
+                and (error is null or not_before <= now() or not_before > now() + interval '2 hours')
+                and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes')
+            order by session_id limit p_limit for update skip locked)
+        returning session_id, failures)
+    select coalesce(jsonb_agg(jsonb_build_object('session_id', c.session_id, 'failures', c.failures, 'messages',
+        coalesce((
+            select jsonb_agg(to_jsonb(m) order by m.id) from (
+                select id, role, name, left(text, 1500) as text, untrusted from message
+                where session_id = c.session_id and status <> 'replaced' order by id limit 6) m), '[]'))), '[]')
+    from claimed c
+$$;
+
+-- Stores a title, unless the session has got one. Returns {chat_id, topic_id} of a private topic that is to be renamed
+-- by it: one whose name Telegram made up, or that was never heard of, and that was never renamed. Null otherwise.
+create or replace function public.relay_store_title(p_session_id bigint, p_worker uuid, p_title text) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    due title_due;
+    own thread;
+begin
+    update title_due set status = 'done', lease_owner = null
+    where session_id = p_session_id and status = 'due' and lease_owner = p_worker returning * into due;
+    if due.session_id is null then
+        return null;
+    end if;
+    update session set title = p_title, titled_by = 'model' where id = p_session_id and title is null;
+    if not found then
+        return null;
+    end if;
+    select t.* into own from session s join thread t on t.id = s.thread_id where s.id = p_session_id;
+    if own.chat_id <= 0 or own.topic_id = 0 then
+        return null;
+    end if;
+    -- Taken down before it is done: a name that the person gives in between is not to be lost to a second try.
+    insert into topic as known (bot_id, chat_id, topic_id, name, implicit, renamed_at)
+    values (due.bot_id, own.chat_id, own.topic_id, p_title, true, now())
+    on conflict (bot_id, chat_id, topic_id) do update set renamed_at = now()
+        where known.implicit and known.renamed_at is null;
+    return case when found then jsonb_build_object('chat_id', own.chat_id, 'topic_id', own.topic_id) end;
+end $$;
+
+-- Nothing to name: no title is made.
+create or replace function public.relay_skip_title(p_session_id bigint, p_worker uuid) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with skipped as (
+        update title_due set status = 'skipped', lease_owner = null
+        where session_id = p_session_id and lease_owner = p_worker returning 1)
+    select to_jsonb(count(*)) from skipped
+$$;
+
+-- A title could not be made: it is tried again after a pause, up to p_most times.
+create or replace function public.relay_fail_title(
+    p_session_id bigint, p_worker uuid, p_error text, p_retry_seconds double precision, p_most integer)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with failed as (
+        update title_due set failures = failures + (p_most is not null)::integer, error = p_error, lease_owner = null, lease_until = null,
+            status = case when failures + 1 >= p_most then 'failed' else 'due' end,
+            not_before = now() + make_interval(secs => p_retry_seconds)
+        where session_id = p_session_id and lease_owner = p_worker returning 1)
+    select to_jsonb(count(*)) from failed
+$$;
+
+-- Names of topics and groups, as they are heard in passing.
+
+-- Takes down what a message tells about names: its group's title, and that of its topic (in the service messages of
+-- those who name it; and a message in a forum brings along its topic's first one).
+create or replace function relay.note_names(
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_message jsonb)
+returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    title text := p_message #>> '{chat,title}';
+    edited text := p_message #>> '{forum_topic_edited,name}';
+    created jsonb := coalesce(p_message -> 'forum_topic_created',
+        p_message #> '{reply_to_message,forum_topic_created}');
+begin
+    if p_chat_id < 0 and title is not null and not exists (
+        select from topic where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = 0 and name = title)
+    then
+        insert into topic (bot_id, chat_id, topic_id, name) values (p_bot_id, p_chat_id, 0, title)
+        on conflict (bot_id, chat_id, topic_id) do update set name = excluded.name;
+    end if;
+    if p_topic_id > 0 and edited is not null then
+        insert into topic (bot_id, chat_id, topic_id, name) values (p_bot_id, p_chat_id, p_topic_id, edited)
+        on conflict (bot_id, chat_id, topic_id) do update set name = excluded.name, implicit = false;
+    elsif p_topic_id > 0 and created ->> 'name' is not null then
+        insert into topic (bot_id, chat_id, topic_id, name, implicit)
+        values (p_bot_id, p_chat_id, p_topic_id, created ->> 'name',
+            coalesce((created ->> 'is_name_implicit')::boolean, false))
+        on conflict do nothing;
+    end if;
+end $$;
+
+-- A topic bears the name that was thought up for it; one that the person gave meanwhile stays.
+create or replace function public.relay_topic_renamed(
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_name text)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with renamed as (
+        update topic set name = p_name, implicit = false
+        where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = p_topic_id and implicit returning 1)
+    select to_jsonb(count(*)) from renamed
+$$;
+
+-- What a place is called: a group's title, a topic's name, or both. Null where nobody told.
+create or replace function relay.place_name(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select string_agg(name, ' › ' order by topic_id) from (
+        select distinct on (topic_id) topic_id, name from topic
+        where chat_id = p_chat_id and topic_id in (0, p_topic_id)
+        order by topic_id, bot_id = p_bot_id desc) names
+$$;
+
+-- Sessions off the record: what is said in one stays in its own rows, and goes with its end.
+
+-- The running session off the record of a chat's topic, whoever's memory is used there; null when there is none.
+create or replace function relay.off_record(p_chat_id bigint, p_topic_id bigint) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select s.id from thread t join session s on s.id = t.session_id
+    where t.chat_id = p_chat_id and t.topic_id = p_topic_id and s.private and s.ended_at is null
+    order by s.id desc limit 1
+$$;
+
+-- The session off the record in which a turn's message came in, be it over by now; but not one that so many silent hours
+-- had ended when it came.
+create or replace function relay.said_off_record(p_turn_id bigint, p_idle_hours integer) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select max(s.id) from inbox i join session s on s.id = i.session_id join thread t on t.id = s.thread_id
+    where i.turn_id = p_turn_id
+        and (s.ended_at is not null or i.received_at <= t.last_at + make_interval(hours => p_idle_hours))
+$$;
+
+-- Erases what was said in a session off the record that has ended, five hundred messages at most; what is still being
+-- answered, or waits for that, goes when its turn ends. Whether nothing is left.
+create or replace function relay.erase_private(p_session_id bigint) returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own session;
+    turns bigint[] := array(select id from private_turn where session_id = p_session_id);
+    busy bigint[];
+    ids bigint[];
+begin
+    select * into own from session where id = p_session_id and private and ended_at is not null;
+    if own.id is null then
+        return false;
+    end if;
+    delete from persona where session_id = own.id;
+    busy := array(select id from turn where id = any (turns) and kind = 'message' and status in ('working', 'answered'));
+    select array_agg(id) into ids from (
+        select id from message where session_id = own.id and not coalesce(turn_id = any (busy), false)
+        order by id limit 500) few;
+    perform relay.erase_turns(turns);
+    update inbox set payload = null
+    where session_id = own.id and payload is not null and status not in ('pending', 'claimed');
+    perform relay.erase_messages(own.space_id, ids) where ids is not null;
+    if cardinality(busy) > 0 or exists (select from message where session_id = own.id)
+        or exists (select from inbox where session_id = own.id and status in ('pending', 'claimed'))
+    then
+        return false;
+    end if;
+    update session set title = null, erased_at = now() where id = own.id;
+    return true;
+end $$;
+
+-- Ends the running session of a thread without a trace in what comes after: no summary, no title. Another begins.
+create or replace function relay.next_session(p_thread relay.thread, p_private boolean) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    begun bigint;
+    past constant bigint := coalesce((select max(id) from message where thread_id = p_thread.id), 0);
+begin
+    update session set ended_at = now() where id = p_thread.session_id and ended_at is null;
+    insert into session (thread_id, space_id, private) values (p_thread.id, p_thread.space_id, p_private)
+    returning id into begun;
+    update thread set session_id = begun, context_from = past + 1, window_from = past + 1, summary_id = null,
+        last_at = now()
+    where id = p_thread.id;
+    return begun;
+end $$;
+
+-- Ends a session off the record, if the thread's is one: what is being answered in it stops, and it is erased.
+create or replace function relay.end_private(p_thread relay.thread) returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    if not exists (select from session where id = p_thread.session_id and private) then
+        return false;
+    end if;
+    perform relay.next_session(p_thread, false);
+    update turn set stop_asked = true where session_id = p_thread.session_id and status in ('working', 'answered');
+    perform relay.erase_private(p_thread.session_id);
+    return true;
+end $$;
+
+-- A thread with the session in which something is said there that came in off the record: that session itself, or, where
+-- it is another thread's, since the chat's memory is another's now (somebody joined or left), a new one off the record
+-- that goes on in its stead, and is over at once when that other is.
+create or replace function relay.still_off_record(p_thread relay.thread, p_space jsonb, p_session_id bigint)
+returns relay.thread
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread := p_thread;
+    old session;
+    begun bigint;
+begin
+    select * into old from session where id = p_session_id and private;
+    if old.thread_id = own.id then
+        own.session_id := old.id;
+    elsif old.id is not null then
+        perform public.relay_new_session(p_space, own.chat_id, own.topic_id, '');
+        select * into own from thread where id = own.id;
+        begun := relay.next_session(own, true);
+        select * into own from thread where id = own.id;
+        update session set begun_by = old.begun_by where id = begun;
+        update inbox set session_id = begun where session_id = old.id and status in ('pending', 'claimed');
+        if old.ended_at is null then
+            perform relay.end_private(t) from thread t where t.session_id = old.id;
+        else
+            perform relay.next_session(own, false);
+        end if;
+    end if;
+    return own;
+end $$;
+
+-- Begins a session off the record in a thread (p_on), or ends it: p_may: whether this person may, whoever began it.
+-- Returns {private, was}: how it is, and how it was; refused: they may not.
+create or replace function public.relay_private(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean, p_user_id bigint, p_may boolean)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread;
+    running bigint;
+    was boolean;
+    begun bigint;
+begin
+    if p_on is null then
+        return jsonb_build_object('private', relay.off_record(p_chat_id, p_topic_id) is not null);
+    end if;
+    own := relay.ensure_thread(relay.ensure_space(p_space), p_chat_id, p_topic_id, 1000000);
+    running := relay.off_record(p_chat_id, p_topic_id);
+    was := running is not null;
+    select begun_by into begun from session where id = running;
+    if not p_may and p_on <> was and (p_on or begun is distinct from p_user_id) then
+        return jsonb_build_object('private', was, 'was', was, 'refused', true);
+    elsif p_on and not was then
+        perform public.relay_new_session(p_space, p_chat_id, p_topic_id, '');
+        select * into own from thread where id = own.id;
+        own.session_id := relay.next_session(own, true);
+        update session set begun_by = p_user_id where id = own.session_id;
+    elsif not p_on then
+        perform relay.end_private(t) from thread t where t.session_id = running;
+    end if;
+    return jsonb_build_object('private', p_on, 'was', was);
+end $$;
+
+-- Ends the sessions off the record in which nothing was said for so many hours, and erases what is left of those that
+-- have ended, twenty at a time. Returns how many are still to be erased.
+create or replace function public.relay_sweep_private(p_idle_hours integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own thread;
+    ended bigint;
+begin
+    for own in
+        select t.* from thread t join session s on s.id = t.session_id
+        where s.private and s.ended_at is null and t.last_at < now() - make_interval(hours => p_idle_hours)
+        order by t.id limit 20 for update of t skip locked
+    loop
+        perform relay.end_private(own);
+    end loop;
+    for ended in
+        select id from session where private and ended_at is not null and erased_at is null order by id limit 20
+    loop
+        perform relay.erase_private(ended);
+        exit when clock_timestamp() > statement_timestamp() + interval '1 second';
+    end loop;
+    return to_jsonb((select count(*) from session where private and ended_at is not null and erased_at is null));
+end $$;

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from relay.archive.backup_file import BackupWriter, Header
-from relay.archive.private import in_thread, written
-from relay.errors import DatabaseUnavailable, RelayError
-from relay.memory.patience import until_reached
-from relay.memory.transfer import Watcher
-from relay.ports import Database, Snapshots
-from relay.program import RELAY
+from relay.archive.transfer import Watcher
+from relay.core.errors import DatabaseUnavailable, RelayError
+from relay.core.ports import Database, Snapshots
+from relay.core.private_files import in_thread, written
+from relay.core.program import RELAY
+from relay.memory.retrying_database import until_reached
 
 MOST_ROWS = 2_000
 PAGE_BYTES = 524_288

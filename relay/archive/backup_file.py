@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from relay.errors import RelayError
+from relay.core.errors import RelayError
 
 FORMAT = "relay-backup"
 VERSION = 1

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
-from relay.memory.redact import redacted
+from relay.core.models import Space
+from relay.core.redact import redacted
 from relay.memory.store import Store
-from relay.models import Space
 
 SCHEMA = "relay-export/2"
 PARTS = ("sessions", "messages", "documents", "summaries")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from relay.media.weights import is_number
-from relay.models import Attachment
+from relay.core.models import Attachment
+from relay.media.media_cost import is_number
 
 Json = dict[str, Any]
 MEDIA = ("image", "document")

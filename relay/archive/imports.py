@@ -15,9 +15,9 @@ from typing import IO, Any
 
 from relay.archive.export import SCHEMA
 from relay.archive.imported import usable
-from relay.errors import DatabaseError, DatabaseUnavailable, RelayError
+from relay.core.errors import DatabaseError, DatabaseUnavailable, RelayError
+from relay.core.models import Space
 from relay.memory.store import Store
-from relay.models import Space
 
 LINES = "relay-export.jsonl"
 ROWS, BYTES = 200, 400_000

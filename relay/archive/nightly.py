@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from relay.archive.backup import Backup, Made
-from relay.archive.private import FileRefused, in_thread
+from relay.core.private_files import FileRefused, in_thread
 
 log = structlog.get_logger()
 

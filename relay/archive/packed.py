@@ -11,11 +11,11 @@ from typing import BinaryIO
 
 from relay.archive.export import line, pages
 from relay.archive.imports import LINES
-from relay.archive.private import in_thread
 from relay.archive.readable import Readable
-from relay.errors import RelayError
+from relay.core.errors import RelayError
+from relay.core.models import Space
+from relay.core.private_files import in_thread
 from relay.memory.store import Store
-from relay.models import Space
 
 TEXT = "relay-export.md"
 MOST_BYTES = 49_000_000

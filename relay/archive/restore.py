@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from relay.archive.backup_file import BackupDamaged, Header, Sum, checked, read_header, rows
-from relay.archive.private import in_thread
-from relay.errors import RelayError
-from relay.memory.patience import until_reached
-from relay.memory.transfer import DIGEST_ROWS, FIRST_BYTES, LEAST_BYTES, MOST_BYTES, MOST_ROWS, Watcher
-from relay.ports import Database
+from relay.archive.transfer import DIGEST_ROWS, FIRST_BYTES, LEAST_BYTES, MOST_BYTES, MOST_ROWS, Watcher
+from relay.core.errors import RelayError
+from relay.core.ports import Database
+from relay.core.private_files import in_thread
+from relay.memory.retrying_database import until_reached
 
 PATIENCE = 120.0
 """Seconds to try again while the database cannot be reached."""

@@ -1,1 +1,1 @@
-"""One module per outside service: each translates its vendor into the terms of `relay.ports`."""
+"""One module per outside service: each translates its vendor into the terms of `relay.core.ports`."""

@@ -1,4 +1,4 @@
-"""The `Keeper` port: files in a private folder."""
+"""The `MediaStore` port: files in a private folder."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from relay.archive.disk import is_nearly_full
-from relay.archive.private import FileRefused, in_thread, written
+from relay.core.private_files import FileRefused, in_thread, is_nearly_full, written
 
 log = structlog.get_logger()
 

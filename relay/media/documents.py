@@ -6,15 +6,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from relay.marks import estimate_tokens
+from relay.core.models import Attachment, Block
+from relay.core.ports import FileExtractor
+from relay.core.prompt_markup import estimate_tokens
 from relay.media.cache import Cache
+from relay.media.extraction.file_kinds import PICTURES, SOUNDS, VIDEOS
 from relay.media.files import Files
+from relay.media.media_cost import DOCUMENT_BYTES
 from relay.media.prepared import PDF, Prepared, in_base64
 from relay.media.reading import Kind, Read
-from relay.media.weights import DOCUMENT_BYTES
-from relay.models import Attachment, Block
-from relay.opening.kinds import PICTURES, SOUNDS, VIDEOS
-from relay.ports import Opener
 
 SHOWN_TOKENS = 12_000
 """As much of a text as stands in the message itself; the rest is read part by part."""
@@ -27,7 +27,7 @@ class Documents:
     """Reads documents. A file that is a picture or a recording goes to whoever reads those."""
 
     def __init__(
-        self, files: Files, opener: Opener, sounds: Kind, pictures: Kind, most_pages: int, cache: Cache[Prepared]
+        self, files: Files, opener: FileExtractor, sounds: Kind, pictures: Kind, most_pages: int, cache: Cache[Prepared]
     ) -> None:
         """`most_pages`: of a PDF that is shown as it is."""
         self._files = files
@@ -64,7 +64,7 @@ def is_named(attachment: Attachment, mime: str, endings: tuple[str, ...]) -> boo
 
 
 def as_read(attachment: Attachment, told: dict[str, Any]) -> Read:
-    """What a document says, as it is stored. `told`: see `relay.opening.document`."""
+    """What a document says, as it is stored. `told`: see `relay.media.extraction.document`."""
     name = attachment.name or f"a {told['kind']}"
     parts: list[str] = told["parts"]
     block: Block = {"file": asdict(attachment), "untrusted": "document", "from": name, "parts": len(parts)}

@@ -8,11 +8,11 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from relay import metrics
-from relay.errors import FileTooLarge, MediaRefused, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.core import metrics
+from relay.core.errors import FileTooLarge, MediaRefused, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.core.models import Attachment
+from relay.core.ports import MediaStore, Messenger
 from relay.media.room import Room
-from relay.models import Attachment
-from relay.ports import Keeper, Messenger
 
 TRIES = 4
 AT_ONCE = 4
@@ -33,7 +33,7 @@ OWN_SERVER = (
 class Files:
     """Fetches files, a few beside each other, each several times when Telegram is in trouble."""
 
-    def __init__(self, messenger: Messenger, most: int, keeper: Keeper | None = None, room: int = HELD) -> None:
+    def __init__(self, messenger: Messenger, most: int, keeper: MediaStore | None = None, room: int = HELD) -> None:
         """`most`: bytes of one file; `keeper`: where they are kept, None for nowhere; `room`: bytes of all that are
         held at a time."""
         self._messenger = messenger

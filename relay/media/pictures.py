@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-from relay.errors import MediaRefused
+from relay.core.errors import MediaRefused
+from relay.core.models import Attachment, Block
+from relay.core.ports import FileExtractor
 from relay.media.cache import Cache
 from relay.media.files import Files, still_of
 from relay.media.prepared import Prepared, in_base64
 from relay.media.reading import NAMES, Read
-from relay.models import Attachment, Block
-from relay.ports import Opener
 
 SIGNS = {"photo": "📷", "sticker": "🏷", "animation": "🎞"}
 STILL = 300_000
@@ -21,7 +21,7 @@ NO_PREVIEW = "It is a moving picture, and Telegram gave me no still one of it. S
 class Pictures:
     """Looks at pictures."""
 
-    def __init__(self, files: Files, opener: Opener, max_pixels: int, cache: Cache[Prepared]) -> None:
+    def __init__(self, files: Files, opener: FileExtractor, max_pixels: int, cache: Cache[Prepared]) -> None:
         self._files = files
         self._opener = opener
         self._max_pixels = max_pixels

@@ -6,8 +6,8 @@ import asyncio
 import base64
 from dataclasses import dataclass
 
+from relay.core.models import Block
 from relay.media.cache import Cache
-from relay.models import Block
 
 MOST = 16 * 2**20
 """Characters of base64 that are kept."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from relay import metrics
-from relay.errors import MediaRefused
-from relay.models import Attachment, Block
+from relay.core import metrics
+from relay.core.errors import MediaRefused
+from relay.core.models import Attachment, Block
 
 NAMES = {
     "voice": "voice note",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from relay.marks import plain_name, text_block, untrusted
+from relay.core.models import Block
+from relay.core.prompt_markup import plain_name, text_block, untrusted
+from relay.media.media_cost import is_image, number, tokens_of
 from relay.media.reading import NAMES
-from relay.media.weights import is_image, number, tokens_of
-from relay.models import Block
 
 
 def media_tokens(rows: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, Block]]) -> int:

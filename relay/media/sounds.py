@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from relay.errors import MediaRefused
-from relay.hearing.decoding import WORDLESS
-from relay.hearing.installed import DEAF, NOT_HEARD
+from relay.clients.speech.installed import DEAF, NOT_HEARD
+from relay.core.errors import MediaRefused
+from relay.core.models import Attachment, Block, Heard
+from relay.core.ports import SpeechToText
 from relay.media.cache import Cache
 from relay.media.files import Files
 from relay.media.reading import NAMES, SPOKEN, Kind, Read
-from relay.models import Attachment, Block, Heard
-from relay.ports import Ears
+from relay.media.speech.decoding import WORDLESS
 
 FILMS = ("video", "video_note", "document")
 """What may show more than it says."""
@@ -22,7 +22,7 @@ REMEMBERED = 500_000
 class Sounds:
     """Listens to recordings."""
 
-    def __init__(self, files: Files, pictures: Kind, ears: Ears | None, minutes: int) -> None:
+    def __init__(self, files: Files, pictures: Kind, ears: SpeechToText | None, minutes: int) -> None:
         """`pictures` read the still one of a video in which nobody speaks. `ears`: None where nothing is installed that
         hears. `minutes`: how much of a recording they listen to."""
         self._files = files

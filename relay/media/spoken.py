@@ -9,7 +9,7 @@ from typing import Any
 import pyromark
 import structlog
 
-from relay.media.languages import language_of
+from relay.clients.speech.language import language_of
 
 log = structlog.get_logger()
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 import secrets
 
-from relay.claims import Claimed
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 
 NONCE = re.compile(r"[A-Za-z0-9_-]{22}")
@@ -45,7 +45,7 @@ class People:
         """Looks up whom the database names."""
         self._roles = {row["user_id"]: row["role"] for row in await store.people()}
 
-    def role_of(self, turn: Claimed) -> str | None:
+    def role_of(self, turn: ClaimedTurn) -> str | None:
         """What a turn's user is: admin, user, or nobody who is answered."""
         if turn.role == "admin" or turn.user_id == self._desk or turn.user_id in self.named_admins:
             return "admin"

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from relay.memory.calls.choice import ChoiceCalls
 from relay.memory.calls.controls import ControlCalls
 from relay.memory.calls.delivery import DeliveryCalls
-from relay.memory.calls.document import DocumentCalls
-from relay.memory.calls.duty import DutyCalls
-from relay.memory.calls.edit import EditCalls
-from relay.memory.calls.embedding import EmbeddingCalls
-from relay.memory.calls.erase import EraseCalls
-from relay.memory.calls.examine import ExamineCalls
-from relay.memory.calls.export import ExportCalls
+from relay.memory.calls.erasure import EraseCalls, ExportCalls
 from relay.memory.calls.facts import FactCalls
-from relay.memory.calls.judge import JudgeCalls
 from relay.memory.calls.night import NightCalls
-from relay.memory.calls.people import PeopleCalls
-from relay.memory.calls.persona import PersonaCalls
-from relay.memory.calls.place import PlaceCalls
+from relay.memory.calls.operations import DutyCalls, ExamineCalls, StatusCalls, WatchCalls
+from relay.memory.calls.people import ChoiceCalls, PeopleCalls, PlaceCalls
 from relay.memory.calls.queue import QueueCalls
-from relay.memory.calls.rederive import RederiveCalls
-from relay.memory.calls.result import ResultCalls
-from relay.memory.calls.search import SearchCalls
-from relay.memory.calls.session import SessionCalls
-from relay.memory.calls.soul import SoulCalls
-from relay.memory.calls.spend import SpendCalls
-from relay.memory.calls.status import StatusCalls
-from relay.memory.calls.summary import SummaryCalls
-from relay.memory.calls.topic import TopicCalls
-from relay.memory.calls.turn import TurnCalls
-from relay.memory.calls.watch import WatchCalls
-from relay.memory.calls.why import WhyCalls
+from relay.memory.calls.review import JudgeCalls, RederiveCalls
+from relay.memory.calls.search import DocumentCalls, EmbeddingCalls, SearchCalls
+from relay.memory.calls.sessions import ResultCalls, SessionCalls, SummaryCalls, TopicCalls
+from relay.memory.calls.soul import PersonaCalls, SoulCalls
+from relay.memory.calls.turn import EditCalls, TurnCalls
+from relay.memory.calls.usage import SpendCalls, WhyCalls
 
 
 class Store(

@@ -14,7 +14,7 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.server import EmbeddedPostgres
 from tests.acceptance.harness import RelayProcess
 from tests.acceptance.house import House, open_house
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 
-from relay.clients.cluster import Cluster
+from relay.clients.embedded.cluster import Cluster
 from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn, Recorded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay.verbs import VERBS
+from relay.commands import VERBS
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import GUESTS, House
 from tests.acceptance.town import Town

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from relay.bot.controls import WORKING
+from relay.surfaces.telegram.turns.controls import WORKING
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House
 from tests.acceptance.town import Town

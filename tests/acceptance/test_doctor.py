@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from relay.bot.lease import PollLease
-from relay.bot.polling import Polling
-from relay.checks import model, telegram
-from relay.checks.finding import Finding
-from relay.clients.cluster import Cluster
-from relay.clients.telegram import Telegram
-from relay.errors import MessengerError
-from relay.sentinel import LOST
-from relay.settings import Settings
+from relay.clients.embedded.cluster import Cluster
+from relay.clients.telegram.client import Telegram
+from relay.core.errors import MessengerError
+from relay.core.settings import Settings
+from relay.jobs.alerts import LOST
+from relay.surfaces.cli.doctor import model, telegram
+from relay.surfaces.cli.doctor.finding import Finding
+from relay.surfaces.telegram.incoming.polling import Polling
+from relay.surfaces.telegram.turns.polling_lease import PollLease
 from tests.acceptance.conftest import World
 from tests.acceptance.harness import environment
 from tests.standins.anthropic import AnthropicStandIn

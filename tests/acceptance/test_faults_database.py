@@ -15,8 +15,8 @@ import psycopg
 import pytest
 import pytest_asyncio
 
-from relay.bot.intake import OUTAGE
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.surfaces.telegram.incoming.intake import OUTAGE
 from tests.acceptance.house import House, open_house
 from tests.standins.anthropic import Reply
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from relay.errors import NO_MODEL
+from relay.core.errors import NO_MODEL
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import SECRETS, House, echo, open_house
 from tests.standins.anthropic import Recorded, Reply

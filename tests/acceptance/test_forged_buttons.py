@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from relay.bot.updates import IN_LANE_BUTTONS
-from relay.verbs import BUTTONS
+from relay.commands import BUTTONS
+from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House
 from tests.standins.telegram import Chat, StoredMessage

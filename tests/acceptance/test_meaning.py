@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.embedding.installed import named
+from relay.clients.embedding.installed import named
 from tests.acceptance.house import House, open_house
 from tests.integration.test_embedding_sql import ONE
 
@@ -44,7 +44,7 @@ def children(house: House) -> list[int]:
             command = place.joinpath("cmdline").read_text()
         except (OSError, ValueError):
             continue
-        if parent == house.relay.process.pid and "relay.embedding" in command:
+        if parent == house.relay.process.pid and "relay.media.embedding" in command:
             found.append(int(place.name))
     return found
 

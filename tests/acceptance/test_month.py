@@ -104,7 +104,7 @@ def judge(request: Recorded) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
-@pytest.mark.skipif(importlib.util.find_spec("relay.index") is None, reason="needs `relay memory index`")
+@pytest.mark.skipif(importlib.util.find_spec("relay.surfaces.cli.index") is None, reason="needs `relay memory index`")
 @pytest.mark.parametrize(
     ("embedder", "messages", "question", "query"),
     [

@@ -13,7 +13,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from relay.verbs import VERBS
+from relay.commands import VERBS
 from tests.acceptance.harness import FRIEND, OWNER
 from tests.acceptance.house import House, open_house
 from tests.acceptance.test_terminal import relay, start

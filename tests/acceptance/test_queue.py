@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from relay.bot.trouble import APOLOGY
-from relay.clients.cluster import Cluster
+from relay.clients.embedded.cluster import Cluster
+from relay.surfaces.telegram.turns.notices import APOLOGY
 from tests.acceptance.harness import OWNER, RelayProcess
 from tests.acceptance.house import House, open_house
 from tests.standins.anthropic import Reply

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.server import EmbeddedPostgres
 from tests.acceptance.crew import free_port, postgres
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House, open_house

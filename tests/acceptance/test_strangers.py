@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from relay.verbs import VERBS
+from relay.commands import VERBS
 from tests.acceptance.harness import OWNER, STRANGER
 from tests.acceptance.house import House, open_house
 from tests.acceptance.town import Town

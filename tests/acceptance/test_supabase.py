@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from relay.bot.intake import OUTAGE
+from relay.surfaces.telegram.incoming.intake import OUTAGE
 from tests.acceptance.home import open_home
 from tests.acceptance.house import House
 from tests.standins.supabase import Seen, SupabaseProject

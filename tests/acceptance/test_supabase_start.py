@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from relay import migrate
+from relay.memory import migrations
 from tests.acceptance.home import named, open_home
 from tests.acceptance.house import House
 from tests.leaks import searched
@@ -108,7 +108,7 @@ async def test_a_project_without_relay(project: SupabaseProject) -> None:
 
 async def test_an_older_and_a_newer_schema(project: SupabaseProject) -> None:
     async with open_home(project, start=False) as house:
-        digest = migrate.load().hashes["turn"]
+        digest = migrations.load().hashes["turn"]
         project.sql("update relay.function_file set hash = 'old' where name = 'turn'")
         try:
             code, told = await ended(house)
@@ -192,7 +192,7 @@ async def test_an_up_to_date_project_needs_no_connection_string(project: Supabas
 async def test_the_command_line(project: SupabaseProject, tmp_path: Path) -> None:
     both = named(project, DATABASE_URL=project.database_url, HOME=str(tmp_path))
     over_rest = both | {"DATABASE_URL": ""}
-    version = migrate.load().version
+    version = migrations.load().version
     code, told = await relay(tmp_path, "db", "status", **over_rest)
     assert code == 0
     assert json.loads(told) == {"storage": "Supabase", "database": version, "relay": version, "up_to_date": True}
@@ -230,7 +230,8 @@ async def test_the_command_line(project: SupabaseProject, tmp_path: Path) -> Non
 async def test_clients_of_other_databases_are_not_imported(tmp_path: Path) -> None:
     """Neither client costs the other's users, nor does what speaks cost those who only write."""
     others = "('supabase', 'httpx', 'psycopg', 'edge_tts')"
-    seen = f"import sys, relay.app, relay.cli, relay.services; print([m for m in {others} if m in sys.modules])"
+    modules = "relay.runtime.app, relay.surfaces.cli.cli, relay.surfaces.server.services"
+    seen = f"import sys, {modules}; print([m for m in {others} if m in sys.modules])"
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", seen, cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL
     )

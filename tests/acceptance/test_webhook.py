@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from relay.bot.intake import OUTAGE
-from relay.settings import Settings
+from relay.core.settings import Settings
+from relay.surfaces.telegram.incoming.intake import OUTAGE
 from tests.acceptance.crew import free_port
 from tests.acceptance.house import House, open_house
 from tests.acceptance.test_faults_database import fill

@@ -10,8 +10,8 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from relay.clients.embedder import ChildEmbedder
-from relay.embedding.installed import named
+from relay.clients.embedding.embedder import ChildEmbedder
+from relay.clients.embedding.installed import named
 from tests.benchmarks.paraphrases import BESIDE, PAIRS
 
 

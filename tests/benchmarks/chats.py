@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from relay.models import Space
+from relay.core.models import Space
 from tests.benchmarks.conversations import SPEAKERS
 
 NAME = "Ada"

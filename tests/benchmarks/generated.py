@@ -12,9 +12,9 @@ from typing import Any
 
 import psycopg
 
-from relay import migrate
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.postgres import Postgres
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.postgres.database import Postgres
+from relay.memory import migrations
 
 HERE = Path(__file__).parent
 HASTE = {
@@ -130,7 +130,7 @@ async def made(folder: Path, size: Size) -> str:
     database = Postgres(await server.start(), pooled=False)
     await database.open()
     try:
-        await migrate.migrate(database, database.run)
+        await migrations.migrate(database, database.run)
         return await asyncio.to_thread(fill, server.superuser_url, size)
     finally:
         await database.close()

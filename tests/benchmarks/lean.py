@@ -11,19 +11,19 @@ from typing import Any
 
 import psycopg
 
-from relay import migrate
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.embedder import ChildEmbedder
-from relay.clients.postgres import Postgres
-from relay.embedding.installed import named
-from relay.indexing import Asked, Indexer
-from relay.marks import estimate_tokens
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.embedding.embedder import ChildEmbedder
+from relay.clients.embedding.installed import named
+from relay.clients.postgres.database import Postgres
+from relay.conversation.memory_layer import taken, weight
+from relay.conversation.prompt import RECALL_TOKENS, recall_within
+from relay.core.models import Space
+from relay.core.prompt_markup import estimate_tokens
+from relay.memory import migrations
 from relay.memory.calls.turn import RECALLED, TOKEN_CHARACTERS
-from relay.memory.meaning import meant
+from relay.memory.indexing import EmbedderRouter, Indexer
+from relay.memory.query_vectors import embed_query
 from relay.memory.store import Store
-from relay.memory_layer import taken, weight
-from relay.models import Space
-from relay.prompt import RECALL_TOKENS, recall_within
 from tests.benchmarks.chats import insert, store_chat
 from tests.benchmarks.conversations import Conversation, load, merge
 from tests.benchmarks.lab import Lab, Row
@@ -71,7 +71,7 @@ async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
     database = Postgres(await server.start(), pooled=False)
     await database.open()
     try:
-        await migrate.migrate(database, database.run)
+        await migrations.migrate(database, database.run)
         store = Store(database, str(uuid.uuid4()))
         chats = load()[: options.chats]
         rows: list[Row] = []
@@ -81,7 +81,7 @@ async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
             for name, lives in (("one chat", chats), (f"{len(chats)} chats", [merge(chats)])):
                 heard = [hear(connection, life) for life in lives]
                 if embedder:
-                    await Indexer(store, Asked(embedder, lambda model: None)).run()
+                    await Indexer(store, EmbedderRouter(embedder, lambda model: None)).run()
                 asked = [
                     Answered(one, question.evidence, await recalled(store, embedder, one, question.text))
                     for life, one in zip(lives, heard, strict=True)
@@ -134,7 +134,7 @@ def layer(connection: psycopg.Connection[Any], owner: int | None, budget: int) -
 
 async def recalled(store: Store, embedder: ChildEmbedder | None, heard: Heard, text: str) -> list[dict[str, Any]]:
     """What recall brings up for a message that is written in another chat."""
-    query = await meant(embedder, text, seconds=10)
+    query = await embed_query(embedder, text, seconds=10)
     asked = {**query, "chat_id": heard.space.owner_id, "topic_id": 1}
     return await store.recall_for(heard.space, asked, max(WIDTHS))
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from relay.clients.embedder import ChildEmbedder
-from relay.embedding.installed import named
+from relay.clients.embedding.embedder import ChildEmbedder
+from relay.clients.embedding.installed import named
 from tests.benchmarks.paraphrases import BESIDE, PAIRS, Pair
 
 LONG = "We walked along the river until the evening and talked about the new house and the children. " * 20

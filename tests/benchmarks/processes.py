@@ -8,7 +8,7 @@ import os
 
 import psycopg
 
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.server import EmbeddedPostgres
 from tests.benchmarks.chat import busy
 from tests.benchmarks.lab import Child, Lab, Row, polling, postmaster
 

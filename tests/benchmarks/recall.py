@@ -14,15 +14,15 @@ from typing import Any
 
 import psycopg
 
-from relay import migrate
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.embedder import ChildEmbedder
-from relay.clients.postgres import Postgres
-from relay.embedding.installed import named
-from relay.indexing import Asked, Indexer
-from relay.memory.meaning import meant
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.embedding.embedder import ChildEmbedder
+from relay.clients.embedding.installed import named
+from relay.clients.postgres.database import Postgres
+from relay.core.models import Space
+from relay.memory import migrations
+from relay.memory.indexing import EmbedderRouter, Indexer
+from relay.memory.query_vectors import embed_query
 from relay.memory.store import Store
-from relay.models import Space
 from tests.benchmarks import conversations
 from tests.benchmarks.bm25 import BM25
 from tests.benchmarks.chats import store_chat
@@ -42,13 +42,13 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
     await database.open()
     found, chats = Found(), chosen(options)
     try:
-        await migrate.migrate(database, database.run)
+        await migrations.migrate(database, database.run)
         store = Store(database, str(uuid.uuid4()))
         with psycopg.connect(server.superuser_url, autocommit=True) as connection:
             for chat in chats:
                 space, said = store_chat(connection, chat)
                 if embedder:
-                    await Indexer(store, Asked(embedder, lambda model: None)).run()
+                    await Indexer(store, EmbedderRouter(embedder, lambda model: None)).run()
                 await ask(store, embedder, chat, space, said, found)
     finally:
         if embedder:
@@ -112,7 +112,7 @@ async def ask(
     """Asks all questions of a chat."""
     for question in chat.questions:
         started = time.perf_counter()
-        query = await meant(embedder, question.text, seconds=10)
+        query = await embed_query(embedder, question.text, seconds=10)
         rows = await store.look_up(space, {"bot_id": 0}, query, max(FIRST)) or []
         found.times.append(time.perf_counter() - started)
         found.add(question.category, [said[row["id"]] for row in rows], set(question.evidence))

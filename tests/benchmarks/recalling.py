@@ -12,11 +12,11 @@ from pathlib import Path
 
 import psycopg
 
-from relay import migrate
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.postgres import Postgres
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.postgres.database import Postgres
+from relay.core.models import Space
+from relay.memory import migrations
 from relay.memory.store import Store
-from relay.models import Space
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import chosen, fill, one
 from tests.benchmarks.lab import PEOPLE, Child, Lab, Row, cpu, median, p95, polling
@@ -35,7 +35,7 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
     database = Postgres(await server.start(), pooled=False)
     await database.open()
     try:
-        await migrate.migrate(database, database.run)
+        await migrations.migrate(database, database.run)
         filled = fill(server.superuser_url, chosen(options))
         asked = Questions(Store(database, str(uuid.uuid4())), server.superuser_url, options)
         rows = [Row(f"recall: {chosen(options)}, {asked.embedded:,} vectors", "", filled)]

@@ -16,11 +16,11 @@ from typing import Any
 
 import psycopg
 
-from relay import migrate
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.postgres import Postgres
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.postgres.database import Postgres
+from relay.core.models import Incoming, Space
+from relay.memory import migrations
 from relay.memory.store import Store
-from relay.models import Incoming, Space
 from tests.benchmarks import calls
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import chosen, fill
@@ -39,7 +39,7 @@ async def scale(lab: Lab, options: argparse.Namespace) -> list[Row]:
     database = Postgres(await server.start(), pooled=False)
     await database.open()
     try:
-        await migrate.migrate(database, database.run)
+        await migrations.migrate(database, database.run)
         filled = fill(server.superuser_url, chosen(options))
         turns = Turns(Store(database, str(uuid.uuid4())), server.superuser_url)
         everyone = await turns.measure(options.turns, lambda: random.randrange(options.spaces))

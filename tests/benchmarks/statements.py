@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.server import EmbeddedPostgres
 from tests.benchmarks.lab import Lab, Row, cpu, polling, postmaster
 
 WATCH = {

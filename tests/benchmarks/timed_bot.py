@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.__main__ import main
-from relay.clients.claude import Claude
-from relay.clients.postgres import Postgres
-from relay.clients.telegram import Telegram
+from relay.clients.anthropic.client import Claude
+from relay.clients.postgres.database import Postgres
+from relay.clients.telegram.client import Telegram
 
 SPANS: list[tuple[str, float, float]] = []
 """What was called, from when to when (monotonic seconds, the same in every process of the machine)."""

@@ -10,9 +10,9 @@ import statistics
 import time
 from collections.abc import AsyncIterator
 
-from relay.clients import ears as ears_module
-from relay.clients.ears import WhisperEars
-from relay.hearing.installed import is_installed
+from relay.clients.speech import speech_to_text as ears_module
+from relay.clients.speech.installed import is_installed
+from relay.clients.speech.speech_to_text import Whisper
 from tests.benchmarks.lab import Lab, Row, memory, polling
 from tests.speech import LACKING, spoken, whisper_base
 
@@ -53,7 +53,7 @@ async def hearing(lab: Lab, options: argparse.Namespace) -> list[Row]:
     if missing := _lacking():
         return missing
     ears_module.THREADS = 1
-    ears = WhisperEars("faster-whisper", str(whisper_base(lab.folder)), "", 20, lab.folder)
+    ears = Whisper("faster-whisper", str(whisper_base(lab.folder)), "", 20, lab.folder)
     note, took = spoken(NOTE), []
     await ears.preload()
     seconds = (await ears.hear(note)).seconds

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from relay.clients.cluster import Cluster
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.cluster import Cluster
+from relay.clients.embedded.server import EmbeddedPostgres
 from tests.acceptance.harness import RelayProcess
 
 PAUSE_SECONDS = 0.5

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.server import EmbeddedPostgres
 from tests.chaos import answers, reading
 from tests.chaos.bots import alive
 from tests.chaos.checker import Verdict, verdict

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.server import EmbeddedPostgres
 from tests.acceptance.crew import Balancer, free_port
 from tests.acceptance.harness import RelayProcess, environment
 from tests.acceptance.home import named

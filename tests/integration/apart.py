@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.models import File, ModelRequest
+from relay.core.models import File, ModelRequest
 from tests.standins.telegram.people import People
 from tests.standins.telegram.values import Chat, User
 from tests.standins.telegram.world import present

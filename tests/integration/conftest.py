@@ -25,12 +25,12 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from relay import migrate
-from relay.clients.cluster_settings import extension_sql
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.postgres import Postgres
+from relay.clients.embedded.cluster_settings import extension_sql
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.postgres.database import Postgres
+from relay.core.ports import Database
+from relay.memory import migrations
 from relay.memory.store import Store
-from relay.ports import Database
 from tests.conftest import ELSEWHERE
 from tests.integration.house import House
 from tests.standins.supabase import SupabaseBackend, SupabaseServer, supabase_server
@@ -175,7 +175,7 @@ def make_template(server: Server) -> None:
         client = Postgres(server.url(TEMPLATE))
         await client.open()
         try:
-            assert await migrate.migrate(client, client.run)
+            assert await migrations.migrate(client, client.run)
         finally:
             await client.close()
 

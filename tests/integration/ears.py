@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.app import make_reader
-from relay.bot.worker import Worker
-from relay.errors import MediaRefused
-from relay.models import Heard, ModelRequest, Sound
-from relay.settings import Settings
+from relay.core.errors import MediaRefused
+from relay.core.models import Heard, ModelRequest, Sound
+from relay.core.settings import Settings
+from relay.runtime.app import make_reader
+from relay.surfaces.telegram.turns.worker import Worker
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN
 from tests.integration.inside import Inside, inside
@@ -102,7 +102,7 @@ class Listening:
         relay, old = self.relay, self.relay.worker
         reader, _ = make_reader(Settings(), relay.wire, self.ears)
         relay.worker = Worker(
-            old.engine, relay.wire, old.bot, old.groups, 16, old._house, lambda: None, reader, voice=self.voice
+            old.engine, relay.wire, old.bot, old.groups, 16, old._services, lambda: None, reader, voice=self.voice
         )
         working = asyncio.create_task(relay.worker.run())
         try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from relay.claims import Claimed
+from relay.core.models import Incoming
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.models import Incoming
 from tests.integration.house import ADA, BOT, House, group, incoming_of, message, private, reply
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ def edit_of(update: Json, text: str, at: int = 1, **more: Any) -> Json:
     }
 
 
-async def answered(house: House, text: str = "helo", *actions: Json, **more: Any) -> tuple[Claimed, Incoming, Json]:
+async def answered(house: House, text: str = "helo", *actions: Json, **more: Any) -> tuple[ClaimedTurn, Incoming, Json]:
     """A message with its answer in the chat as message 900; also the update that brought it."""
     update = message(ADA, text, **more)
     (turn,) = [turn for turn in await house.say(update) if update in turn.updates]
@@ -40,7 +40,7 @@ async def answered(house: House, text: str = "helo", *actions: Json, **more: Any
     return turn, incoming, update
 
 
-async def posted(store: Store, turn: Claimed, *message_ids: int, chat_id: int = ADA) -> list[Json]:
+async def posted(store: Store, turn: ClaimedTurn, *message_ids: int, chat_id: int = ADA) -> list[Json]:
     """Delivers an answer in parts, as messages of these ids; returns the rows as they were stored first."""
     markup = {"inline_keyboard": [[{"text": "↻ Retry", "callback_data": f"r:{turn.turn_id}"}]]}
     parts = [
@@ -57,7 +57,7 @@ async def posted(store: Store, turn: Claimed, *message_ids: int, chat_id: int = 
 
 
 async def again(
-    house: House, of_turn: Claimed, answer: str = "Yes!", *actions: Json, replaces: bool = True
+    house: House, of_turn: ClaimedTurn, answer: str = "Yes!", *actions: Json, replaces: bool = True
 ) -> Incoming:
     """A turn that answers the message of an earlier one again, up to its answer."""
     turn = await house.turn(ADA, "again")
@@ -67,5 +67,5 @@ async def again(
     return incoming
 
 
-def held(incoming: Incoming) -> Claimed:
-    return Claimed(incoming.turn_id, incoming.fence, "message", "answered", 0, ADA, (), ())
+def held(incoming: Incoming) -> ClaimedTurn:
+    return ClaimedTurn(incoming.turn_id, incoming.fence, "message", "answered", 0, ADA, (), ())

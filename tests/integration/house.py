@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from relay.bot.updates import Bot, sort_update
-from relay.claims import Claimed
-from relay.gate import Gate
-from relay.jobs import Summariser
+from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.commands import registry as verbs
+from relay.core.models import Context, Incoming, ReplyTo, Space
+from relay.core.ports import Messenger
+from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import Context, Incoming, ReplyTo, Space
-from relay.ports import Messenger
-from relay.testing import FakeMessenger, OfflineModel
-from relay.verbs import registry as verbs
+from relay.memory.writing.summaries import Summariser
+from relay.surfaces.telegram.parsing.updates import Bot, sort_update
 
 BOT = Bot(77, "relay_bot")
 ADA, BEN, EVE = 1001, 1002, 1003
@@ -72,7 +72,7 @@ def a_house(store: Store, messenger: Messenger | None = None) -> verbs.House:
 class Exchange:
     """One thing said and its answer."""
 
-    turn: Claimed
+    turn: ClaimedTurn
     incoming: Incoming
     context: Context
     told: Json
@@ -84,16 +84,16 @@ class House:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    async def say(self, *updates: Json, limit: int = 64) -> list[Claimed]:
+    async def say(self, *updates: Json, limit: int = 64) -> list[ClaimedTurn]:
         """Stores updates; returns the turns that became due with them."""
         turns, _ = await self.store.intake(BOT.id, [row(update) for update in updates], limit)
         return turns
 
-    async def claim(self, limit: int = 64) -> list[Claimed]:
+    async def claim(self, limit: int = 64) -> list[ClaimedTurn]:
         turns, _ = await self.store.claim(BOT.id, limit)
         return turns
 
-    async def turn(self, user_id: int, text: str, chat_id: int | None = None, topic_id: int = 0) -> Claimed:
+    async def turn(self, user_id: int, text: str, chat_id: int | None = None, topic_id: int = 0) -> ClaimedTurn:
         """One message that becomes one turn."""
         update = message(user_id, text, chat_id, topic_id)
         return next(t for t in await self.say(update) if update in t.updates)
@@ -129,7 +129,7 @@ class House:
         assert found is not None
         return found
 
-    async def close(self, turn: Claimed) -> None:
+    async def close(self, turn: ClaimedTurn) -> None:
         """Ends a turn without any part to send; what it wrote is entered into the index, as it is a moment later."""
         await self.store.deliver(turn, BOT.id, [])
         await self.store.sent(turn, [], True)
@@ -148,7 +148,7 @@ class House:
 
 
 def incoming_of(
-    turn: Claimed,
+    turn: ClaimedTurn,
     text: str,
     space: Space,
     *,

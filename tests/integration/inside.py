@@ -14,26 +14,26 @@ from typing import Any
 
 import psycopg
 
-from relay.app import make_reader
-from relay.bot.groups import Groups
-from relay.bot.intake import Intake
-from relay.bot.polling import Polling
-from relay.bot.updates import Bot
-from relay.bot.worker import Worker
-from relay.clients.postgres import Postgres
-from relay.clients.telegram import GONE
-from relay.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
-from relay.gate import Gate
-from relay.jobs import Summariser
+from relay.clients.postgres.database import Postgres
+from relay.clients.telegram.client import GONE
+from relay.commands.registry import Services
+from relay.conversation.turn import Engine
+from relay.core.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
+from relay.core.models import File, ModelRequest, Step
+from relay.core.ports import SpeechToText, TextToSpeech
+from relay.core.settings import Settings
 from relay.media.reading import Reader
-from relay.memory.patience import Patient
 from relay.memory.people import People as Known
+from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import File, ModelRequest, Step
-from relay.ports import Ears, Voice
-from relay.settings import Settings
-from relay.turn import Engine
-from relay.verbs.registry import House
+from relay.memory.writing.summaries import Summariser
+from relay.runtime.app import make_reader
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.incoming.intake import Intake
+from relay.surfaces.telegram.incoming.polling import Polling
+from relay.surfaces.telegram.parsing.updates import Bot
+from relay.surfaces.telegram.turns.worker import Worker
 from tests.integration.conftest import TEMPLATE, Server
 from tests.standins.telegram.methods import METHODS
 from tests.standins.telegram.people import People
@@ -151,8 +151,8 @@ async def inside(
     admins: frozenset[int],
     users: frozenset[int],
     reader: Reader | None = None,
-    ears: Ears | None = None,
-    voice: Voice | None = None,
+    ears: SpeechToText | None = None,
+    voice: TextToSpeech | None = None,
 ) -> AsyncIterator[Inside]:
     """A Relay on a fresh database. `reader`: what reads files; None: the usual one, with `ears`."""
     name = server.create(TEMPLATE)
@@ -167,7 +167,7 @@ async def inside(
             store, model = Store(client, str(uuid.uuid4())), Mind(answers)
             summariser = Summariser(store, Gate(model, store), "small")
             speaks = "fake" if voice else ""
-            house = House(
+            house = Services(
                 store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here", speaks=speaks
             )
             engine = Engine(store, Gate(model, store), "big", 1000, UTC)
@@ -183,7 +183,7 @@ async def inside(
                 voice=voice,
             )
             intake = Intake(store, wire, worker, house.people)
-            polling = Polling(intake, wire, store, Patient(client), bot.id, worker.poll_lease)
+            polling = Polling(intake, wire, store, RetryingDatabase(client), bot.id, worker.poll_lease)
             running = [asyncio.create_task(polling.run()), asyncio.create_task(worker.run())]
             relay = Inside(tg, wire, worker, store, summariser, connection)
             await relay.sql("set search_path = relay, public, extensions")

@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from relay.clients.postgres import Postgres
+from relay.clients.postgres.database import Postgres
 
 ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
 STAYS = (

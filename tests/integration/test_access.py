@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from relay import migrate
+from relay.memory import migrations
 from tests.integration.conftest import Server
 
 PUBLIC_ROLES = ("anon", "authenticated")
@@ -76,7 +76,7 @@ def template(server: Server) -> Iterator[str]:
         )
     made = Project(server, server.create())
     made.ask(SUPABASE)
-    made.ask(migrate.printed(), superuser=False)
+    made.ask(migrations.printed(), superuser=False)
     yield made.name
     server.drop(made.name)
     for role in ROLES:
@@ -110,7 +110,7 @@ def test_the_public_roles_may_nothing(project: Project) -> None:
 def test_one_grant_put_back_is_seen_and_taken_away_again(project: Project, statement: str) -> None:
     project.ask(statement)
     assert project.holes() != []
-    project.ask(migrate.load().access, superuser=False)
+    project.ask(migrations.load().access, superuser=False)
     assert project.holes() == []
 
 
@@ -119,7 +119,7 @@ def test_a_function_that_is_made_later_is_closed_too(project: Project) -> None:
         "create function public.relay_later() returns jsonb language sql as $$ select '1'::jsonb $$", superuser=False
     )
     assert project.holes() != []
-    project.ask(migrate.load().access, superuser=False)
+    project.ask(migrations.load().access, superuser=False)
     assert project.holes() == []
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from relay.bot.updates import sort_update
 from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted
 from tests.integration.house import ADA, BEN, BOT, House, fact, forget, incoming_of, message, private, reply

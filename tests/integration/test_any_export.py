@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from relay.archive.export import line
 from relay.archive.imports import LINES, Import, check
-from relay.clients.postgres import Postgres
-from relay.errors import RelayError
+from relay.clients.postgres.database import Postgres
+from relay.core.errors import RelayError
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import ADA, House, private

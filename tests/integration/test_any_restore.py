@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from relay.archive.backup import Backup
 from relay.archive.backup_file import BackupWriter, Header, read_header, rows
 from relay.archive.restore import Restore, check
-from relay.clients.postgres import Postgres
-from relay.errors import DatabaseUnavailable, RelayError
+from relay.clients.postgres.database import Postgres
+from relay.core.errors import DatabaseUnavailable, RelayError
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import House

@@ -11,9 +11,9 @@ import structlog
 from hypothesis import example, given
 from telegram.error import TelegramError
 
-from relay.clients.transport import AiohttpRequest
-from relay.models import ModelRequest
-from relay.web.webhook import update_in
+from relay.clients.telegram.transport import AiohttpRequest
+from relay.core.models import ModelRequest
+from relay.surfaces.http.webhook import update_in
 from tests.integration.conftest import Server
 from tests.integration.inside import Inside, inside
 from tests.strategies import examples
@@ -29,7 +29,7 @@ def says_yes(request: ModelRequest) -> list[Json]:
 
 @pytest.fixture
 async def relay(embedded: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Inside]:
-    monkeypatch.setattr("relay.bot.arrival.SETTLE_SECONDS", 0)
+    monkeypatch.setattr("relay.surfaces.telegram.groups.group_join.SETTLE_SECONDS", 0)
     async with inside(embedded, says_yes, frozenset([ADA]), frozenset([BEN, FRIEND])) as running:
         for person in (ADA, BEN, STRANGER):
             running.tg.dm(running.tg.user(person, "Somebody"))

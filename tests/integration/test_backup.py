@@ -23,34 +23,34 @@ from typing import Any
 import psycopg
 import pytest
 
-from relay import backup as commands
-from relay import migrate
-from relay.app import Relay
 from relay.archive.backup import Backup, BackupRefused
 from relay.archive.backup_file import BackupDamaged
 from relay.archive.nightly import Quiet, named, nightly, remove_old
-from relay.archive.private import FileRefused
 from relay.archive.restore import Checked, Restore, Restored, RestoreDiffers, RestoreRefused, check
-from relay.background import DAILY_SECONDS, jobs
-from relay.bot.updates import Bot
-from relay.budget import UNLIMITED
-from relay.clients.postgres import Postgres
-from relay.clients.supabase import Supabase
-from relay.jobs import alone
-from relay.memory.direct import Memory
-from relay.memory.patience import Patient
+from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.clients.postgres.database import Postgres
+from relay.clients.supabase.database import Supabase
+from relay.core.ports import Database
+from relay.core.private_files import FileRefused
+from relay.core.settings import Settings
+from relay.jobs.scheduler import Job
+from relay.memory import migrations
+from relay.memory.api import Memory
 from relay.memory.people import People
+from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.spending.budget import UNLIMITED
 from relay.memory.store import Store
-from relay.ports import Database
-from relay.scheduler import Job
-from relay.settings import Settings
-from relay.testing import FakeMessenger, OfflineModel
+from relay.memory.writing.summaries import run_as_duty
+from relay.runtime.app import Relay
+from relay.surfaces.cli import backup as commands
+from relay.surfaces.server.job_list import DAILY_SECONDS, jobs
+from relay.surfaces.telegram.parsing.updates import Bot
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import ADA, House, message
 from tests.integration.sides import ROWS, STAYS, Looking, Side
 from tests.standins.supabase import SupabaseServer
 
-SCHEMA = migrate.load().version
+SCHEMA = migrations.load().version
 AT_REST = """
 update turn set status = 'done', lease_owner = null, lease_until = null where status in ('working', 'answered');
 update inbox set status = 'done' where status = 'pending';
@@ -358,11 +358,11 @@ async def test_a_restore_that_is_broken_off_begins_anew_and_nothing_starts_meanw
 
     with pytest.raises(KeyError):
         await restored(made.path, target.port, watcher=Looking(then=then))
-    assert (await migrate.present(target.port))["moving"]
+    assert (await migrations.present(target.port))["moving"]
     with pytest.raises(BackupRefused, match="not finished"):
         await backup_of(target.port).make(tmp_path / "half.relaybackup")
     await restored(made.path, target.port)
-    assert not (await migrate.present(target.port))["moving"]
+    assert not (await migrations.present(target.port))["moving"]
     assert target.dump(*STAYS) == source.dump(*STAYS)
 
 
@@ -447,7 +447,7 @@ async def test_of_several_processes_one_makes_the_nights_backup(make: Any, tmp_p
     async def night() -> int:
         made = len(files_in(tmp_path))
         backup = backup_of(side.port, Quiet())
-        nights = [alone(store, "backup", lambda: nightly(backup, tmp_path, 7), DAILY_SECONDS) for store in stores]
+        nights = [run_as_duty(store, "backup", lambda: nightly(backup, tmp_path, 7), DAILY_SECONDS) for store in stores]
         await asyncio.gather(*nights)
         return len(files_in(tmp_path)) - made
 
@@ -470,7 +470,7 @@ async def test_a_night_without_success_leaves_no_file_removes_none_and_may_be_re
     store = Store(side.port, str(uuid.uuid4()))
     for _ in range(2):
         with pytest.raises(BackupRefused):
-            await alone(store, "backup", lambda: nightly(backup_of(side.port), tmp_path, 7), DAILY_SECONDS)
+            await run_as_duty(store, "backup", lambda: nightly(backup_of(side.port), tmp_path, 7), DAILY_SECONDS)
     assert files_in(tmp_path) == [old]
 
 
@@ -491,7 +491,7 @@ async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
     assert made.path.parent == tmp_path
     side.sql("update message set text = 'second'")
     script = (
-        "import sys; from pathlib import Path; from relay.clients.instance import Instance; "
+        "import sys; from pathlib import Path; from relay.clients.embedded.instance import Instance; "
         f"held = Instance(Path({str(settings.data_dir)!r})); print('held', flush=True); sys.stdin.readline()"
     )
     holder = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -524,7 +524,9 @@ async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any,
     def job(days: int) -> Job:
         settings = settings_of(side, tmp_path).model_copy(update={"backup_days": days})
         store = Store(side.port, str(uuid.uuid4()))
-        relay = Relay(settings, side.port, Patient(side.port), store, Memory(store), "a worker", "a test", UNLIMITED)
+        relay = Relay(
+            settings, side.port, RetryingDatabase(side.port), store, Memory(store), "a worker", "a test", UNLIMITED
+        )
         messenger: Any = FakeMessenger()
         made = jobs(relay, OfflineModel(), messenger, Bot(1, "relay"), People(frozenset()))
         return next(job for job in made if job.name == "sleep")

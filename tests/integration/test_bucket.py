@@ -6,7 +6,7 @@ import httpx
 import pytest
 import structlog
 
-from relay.clients.bucket import NAME, Bucket
+from relay.clients.supabase.bucket import NAME, Bucket
 from tests.standins.supabase import SupabaseProject
 
 
@@ -53,7 +53,7 @@ async def test_a_storage_that_is_away_is_no_error(project: SupabaseProject) -> N
 async def test_a_bucket_that_everybody_may_read_is_not_used(
     project: SupabaseProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.clients.bucket.log", structlog.get_logger())
+    monkeypatch.setattr("relay.clients.supabase.bucket.log", structlog.get_logger())
     buckets = project.gateway.buckets
     buckets.kept[NAME], buckets.public[NAME] = {"AgADold": b"content"}, True
     with structlog.testing.capture_logs() as logs:

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from relay.budget import Budget
-from relay.errors import EmptyAnswer, ModelAccountError, ModelRefused, StreamCut, TurnLost
-from relay.gate import Gate
-from relay.jobs import Summariser, summarise_due
+from relay.clients.fakes import FakeMessenger, FakeSink
+from relay.conversation.turn import answer
+from relay.core.errors import EmptyAnswer, ModelAccountError, ModelRefused, StreamCut, TurnLost
+from relay.core.models import Answer, ModelRequest, Step
+from relay.core.prices import LISTED, Price, Prices
+from relay.memory.spending.budget import Budget
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import Answer, ModelRequest, Step
-from relay.prices import LISTED, Price, Prices
-from relay.testing import FakeMessenger, FakeSink
-from relay.titles import Titler, title_due
-from relay.turn import answer
+from relay.memory.writing.summaries import Summariser, summarise_due
+from relay.memory.writing.titles import Titler, title_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, incoming_of, private
 from tests.integration.test_turn import Room, Scripted, call

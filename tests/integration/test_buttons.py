@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from relay.bot.controls import FAILED, GONE, Controls
-from relay.bot.groups import Groups
-from relay.bot.running import Runs
-from relay.bot.understand import Understood, understand
-from relay.bot.updates import sort_update
-from relay.claims import Claimed
-from relay.errors import ChatGone, MessengerUnavailable
-from relay.testing import FakeMessenger
-from relay.verbs import ANSWERS, BUTTONS, VERBS
-from relay.verbs.registry import Call, Pressed, Told, Verb, question
+from relay.clients.fakes import FakeMessenger
+from relay.commands import ANSWERS, BUTTONS, VERBS
+from relay.commands.registry import ButtonReply, CommandContext, CommandReply, Verb, question
+from relay.core.errors import ChatGone, MessengerUnavailable
+from relay.memory.claims import ClaimedTurn
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.parsing.updates import sort_update
+from relay.surfaces.telegram.turns.controls import FAILED, GONE, Controls
+from relay.surfaces.telegram.turns.running import Runs
+from relay.surfaces.telegram.turns.understand import Understood, understand
 from tests.integration.conftest import Sql
 from tests.integration.house import (
     ADA,
@@ -46,24 +46,24 @@ class Desk:
         self.groups = Groups(self.messenger, 77)
         self.controls = Controls(a_house(self.store, self.messenger), BOT, self.groups, Runs())
 
-    async def take(self, update: Json, user_id: int = ADA) -> Claimed:
+    async def take(self, update: Json, user_id: int = ADA) -> ClaimedTurn:
         """The turn that an update becomes."""
         turns, _ = await self.store.intake(BOT.id, [sort_update(update, BOT, frozenset([user_id]), True)], 64)
         return next(turn for turn in turns if update in turn.updates)
 
-    async def press(self, data: str, under: int, user_id: int = ADA, **more: Any) -> Claimed:
+    async def press(self, data: str, under: int, user_id: int = ADA, **more: Any) -> ClaimedTurn:
         update = message(user_id, "x", **more)
         shown = update["message"] | {"message_id": under, "date": more.get("date", 5)}
         query = {"id": "7", "from": update["message"]["from"], "data": data, "message": shown}
         return await self.take({"update_id": update["update_id"], "callback_query": query}, user_id)
 
-    async def post(self, turn: Claimed, parts: list[Json], message_id: int) -> None:
+    async def post(self, turn: ClaimedTurn, parts: list[Json], message_id: int) -> None:
         """Delivers one part as the message of this id."""
         await self.store.deliver(turn, BOT.id, parts)
         result = {"seq": 1, "status": "sent", "telegram_message_id": message_id}
         await self.store.sent(turn, [result] if parts else [], True)
 
-    async def answered(self, text: str, message_id: int, *facts: str, topic_id: int = 0) -> Claimed:
+    async def answered(self, text: str, message_id: int, *facts: str, topic_id: int = 0) -> ClaimedTurn:
         """A turn of Ada's with its answer in the chat."""
         turn = await self.house.turn(ADA, "hello", topic_id=topic_id)
         incoming = incoming_of(turn, "hello", private(ADA))
@@ -74,7 +74,7 @@ class Desk:
 
     async def reply_to(
         self, message_id: int, shown: str, text: str, user_id: int = ADA, chat_id: int | None = None
-    ) -> tuple[Claimed, Understood]:
+    ) -> tuple[ClaimedTurn, Understood]:
         target = {"message_id": message_id, "from": {"id": BOT.id}, "text": shown}
         turn = await self.take(message(user_id, text, chat_id, reply_to_message=target), user_id)
         return turn, await understand(turn, BOT, self.groups, self.messenger, self.store)
@@ -253,12 +253,12 @@ async def test_who_is_only_spoken_of_retries_nothing_under_an_old_message(desk: 
 async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def once(call: Call) -> Pressed:
+    async def once(call: CommandContext) -> ButtonReply:
         monkeypatch.setitem(BUTTONS, "zz", twice)
         raise ValueError("not yet")
 
-    async def twice(call: Call) -> Pressed:
-        return Pressed("Now.", text="Done.", rows=[])
+    async def twice(call: CommandContext) -> ButtonReply:
+        return ButtonReply("Now.", text="Done.", rows=[])
 
     monkeypatch.setitem(BUTTONS, "zz", once)
     pressed = await desk.press("zz", 900)
@@ -272,9 +272,9 @@ async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
 async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process ends in the middle of it; the next one runs it."""
 
-    async def slow(call: Call) -> Pressed:
+    async def slow(call: CommandContext) -> ButtonReply:
         await asyncio.sleep(60)
-        return Pressed("Done.")
+        return ButtonReply("Done.")
 
     monkeypatch.setitem(BUTTONS, "zz", slow)
     pressed = await desk.press("zz", 900)
@@ -287,8 +287,8 @@ async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkey
 
 
 async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def empty(call: Call) -> Pressed:
-        return Pressed("Gone.", text="")
+    async def empty(call: CommandContext) -> ButtonReply:
+        return ButtonReply("Gone.", text="")
 
     monkeypatch.setitem(BUTTONS, "zz", empty)
     assert (await desk.controls.handle(await desk.press("zz", 900))).parts == []
@@ -298,8 +298,8 @@ async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pyte
 async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def tell(call: Call) -> Told:
-        return Told("a secret of yours", private=True)
+    async def tell(call: CommandContext) -> CommandReply:
+        return CommandReply("a secret of yours", private=True)
 
     async def call(method: str, **parameters: Any) -> Any:
         desk.messenger.calls.append((method, parameters))
@@ -321,16 +321,16 @@ async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
 
 
 async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ask(call: Call) -> Pressed:
-        return Pressed(says=Told(f"{question('name', 4)} – what shall it be called?", asks="Its name"))
+    async def ask(call: CommandContext) -> ButtonReply:
+        return ButtonReply(says=CommandReply(f"{question('name', 4)} – what shall it be called?", asks="Its name"))
 
     heard: list[tuple[int, int, str]] = []
 
-    async def hear(call: Call, number: int) -> Told:
+    async def hear(call: CommandContext, number: int) -> CommandReply:
         heard.append((call.user_id, number, call.text))
         if len(heard) > 1:
-            return Told("It is.")
-        return Told(f"{question('name', 5)} – and its second name?", asks="Its second name")
+            return CommandReply("It is.")
+        return CommandReply(f"{question('name', 5)} – and its second name?", asks="Its second name")
 
     monkeypatch.setitem(BUTTONS, "zz", ask)
     monkeypatch.setitem(ANSWERS, "name", hear)
@@ -371,8 +371,8 @@ async def test_what_a_tap_redraws_is_on_record(desk: Desk, house: House, sql: Sq
 async def test_of_a_redrawing_that_failed_what_stands_there_stays_on_record(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, sql: Sql
 ) -> None:
-    async def redrawn(call: Call) -> Pressed:
-        return Pressed(text="something else")
+    async def redrawn(call: CommandContext) -> ButtonReply:
+        return ButtonReply(text="something else")
 
     async def away(method: str, **parameters: Any) -> Any:
         raise MessengerUnavailable("Telegram is away.")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from relay.clients.claude import Claude
-from relay.errors import ModelError, ModelUnavailable, StreamCut
-from relay.models import ModelRequest
+from relay.clients.anthropic.client import Claude
+from relay.core.errors import ModelError, ModelUnavailable, StreamCut
+from relay.core.models import ModelRequest
 
 START = {
     "type": "message_start",

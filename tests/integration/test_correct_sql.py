@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from relay.gate import Gate
-from relay.jobs import LEAST_MESSAGES, Summariser, summarise, summarise_due
+from relay.core.models import ModelRequest, Space, Step
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import ModelRequest, Space, Step
+from relay.memory.writing.summaries import LEAST_MESSAGES, Summariser, summarise, summarise_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, group, private
 

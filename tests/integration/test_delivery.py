@@ -9,12 +9,7 @@ from typing import Any
 
 import pytest
 
-from relay.bot import delivery, insist
-from relay.bot.delivery import Delivered, Delivery, plainer
-from relay.bot.lost import probe
-from relay.bot.telling import Teller, tell_due
-from relay.claims import Claimed
-from relay.errors import (
+from relay.core.errors import (
     ChatGone,
     ChatMigrated,
     DeliveryUncertain,
@@ -23,8 +18,13 @@ from relay.errors import (
     PollConflict,
     TokenRefused,
 )
+from relay.core.models import Space
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.models import Space
+from relay.surfaces.telegram.outgoing import delivery, insist
+from relay.surfaces.telegram.outgoing.delivery import Delivered, Delivery, plainer
+from relay.surfaces.telegram.outgoing.delivery_recovery import probe
+from relay.surfaces.telegram.turns.announcements import Teller, tell_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, GROUP, POSTED, House, fact, incoming_of, message, private, reply
 
@@ -113,13 +113,13 @@ def parts(*texts: str, chat_id: int = ADA, **more: Any) -> list[Json]:
     return [{"seq": seq, "chat_id": chat_id, "request": {**request, "text": text}} for seq, text in enumerate(texts, 1)]
 
 
-async def answered(house: House, chat_id: int | None = None) -> Claimed:
+async def answered(house: House, chat_id: int | None = None) -> ClaimedTurn:
     done = await house.exchange(ADA, "hello", "Hi!", chat_id=chat_id, close=False)
     return done.turn
 
 
 async def deliver(
-    store: Store, tg: Server, turn: Claimed, given: Sequence[Json], stop: asyncio.Event | None = None
+    store: Store, tg: Server, turn: ClaimedTurn, given: Sequence[Json], stop: asyncio.Event | None = None
 ) -> Delivered:
     async with asyncio.timeout(10):
         return await Delivery(store, tg, BOT.id).deliver(turn, list(given), stop)
@@ -129,7 +129,7 @@ async def states(sql: Sql) -> list[tuple[str, str | None]]:
     return [(row[0], row[1]) for row in await sql("select status, error from delivery order by seq")]
 
 
-async def retaken(house: House, store: Store) -> Claimed:
+async def retaken(house: House, store: Store) -> ClaimedTurn:
     """The turn as a successor of a worker that died gets it."""
     await store.release()
     (taken,) = await house.claim()
@@ -294,7 +294,7 @@ def test_what_was_said_in_a_topic_of_a_group_stays_in_it() -> None:
         assert plainer({"chat_id": ADA, "text": "x"}, reason) is None
 
 
-async def previewed(house: House, store: Store, tg: Server) -> Claimed:
+async def previewed(house: House, store: Store, tg: Server) -> ClaimedTurn:
     """A turn in a group whose growing answer is in the chat already."""
     turn = await house.turn(ADA, "hello", GROUP)
     incoming = incoming_of(turn, "hello", private(ADA))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from relay.claims import Claimed
-from relay.errors import TurnUndone
+from relay.core.errors import TurnUndone
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
@@ -29,7 +29,7 @@ def sent(seq: int, message_id: int) -> dict[str, Any]:
     return {"seq": seq, "status": "sent", "telegram_message_id": message_id}
 
 
-async def answered(house: House, store: Store) -> Claimed:
+async def answered(house: House, store: Store) -> ClaimedTurn:
     done = await house.exchange(ADA, "hello", "Hi!", close=False)
     return done.turn
 

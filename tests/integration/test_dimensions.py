@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from relay.indexing import Asked, Indexer
-from relay.memory.calls.embedding import vector_text
+from relay.core.models import Incoming
+from relay.memory.calls.search import vector_text
+from relay.memory.indexing import EmbedderRouter, Indexer
 from relay.memory.store import Store
-from relay.models import Incoming
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, House
 
@@ -60,7 +60,7 @@ async def found(store: Store, incoming: Incoming, asked: Sized) -> str:
 
 def makes(store: Store, embedder: Sized, other: Sized | None = None) -> Indexer:
     """What makes its vectors."""
-    return Indexer(store, Asked(embedder, lambda model: other if other and model == other.model else None))
+    return Indexer(store, EmbedderRouter(embedder, lambda model: other if other and model == other.model else None))
 
 
 async def lengths(sql: Sql) -> list[Any]:

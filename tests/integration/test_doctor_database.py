@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from relay import migrate
-from relay.checks.finding import Finding
-from relay.checks.storage import Look, look
-from relay.clients.postgres import Postgres
-from relay.settings import Settings
+from relay.clients.postgres.database import Postgres
+from relay.core.settings import Settings
+from relay.memory import migrations
+from relay.surfaces.cli.doctor.finding import Finding
+from relay.surfaces.cli.doctor.storage import Look, look
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
 from tests.standins.supabase import SupabaseProject
 
@@ -71,8 +71,8 @@ async def test_what_was_changed_by_hand_is_told_and_mended(
     assert (finding.state, said in finding.said) == (state, True), finding
     assert "relay db migrate --again" in finding.fix
     assert isinstance(opened.port, Postgres)
-    assert not await migrate.migrate(opened.port, opened.port.run)
-    assert await migrate.migrate(opened.port, opened.port.run, again=True)
+    assert not await migrations.migrate(opened.port, opened.port.run)
+    assert await migrations.migrate(opened.port, opened.port.run, again=True)
     assert {one.state for one in (await look(settings)).findings} == {"ok"}
 
 
@@ -125,7 +125,7 @@ async def test_a_database_without_relay_stays_as_it_is(embedded: Server) -> None
         assert "made at the first start" in seen["schema"].said
         client = Postgres(embedded.url(name))
         await client.open()
-        assert (await migrate.present(client))["version"] == 0
+        assert (await migrations.present(client))["version"] == 0
         await client.close()
     finally:
         embedded.drop(name)
@@ -177,7 +177,7 @@ async def test_a_project_that_is_well_and_one_that_is_open_to_the_anon_key(proje
         assert (finding.state, finding.said) == ("failed", "anon may call relay_people")
         assert "`relay db sql`" in finding.fix
     finally:
-        project.sql(migrate.printed(), "project")
+        project.sql(migrations.printed(), "project")
     assert found(await look(over_rest(project)))["access"].state == "ok"
 
 

@@ -6,11 +6,11 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from relay.claims import Claimed
-from relay.document_tool import AMBIGUOUS, NONE, OTHERS, UNKNOWN, read_document
-from relay.media.filling import MOST_KEPT
+from relay.conversation.document_tool import AMBIGUOUS, NONE, OTHERS, UNKNOWN, read_document
+from relay.core.models import Space
+from relay.media.attachment_reader import MOST_KEPT
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.models import Space
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, GROUP, House, group, incoming_of, private, reply
 
@@ -33,7 +33,9 @@ async def send(house: House, user_id: int, *documents: Json, topic: int = 0, spa
     await house.close(await answered(house, user_id, *documents, topic=topic, space=space))
 
 
-async def answered(house: House, user_id: int, *documents: Json, topic: int = 0, space: Space | None = None) -> Claimed:
+async def answered(
+    house: House, user_id: int, *documents: Json, topic: int = 0, space: Space | None = None
+) -> ClaimedTurn:
     """A turn with documents that has its answer, and is still open."""
     text = "\n".join(f"📄 {one['name']}" for one in documents)
     turn = await house.turn(user_id, text, space.chat_id if space else None, topic)

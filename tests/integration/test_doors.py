@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from relay import terminal
-from relay.app import make_worker, opened
-from relay.bot.updates import sort_update
-from relay.cli import cli
+from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.commands import VERBS
+from relay.core.settings import Settings
 from relay.memory.people import People
-from relay.screen import in_shell
-from relay.settings import Settings
-from relay.testing import FakeMessenger, OfflineModel
-from relay.verbs import VERBS
+from relay.runtime.app import open_relay
+from relay.surfaces.cli import chat as terminal
+from relay.surfaces.cli.cli import cli
+from relay.surfaces.cli.terminal_messenger import in_shell
+from relay.surfaces.telegram.assembly import make_worker
+from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import TEMPLATE, Server
 
 ADMIN = 1
@@ -51,7 +52,7 @@ class Rooms:
     async def chat(self, which: int, *texts: str) -> list[str]:
         """Says something in the chat; all that the bot sends there."""
         settings, messenger = self.settings(which), FakeMessenger()
-        async with opened(settings) as relay:
+        async with open_relay(settings) as relay:
             people = People(frozenset([ADMIN]))
             worker = make_worker(relay, OfflineModel(), messenger, terminal.ME, people, lambda: None)
             for text in texts:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from relay.claims import Claimed
-from relay.errors import TurnLost
+from relay.core.errors import TurnLost
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, incoming_of, message, private, reply
@@ -19,7 +19,7 @@ HEARD = {"type": "text", "text": "herd", "file": FILE, "heard": {"language": "en
 REQUEST = {"chat_id": ADA, "text": "🎤 herd"}
 
 
-async def shown(house: House, store: Store) -> tuple[Claimed, Json]:
+async def shown(house: House, store: Store) -> tuple[ClaimedTurn, Json]:
     """A voice note whose echo is in the chat as message 800, and whose answer as message 900."""
     update = message(ADA, "", voice={"file_id": "F"})
     (turn,) = await house.say(update)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from relay.bot.said import joined_blocks, parts_of, text_of
-from relay.claims import Claimed
-from relay.errors import TurnLost
+from relay.core.errors import TurnLost
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.message_parser import joined_blocks, parts_of, text_of
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private, reply
@@ -33,7 +33,7 @@ async def test_what_waits_in_the_queue_takes_the_new_text(house: House, store: S
     assert [text_of(update["message"]) for update in turn.updates] == ["second"]
 
 
-async def _all(store: Store) -> list[Claimed]:
+async def _all(store: Store) -> list[ClaimedTurn]:
     """What this worker holds, claimed anew."""
     await store.release()
     turns, _ = await store.claim(BOT.id, 64)
@@ -189,7 +189,7 @@ async def test_what_was_answered_as_edited_is_offered_nothing(house: House, stor
 # Messages that came in several
 
 
-async def several(house: House, *updates: Json) -> Claimed:
+async def several(house: House, *updates: Json) -> ClaimedTurn:
     """A turn of several messages, answered."""
     turns = await house.say(*updates)
     while not turns:  # a long text waits a second for its sequel

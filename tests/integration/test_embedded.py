@@ -20,10 +20,10 @@ import psycopg
 import pytest
 
 import relay
-from relay.clients import embedded
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.passage import let_through
-from relay.errors import DatabaseError, DatabaseUnavailable, SettingsError
+from relay.clients.embedded import server as embedded
+from relay.clients.embedded.passage import let_through
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.core.errors import DatabaseError, DatabaseUnavailable, SettingsError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
@@ -31,8 +31,8 @@ AS_ROOT = os.geteuid() == 0
 ANOTHER_PROCESS = """
 import asyncio, sys
 from pathlib import Path
-from relay.clients.passage import let_through
-from relay.clients.embedded import EmbeddedPostgres
+from relay.clients.embedded.passage import let_through
+from relay.clients.embedded.server import EmbeddedPostgres
 
 async def main():
     server = EmbeddedPostgres(Path(sys.argv[1]))

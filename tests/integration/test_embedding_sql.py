@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from relay import indexing
-from relay.errors import EmbedderUnavailable
-from relay.indexing import BATCH, REMEMBERED, Asked, Indexer, enter, keep_fresh
-from relay.memory.calls.embedding import vector_text
+from relay.core.errors import EmbedderUnavailable
+from relay.memory import indexing
+from relay.memory.calls.search import vector_text
+from relay.memory.indexing import BATCH, REMEMBERED, EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, House
@@ -46,8 +46,8 @@ class Embedding:
         self.closed = True
 
 
-def asked(embedder: Embedding, *others: Embedding) -> Asked:
-    return Asked(embedder, lambda model: next((one for one in others if one.model == model), None))
+def asked(embedder: Embedding, *others: Embedding) -> EmbedderRouter:
+    return EmbedderRouter(embedder, lambda model: next((one for one in others if one.model == model), None))
 
 
 def stored(rows: list[Json], vector: str | None = ONE) -> list[Json]:
@@ -225,7 +225,7 @@ async def test_making_everything_anew_goes_on_where_it_was_broken_off(house: Hou
 async def test_what_is_stored_meanwhile_is_embedded_soon_whatever_went_wrong(
     house: House, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.indexing.TROUBLE_SECONDS", 0.01)
+    monkeypatch.setattr("relay.memory.indexing.TROUBLE_SECONDS", 0.01)
     embedder = Embedding()
     embedder.away = True
     await house.exchange(ADA, "question", "answer")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from relay import erasing, terminal
-from relay.erase_command import erase
-from relay.settings import Settings
+from relay.core.settings import Settings
+from relay.memory import erasure
+from relay.surfaces.cli import chat
+from relay.surfaces.cli.erase import erase
 from tests.integration.conftest import TEMPLATE, Server
 
 
@@ -20,10 +21,10 @@ async def test_what_another_process_is_at_is_not_told_as_left(
         DATABASE_URL=embedded.url(name), RELAY_DATA_DIR=tmp_path, RELAY_ADMINS="1", RELAY_EMBEDDER="off"
     )
     try:
-        await terminal.heard(settings, "/remember I sail a zanzibarix")
+        await chat.heard(settings, "/remember I sail a zanzibarix")
         await erase(settings, "zanzibarix", False, False, False)
         assert "Nothing was erased." in capsys.readouterr().out
-        monkeypatch.setattr(erasing, "MOST_PAUSES", 0)
+        monkeypatch.setattr(erasure, "MOST_PAUSES", 0)
         await erase(settings, "zanzibarix", True, False, False)
         assert "It is being erased by another process" in capsys.readouterr().out
     finally:

@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from relay.clients.fakes import FakeMessenger
 from relay.clients.kept_files import KeptFiles
-from relay.derivation import Input, derived
-from relay.erasing import remove_files
+from relay.core.models import Attachment
 from relay.media.files import Files
+from relay.memory.derivation import Input, derived
+from relay.memory.erasure import remove_files
 from relay.memory.store import Store
-from relay.models import Attachment
-from relay.testing import FakeMessenger
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, private

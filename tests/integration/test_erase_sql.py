@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from relay.core.models import Space
 from relay.memory.store import Store
-from relay.models import Space
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, private, reply

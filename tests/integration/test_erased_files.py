@@ -8,15 +8,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from relay import terminal
-from relay.app import make_leftovers, opened
-from relay.clients.cluster import Cluster
-from relay.clients.postgres import Postgres
-from relay.erase_command import erase
+from relay.clients.embedded.cluster import Cluster
+from relay.clients.postgres.database import Postgres
+from relay.core.models import Space
+from relay.core.settings import Settings
 from relay.memory.store import Store
-from relay.models import Space
-from relay.nights import cleared
-from relay.settings import Settings
+from relay.runtime.app import make_leftovers, open_relay
+from relay.runtime.nights import cleared
+from relay.surfaces.cli import chat
+from relay.surfaces.cli.erase import erase
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import House, fact
 from tests.places import furnish
@@ -42,7 +42,7 @@ async def settings(tmp_path: Path) -> Settings:
     data = tmp_path / "data"
     await furnish(data)
     own = Settings(RELAY_DATA_DIR=data, RELAY_ADMINS=str(OWNER), RELAY_EMBEDDER="off")
-    async with opened(own) as relay:
+    async with open_relay(own) as relay:
         house = House(relay.store)
         for number in range(40):
             text = f"Zanzibarix number {number} sails to the harbour of zanzibarix"
@@ -64,7 +64,7 @@ async def test_what_is_erased_on_request_is_in_no_file(settings: Settings, capsy
     before = occurrences(settings.data_dir)
     assert before["postgres/base"] > 100
     assert before["postgres/pg_wal"] > 100
-    async with opened(settings):  # as while the bot runs
+    async with open_relay(settings):  # as while the bot runs
         await erase(settings, "zanzibarix", True, False, False)
         assert "nothing of what was erased is left in them" in capsys.readouterr().out
         assert occurrences(settings.data_dir) == {}
@@ -72,7 +72,7 @@ async def test_what_is_erased_on_request_is_in_no_file(settings: Settings, capsy
 
 
 async def test_what_is_erased_in_the_chat_leaves_the_files_in_the_night(settings: Settings) -> None:
-    async with opened(settings) as relay:
+    async with open_relay(settings) as relay:
         assert await cleared(relay) == {"skipped": "nothing was erased"}
         await erased_in_the_chat(relay.store)
         assert await make_leftovers(relay).owed()
@@ -91,7 +91,7 @@ async def erased_in_the_chat(store: Store) -> None:
 
 
 async def test_who_still_reads_is_waited_for(settings: Settings) -> None:
-    async with opened(settings) as relay:
+    async with open_relay(settings) as relay:
         async with relay.database.snapshot() as reading:  # type: ignore[attr-defined]
             await reading.call("schema")
             await erased_in_the_chat(relay.store)
@@ -118,8 +118,8 @@ async def test_a_clearing_that_was_cut_off_is_still_owed(settings: Settings, mon
     async def killed(self: Postgres) -> bool:
         raise asyncio.CancelledError
 
-    async with opened(settings) as relay:
-        await terminal.heard(settings, "/remember I row a zanzibarix")
+    async with open_relay(settings) as relay:
+        await chat.heard(settings, "/remember I row a zanzibarix")
         await erased_in_the_chat(relay.store)
         with monkeypatch.context() as patch:
             patch.setattr(Postgres, "rewrite", killed)

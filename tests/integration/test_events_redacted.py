@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from relay.bot.updates import sort_update
-from relay.memory import patterns, redact
+from relay.core import redact, redaction_patterns
 from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, GROUP, House, message
 
@@ -20,20 +20,20 @@ KEY, CODE = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA", "K-4711"
 FUNCTIONS = Path(__file__).parents[2] / "migrations" / "functions"
 
 WRITERS = {
-    # an update: `redacted` of it, or itself when there is nothing to take out (relay/bot/updates.py)
+    # an update: `redacted` of it, or itself when there is nothing to take out (telegram/parsing/updates.py)
     ("queue.sql", "coalesce(one.event, 'update')"),
-    # why a turn failed: `redact` of the sentence (relay/bot/worker.py)
+    # why a turn failed: `redact` of the sentence (relay/surfaces/telegram/turns/worker.py)
     ("queue.sql", "'error'"),
     # an answer: the number of its message, no text
     ("turn.sql", "coalesce(e ->> 'kind', 'reply')"),
     # a tap: the number of the change, and one of three words
-    ("deciding.sql", "'memory'"),
+    ("memory_review.sql", "'memory'"),
     # one tap for many: the same of each
-    ("controls.sql", "'memory'"),
+    ("memory_switches.sql", "'memory'"),
     # a switch of memory: on, off, until when
-    ("controls.sql", "'control'"),
+    ("memory_switches.sql", "'control'"),
     # a start or a stop: numbers and a version of ours
-    ("duty.sql", "p_kind"),
+    ("night.sql", "p_kind"),
 }
 """Every statement that writes events, and how what people wrote gets into it clean."""
 
@@ -41,7 +41,7 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def _own_pattern(tmp_path: Path) -> Iterator[None]:
     (tmp_path / "redact.txt").write_text("K-\\d+\n")
-    redact.also(patterns.load(tmp_path / "redact.txt"))
+    redact.also(redaction_patterns.load(tmp_path / "redact.txt"))
     yield
     redact.also(())
 

@@ -16,19 +16,19 @@ from typing import Any
 
 import pytest
 
-from relay import export as commands
 from relay.archive import packed
 from relay.archive.export import line, pages
 from relay.archive.imports import LINES, Import, ImportRefused, check
 from relay.archive.readable import Readable
-from relay.bot import exports
-from relay.clients.postgres import Postgres
-from relay.errors import SettingsError
+from relay.clients.postgres.database import Postgres
+from relay.commands import VERBS
+from relay.commands.registry import CommandContext, CommandReply
+from relay.core.errors import SettingsError
+from relay.core.models import ModelRequest, Space
+from relay.core.settings import Settings
 from relay.memory.store import Store
-from relay.models import ModelRequest, Space
-from relay.settings import Settings
-from relay.verbs import VERBS
-from relay.verbs.registry import Call, Told
+from relay.surfaces.cli import export as commands
+from relay.surfaces.telegram.outgoing import exports
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
 from tests.integration.house import ADA, BEN, EVE, GROUP, House, fact, forget, group, incoming_of, private, reply
 from tests.integration.inside import Inside, Json, inside
@@ -200,7 +200,7 @@ async def test_it_becomes_another_persons_when_they_say_so(
 async def test_many_of_one_moment_come_once_in_any_pages(
     house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.memory.calls.export.PAGE", 2)
+    monkeypatch.setattr("relay.memory.calls.erasure.PAGE", 2)
     monkeypatch.setattr("relay.archive.imports.ROWS", 2)
     await house.teach(ADA, "cobalt blue", "violin at noon", "a harbour", "meadows grow", "lantern")
     path = await written(house.store, private(ADA), tmp_path)
@@ -592,14 +592,14 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
     running, most, may = 0, 0, asyncio.Event()
     usage = VERBS["usage"]
 
-    async def slow(call: Call) -> Told:
+    async def slow(call: CommandContext) -> CommandReply:
         nonlocal running, most
         if call.user_id == ADA:
             running += 1
             most = max(most, running)
             await may.wait()
             running -= 1
-        return Told(f"used by {call.name}: {call.text}")
+        return CommandReply(f"used by {call.name}: {call.text}")
 
     monkeypatch.setitem(VERBS, "usage", replace(usage, run=slow))
     for number in range(20):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from relay.capture.settling import decisions_in, settled
-from relay.distinction import merging_loses
+from relay.memory.review.distinction import merging_loses
+from relay.memory.review.settling import decisions_in, settled
 from tests.integration.conftest import Server, Sql
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from relay.errors import DataRefused
+from relay.core.errors import DataRefused
+from relay.core.models import Space
 from relay.memory.store import Store
-from relay.models import Space
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, GROUP, House, fact, forget, group, private
 

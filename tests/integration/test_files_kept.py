@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from relay.clients.kept_files import KeptFiles
-from relay.erasing import remove_files
-from relay.errors import MediaRefused
+from relay.core.errors import MediaRefused
+from relay.core.models import Attachment, ModelRequest
 from relay.media.files import Files
 from relay.media.reading import Read, Reader, refused
+from relay.memory.erasure import remove_files
 from relay.memory.store import Store
-from relay.models import Attachment, ModelRequest
 from tests.integration.conftest import Server, Sql
 from tests.integration.house import ADA, House, message, private
 from tests.integration.inside import Inside, inside

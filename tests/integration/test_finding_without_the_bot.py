@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 import relay
-from relay import terminal
-from relay.clients import vectors
-from relay.clients.vectors import Vectors
-from relay.embedding import installed
+from relay.clients.embedding import installed, vectors
+from relay.clients.embedding.vectors import Vectors
+from relay.core.settings import Settings
 from relay.memory.store import Store
-from relay.settings import Settings
+from relay.surfaces.cli import chat
 from tests.integration.conftest import TEMPLATE, Server
 from tests.unit.test_embedder import STANDIN
 
@@ -74,14 +73,14 @@ async def watched(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 async def test_relay_search_finds_by_meaning_and_ends_what_it_started(watched: Watched) -> None:
-    assert (await terminal.heard(watched.settings, "/search kettle")).said
+    assert (await chat.heard(watched.settings, "/search kettle")).said
     assert watched.meant == [True]
     assert len(watched.started) == 1
     assert watched.alive == []
 
 
 async def test_a_command_that_does_not_search_loads_nothing(watched: Watched) -> None:
-    assert (await terminal.heard(watched.settings, "/status")).said
+    assert (await chat.heard(watched.settings, "/status")).said
     assert watched.started == []
 
 
@@ -91,8 +90,8 @@ async def test_relay_chat_recalls_by_meaning(watched: Watched, monkeypatch: pyte
     async def typed(prompt: str) -> str:
         return next(lines)
 
-    monkeypatch.setattr(terminal, "typed", typed)
-    await terminal.chat(watched.settings, offline=True)
+    monkeypatch.setattr(chat, "typed", typed)
+    await chat.chat(watched.settings, offline=True)
     assert watched.meant == [True]
     assert watched.alive == []
 

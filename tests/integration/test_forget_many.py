@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from relay.claims import Claimed
+from relay.commands import ANSWERS, BUTTONS
+from relay.commands.registry import ButtonReply, CommandContext, CommandReply
+from relay.core.models import Space
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.models import Space
-from relay.verbs import ANSWERS, BUTTONS
-from relay.verbs.registry import Call, Pressed, Told
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, House, a_house, fact, private
 
@@ -29,23 +29,25 @@ async def sees(space: Space) -> bool:
     return True
 
 
-def asked(store: Store, turn: Claimed, text: str = "") -> Call:
+def asked(store: Store, turn: ClaimedTurn, text: str = "") -> CommandContext:
     """Something that Ada asks in her private chat."""
     house, message = a_house(store), {"message_id": 1}
-    return Call(house, turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, text, message, running, sees)
+    return CommandContext(
+        house, turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, text, message, running, sees
+    )
 
 
-async def pressed(store: Store, turn: Claimed, decision: str) -> Pressed:
+async def pressed(store: Store, turn: ClaimedTurn, decision: str) -> ButtonReply:
     """A button under what a pattern would have forgotten."""
     done = await BUTTONS["fp"](asked(store, turn), str(turn.turn_id), decision)
-    assert isinstance(done, Pressed)
+    assert isinstance(done, ButtonReply)
     return done
 
 
-async def confirmed(store: Store, turn: Claimed, text: str, known: int) -> str:
+async def confirmed(store: Store, turn: ClaimedTurn, text: str, known: int) -> str:
     """The answer to the question about a reset, as a turn hears it."""
     told = await ANSWERS["reset"](asked(store, turn, text), known)
-    assert isinstance(told, Told)
+    assert isinstance(told, CommandReply)
     return told.text
 
 
@@ -57,7 +59,7 @@ async def knows(house: House, sql: Sql, many: int) -> None:
     await sql("reset relay.index")
 
 
-async def shown(house: House, store: Store) -> Claimed:
+async def shown(house: House, store: Store) -> ClaimedTurn:
     """A turn that has shown what a pattern means."""
     turn = await house.turn(ADA, "/forget job*")
     await store.forget_preview(turn, private(ADA), "job*", ADA, False)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from relay.clients import ears as ears_module
-from relay.clients.ears import WhisperEars
-from relay.errors import MediaRefused
+from relay.clients.speech import speech_to_text as ears_module
+from relay.clients.speech.speech_to_text import Whisper
+from relay.core.errors import MediaRefused
 from tests.lag import LITTLE, longest_lag
 from tests.speech import encoded, error_rate, needs, silent, spoken, spoken_roughly, wav_of, whisper_base
 from tests.weights import convert
@@ -39,20 +39,20 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-async def ears(engine: str, weights: dict[str, Path], tmp_path: Path) -> AsyncIterator[WhisperEars]:
-    ears = WhisperEars(engine, str(weights[engine]), "", 20, tmp_path)
+async def ears(engine: str, weights: dict[str, Path], tmp_path: Path) -> AsyncIterator[Whisper]:
+    ears = Whisper(engine, str(weights[engine]), "", 20, tmp_path)
     yield ears
     await ears.close()
 
 
-async def refused(ears: WhisperEars, recording: bytes) -> str:
+async def refused(ears: Whisper, recording: bytes) -> str:
     with pytest.raises(MediaRefused) as told:
         await ears.hear(recording)
     return str(told.value)
 
 
 @BOTH
-async def test_what_is_said_is_heard_in_whatever_it_comes(ears: WhisperEars, engine: str) -> None:
+async def test_what_is_said_is_heard_in_whatever_it_comes(ears: Whisper, engine: str) -> None:
     note = spoken(SAID)
     heard = await ears.hear(note)
     assert error_rate(SAID, heard.text) <= 0.35, heard.text
@@ -64,7 +64,7 @@ async def test_what_is_said_is_heard_in_whatever_it_comes(ears: WhisperEars, eng
 
 
 @BOTH
-async def test_the_language_is_detected_or_given(ears: WhisperEars) -> None:
+async def test_the_language_is_detected_or_given(ears: Whisper) -> None:
     note = spoken_roughly(GERMAN, "de")
     detected = await ears.hear(note)
     ears._language = "de"
@@ -76,13 +76,13 @@ async def test_the_language_is_detected_or_given(ears: WhisperEars) -> None:
 
 
 @BOTH
-async def test_where_nobody_speaks_nothing_is_made_up(ears: WhisperEars) -> None:
+async def test_where_nobody_speaks_nothing_is_made_up(ears: Whisper) -> None:
     for recording in (silent(8), silent(8, 0.002), silent(8, 0.1), silent(0.05, 0.1)):
         assert await refused(ears, encoded(recording)) == "I heard nothing in it."
 
 
 @pytest.mark.parametrize("engine", [FASTER])
-async def test_what_is_no_recording(ears: WhisperEars, tmp_path: Path) -> None:
+async def test_what_is_no_recording(ears: Whisper, tmp_path: Path) -> None:
     note = spoken(SAID)
     secret = tmp_path / "secret.ogg"
     secret.write_bytes(note)
@@ -99,7 +99,7 @@ async def test_what_is_no_recording(ears: WhisperEars, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", [FASTER])
-async def test_of_a_long_one_the_first_minutes(ears: WhisperEars) -> None:
+async def test_of_a_long_one_the_first_minutes(ears: Whisper) -> None:
     ears._minutes = 1
     first, later = wav_of(spoken(SAID)), wav_of(spoken("Bananas and oranges are fruit."))
     heard = await ears.hear(encoded(joined(first, silent(70), later)))
@@ -109,14 +109,14 @@ async def test_of_a_long_one_the_first_minutes(ears: WhisperEars) -> None:
 
 
 @pytest.mark.parametrize("engine", [FASTER])
-async def test_the_loop_goes_on_while_a_recording_is_heard(ears: WhisperEars) -> None:
+async def test_the_loop_goes_on_while_a_recording_is_heard(ears: Whisper) -> None:
     recording = encoded(wav_of(spoken(SAID))) + b"\0" * 20 * 2**20  # as large as Telegram hands out
     assert (await ears.hear(recording)).text
     assert await longest_lag(lambda: ears.hear(recording)) < LITTLE
 
 
 @BOTH
-async def test_an_engine_that_is_killed_hears_the_same_recording_again(ears: WhisperEars) -> None:
+async def test_an_engine_that_is_killed_hears_the_same_recording_again(ears: Whisper) -> None:
     await ears.preload()
     killed = ears.pid
     hearing = asyncio.create_task(ears.hear(spoken(SAID)))
@@ -128,7 +128,7 @@ async def test_an_engine_that_is_killed_hears_the_same_recording_again(ears: Whi
 
 
 @BOTH
-async def test_too_little_memory_is_told(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_little_memory_is_told(ears: Whisper, monkeypatch: pytest.MonkeyPatch) -> None:
     for bound in ("MEMORY", "LARGE_MEMORY"):
         monkeypatch.setattr(ears_module, bound, 60 * 2**20)
     monkeypatch.setattr(ears_module, "MEMORY_A_MINUTE", 0)
@@ -138,7 +138,7 @@ async def test_too_little_memory_is_told(ears: WhisperEars, monkeypatch: pytest.
 STARTS = """
 import asyncio, sys
 from pathlib import Path
-from relay.clients.ears import WhisperEars
+from relay.clients.speech.speech_to_text import WhisperEars
 
 async def main():
     ears = WhisperEars(sys.argv[1], sys.argv[2], "", 20, Path(sys.argv[3]))

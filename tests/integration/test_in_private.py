@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from relay.models import ModelRequest
-from relay.verbs.registry import BUTTONS, VERBS, Call, Pressed, Told, button, pressed, verb
+from relay.commands.registry import BUTTONS, VERBS, ButtonReply, CommandContext, CommandReply, button, pressed, verb
+from relay.core.models import ModelRequest
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside
@@ -22,12 +22,14 @@ def _secret() -> Iterator[None]:
     verbs, buttons = dict(VERBS), dict(BUTTONS)
 
     @verb("secret", help="a secret")
-    async def secret(call: Call) -> Told:
-        return Told(f"{call.name} hides {call.space.kind} things", rows=[[button("More", "zz")]], private=True)
+    async def secret(call: CommandContext) -> CommandReply:
+        return CommandReply(f"{call.name} hides {call.space.kind} things", rows=[[button("More", "zz")]], private=True)
 
     @pressed("zz")
-    async def more(call: Call) -> Pressed:
-        return Pressed(says=Told(f"More for {call.name} in {call.space.kind}, topic {call.topic_id}", private=True))
+    async def more(call: CommandContext) -> ButtonReply:
+        return ButtonReply(
+            says=CommandReply(f"More for {call.name} in {call.space.kind}, topic {call.topic_id}", private=True)
+        )
 
     yield
     VERBS.clear()

@@ -13,13 +13,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from relay.budget import Budget
-from relay.capture.judging import Judge, found_in, judge_due
-from relay.errors import ModelAccountError, ModelThrottled, ModelUnavailable
-from relay.gate import Gate
+from relay.core.errors import ModelAccountError, ModelThrottled, ModelUnavailable
+from relay.core.models import ModelRequest, Step
+from relay.core.ports import Database
+from relay.memory.review.judging import Judge, found_in, judge_due
+from relay.memory.spending.budget import Budget
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import ModelRequest, Step
-from relay.ports import Database
 from tests.integration.conftest import Opened, Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, private
 
@@ -183,7 +183,7 @@ async def test_a_session_that_goes_off_the_record_meanwhile_teaches_nothing(hous
     work, _ = await house.store.claim_judging(1, 24)
     await sql("update session set private = true")
     await sql("update judging set lease_owner = null")
-    from relay.capture.judging import judge_batch
+    from relay.memory.review.judging import judge_batch
 
     await sql("update judging set lease_owner = %s", house.store._worker)
     await judge_batch(judge(house.store, small), work[0])
@@ -405,7 +405,7 @@ async def test_an_answer_that_is_replaced_has_its_question_judged_again(house: H
 
 
 async def test_a_used_up_budget_leaves_it_waiting(house: House, sql: Sql) -> None:
-    from relay.prices import Prices
+    from relay.core.prices import Prices
 
     small = Small(Lisbon="Ada lives in Lisbon.")
     await house.exchange(ADA, MOVED)
@@ -505,7 +505,7 @@ async def test_facts_and_learnings_are_not_even_compared(house: House, sql: Sql)
 
 
 async def test_what_is_erased_or_put_to_rest_while_it_is_judged_teaches_nothing(house: House, sql: Sql) -> None:
-    from relay.capture.judging import judge_batch
+    from relay.memory.review.judging import judge_batch
 
     await house.exchange(ADA, "What is the answer to everything, and why is it that of all numbers?", "It is 42.")
     await judge_due(judge(house.store, Small()))
@@ -560,7 +560,7 @@ async def test_a_better_wording_stays_what_others_wrote_and_keeps_its_tags(house
 
 
 async def test_a_finding_tells_of_what_and_by_which_model_it_was_made(house: House, sql: Sql) -> None:
-    from relay.derivation import Input, derived
+    from relay.memory.derivation import Input, derived
 
     small = Small(Lisbon="Ada has a dog.")
     first = (await house.exchange(ADA, MOVED)).context.message_id

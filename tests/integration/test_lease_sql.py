@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from relay.claims import News
-from relay.jobs import alone
+from relay.core.ports import Database
 from relay.memory.calls.queue import LEASE_SECONDS
+from relay.memory.claims import ClaimResult
 from relay.memory.store import Store
-from relay.ports import Database
+from relay.memory.writing.summaries import run_as_duty
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, message
 
@@ -17,7 +17,7 @@ Another = Callable[[], Store]
 POLL = f"poll:{BOT.id}"
 
 
-async def news(store: Store, *running: int) -> News:
+async def news(store: Store, *running: int) -> ClaimResult:
     return (await store.claim(BOT.id, 0, running))[1]
 
 
@@ -135,7 +135,7 @@ async def test_what_is_done_once_a_day_is_done_once(store: Store, another: Anoth
             done.append(by)
             await asyncio.sleep(0.05)
 
-        await alone(by, "tidy", work, 3600)
+        await run_as_duty(by, "tidy", work, 3600)
 
     stores = [store, another(), another()]
     await asyncio.gather(*(tidied(one) for one in stores))
@@ -151,5 +151,5 @@ async def test_work_that_fails_is_not_done(store: Store, another: Another) -> No
     async def work() -> None:
         raise RuntimeError
 
-    await asyncio.gather(alone(store, "tidy", work, 3600), return_exceptions=True)
+    await asyncio.gather(run_as_duty(store, "tidy", work, 3600), return_exceptions=True)
     assert await another().take_duty("tidy", 60, 3600)

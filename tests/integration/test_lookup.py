@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from relay.errors import EmbedderUnavailable
-from relay.models import Incoming, Space
-from relay.ports import Embedder
-from relay.remembering import AT_REST, NOTHING, open_memory, search_memory
+from relay.conversation.memory_tools import AT_REST, NOTHING, open_memory, search_memory
+from relay.core.errors import EmbedderUnavailable
+from relay.core.models import Incoming, Space
+from relay.core.ports import Embedder
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, fact, group, incoming_of, private
 

@@ -11,9 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from relay import migrate
-from relay.clients.postgres import Postgres
-from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError
+from relay.clients.postgres.database import Postgres
+from relay.core.errors import DatabaseError, DatabaseUnavailable, SchemaError
+from relay.memory import migrations
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Server
 from tests.integration.house import ADA, House, fact, private
@@ -61,13 +61,13 @@ def ask(server: Server, name: str, statement: str, superuser: bool = True) -> Ro
 
 async def test_a_database_is_migrated_once(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
-        assert await migrate.present(database) == {"version": 0, "breaking": 0, "functions": {}}
-        assert await migrate.migrate(database, database.run) is True
+        assert await migrations.present(database) == {"version": 0, "breaking": 0, "functions": {}}
+        assert await migrations.migrate(database, database.run) is True
         before = ask(server, empty, CATALOGUE)
-        assert await migrate.migrate(database, database.run) is False
-        found = await migrate.present(database)
-        assert found["version"] == migrate.load().version
-        assert found["functions"] == migrate.load().hashes
+        assert await migrations.migrate(database, database.run) is False
+        found = await migrations.present(database)
+        assert found["version"] == migrations.load().version
+        assert found["functions"] == migrations.load().hashes
     assert ask(server, empty, CATALOGUE) == before
     owners = "select distinct pg_get_userbyid(proowner) from pg_proc where proname like 'relay\\_%'"
     assert ask(server, empty, owners) == [("relay",)]
@@ -78,7 +78,7 @@ async def test_everything_run_again_changes_nothing(opened: Opened, house: House
     await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
     before = ask(opened.server, opened.name, CATALOGUE)
     async with client(opened.server, opened.name) as database:
-        for script in migrate.load().scripts():
+        for script in migrations.load().scripts():
             await database.run(script)
     assert ask(opened.server, opened.name, CATALOGUE) == before
     assert await house.known(private(ADA)) == ["likes tea"]
@@ -87,36 +87,36 @@ async def test_everything_run_again_changes_nothing(opened: Opened, house: House
 async def test_processes_that_start_at_once(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
         results = await asyncio.gather(
-            *(migrate.migrate(database, database.run) for _ in range(4)), return_exceptions=True
+            *(migrations.migrate(database, database.run) for _ in range(4)), return_exceptions=True
         )
         assert not [result for result in results if isinstance(result, BaseException)], results
-        assert await migrate.migrate(database, database.run) is False
+        assert await migrations.migrate(database, database.run) is False
 
 
 async def test_a_changed_function_file_is_applied_again(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = migrate.load()
+    schema = migrations.load()
     changed = schema.functions["soul"].replace("order by", "order by") + (
         "\ncreate or replace function public.relay_ping() returns jsonb\n"
         "language sql stable set search_path = relay, extensions, pg_temp as $$ select '\"changed\"'::jsonb $$;\n"
     )
     files = {"soul": changed, "status": schema.functions["status"]}
     newer = replace(schema, functions=schema.functions | {"zz_last": files["soul"]})
-    monkeypatch.setattr(migrate, "load", lambda: newer)
+    monkeypatch.setattr(migrations, "load", lambda: newer)
     async with client(opened.server, opened.name) as database:
         assert await database.call("ping") != "changed"
-        assert await migrate.migrate(database, database.run) is True
+        assert await migrations.migrate(database, database.run) is True
         assert await database.call("ping") == "changed"
-        assert await migrate.migrate(database, database.run) is False
-        monkeypatch.setattr(migrate, "load", lambda: schema)
-        assert await migrate.migrate(database, database.run) is False
+        assert await migrations.migrate(database, database.run) is False
+        monkeypatch.setattr(migrations, "load", lambda: schema)
+        assert await migrations.migrate(database, database.run) is False
 
 
 async def test_an_edited_function_file_is_applied_again(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = migrate.load()
+    schema = migrations.load()
     edited = schema.functions["status"].replace("select to_jsonb(now())", "select to_jsonb(42)")
-    monkeypatch.setattr(migrate, "load", lambda: replace(schema, functions=schema.functions | {"status": edited}))
+    monkeypatch.setattr(migrations, "load", lambda: replace(schema, functions=schema.functions | {"status": edited}))
     async with client(opened.server, opened.name) as database:
-        assert await migrate.migrate(database, database.run) is True
+        assert await migrations.migrate(database, database.run) is True
         assert await database.call("ping") == 42
 
 
@@ -124,11 +124,11 @@ async def test_a_migration_that_died_before_access_was_set_is_taken_up(
     server: Server, empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last script says who may what; a process killed just before it must not count as up to date."""
-    scripts = migrate.load().scripts()
+    scripts = migrations.load().scripts()
     async with client(server, empty) as database:
         for script in scripts[:-1]:
             await database.run(script)
-        assert await migrate.migrate(database, database.run) is True
+        assert await migrations.migrate(database, database.run) is True
     secured = (
         "select bool_and(relrowsecurity) from pg_class where relnamespace = 'relay'::regnamespace and relkind = 'r'"
     )
@@ -136,18 +136,18 @@ async def test_a_migration_that_died_before_access_was_set_is_taken_up(
 
 
 async def test_a_migration_that_died_anywhere_is_taken_up(server: Server, empty: str) -> None:
-    scripts = migrate.load().scripts()
+    scripts = migrations.load().scripts()
     async with client(server, empty) as database:
         for count in range(1, len(scripts), 4):
             for script in scripts[:count]:
                 await database.run(script)
-        assert await migrate.migrate(database, database.run) is True
-        assert await migrate.migrate(database, database.run) is False
+        assert await migrations.migrate(database, database.run) is True
+        assert await migrations.migrate(database, database.run) is False
 
 
 async def test_a_script_that_fails_leaves_nothing_of_itself(server: Server, empty: str) -> None:
-    schema = migrate.load()
-    broken = migrate.Migration(9000, "broken", "create table relay.half (id int); select 1/0;")
+    schema = migrations.load()
+    broken = migrations.Migration(9000, "broken", "create table relay.half (id int); select 1/0;")
     async with client(server, empty) as database:
         for script in replace(schema, migrations=(*schema.migrations, broken)).scripts()[: len(schema.migrations) + 1]:
             await database.run(script)
@@ -165,7 +165,7 @@ async def test_a_newer_database_is_accepted_when_it_only_added(opened: Opened) -
     )
     ask(opened.server, opened.name, "update relay.function_file set hash = 'newer'")
     async with client(opened.server, opened.name) as database:
-        assert await migrate.migrate(database, database.run) is False
+        assert await migrations.migrate(database, database.run) is False
     assert ask(opened.server, opened.name, "select distinct hash from relay.function_file") == [("newer",)]
 
 
@@ -180,25 +180,25 @@ async def test_a_newer_database_is_refused_when_it_broke_something(opened: Opene
     )
     async with client(opened.server, opened.name) as database:
         with pytest.raises(SchemaError, match=r"newer Relay \(schema 9001, this one knows \d+\)\. Upgrade Relay"):
-            await migrate.migrate(database, database.run)
+            await migrations.migrate(database, database.run)
 
 
 def test_a_breaking_migration_says_so_in_its_first_line() -> None:
-    assert migrate.Migration(2, "x", "-- breaking\nselect 1").breaking
-    assert not migrate.Migration(2, "x", "select 1 -- breaking").breaking
+    assert migrations.Migration(2, "x", "-- breaking\nselect 1").breaking
+    assert not migrations.Migration(2, "x", "select 1 -- breaking").breaking
 
 
 async def test_the_printed_sql_is_what_migrate_does(server: Server, empty: str) -> None:
-    text = migrate.printed()
+    text = migrations.printed()
     other = server.create()
     try:
         async with client(server, other) as database:
-            await migrate.migrate(database, database.run)
+            await migrations.migrate(database, database.run)
         for _ in range(2):
             ask(server, empty, text, superuser=False)
             assert ask(server, empty, CATALOGUE) == ask(server, other, CATALOGUE)
         async with client(server, empty) as database:
-            assert await migrate.migrate(database, database.run) is False
+            assert await migrations.migrate(database, database.run) is False
     finally:
         server.drop(other)
 
@@ -221,7 +221,7 @@ async def test_somebody_elses_tables_are_left_alone(server: Server, empty: str) 
         where pronamespace = 'public'::regnamespace and proname not like 'relay\\_%' order by 1"""
     before = ask(server, empty, look)
     async with client(server, empty) as database:
-        await migrate.migrate(database, database.run)
+        await migrations.migrate(database, database.run)
         house = House(Store(database, "00000000-0000-0000-0000-000000000001"))
         done = await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
         assert done.told["changes"][0]["content"] == "likes tea"
@@ -236,7 +236,7 @@ async def test_a_migrated_database_is_used_whatever_search_path_its_role_has(ope
         await house.exchange(ADA, "I like strong green tea", actions=[fact(ADA, "likes tea")])
         await house.exchange(ADA, "again", actions=[fact(ADA, "Likes tea!")], topic_id=5)
         assert await house.known(private(ADA)) == ["Likes tea!"]
-        assert await migrate.migrate(database, database.run) is False
+        assert await migrations.migrate(database, database.run) is False
 
 
 async def test_a_call_of_what_is_not_there_says_what_to_do(server: Server, empty: str) -> None:
@@ -263,8 +263,8 @@ async def test_every_argument_and_result_fits_rest(opened: Opened) -> None:
 
 async def test_what_was_used_before_there_was_a_table_for_it_is_counted(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
-        await database.run(migrate.BOOTSTRAP)
-        earlier = [one for one in migrate.load().migrations if one.version < 6]
+        await database.run(migrations.BOOTSTRAP)
+        earlier = [one for one in migrations.load().migrations if one.version < 6]
         for one in earlier:
             await database.run(one.sql)
         await database.run(
@@ -278,7 +278,7 @@ async def test_what_was_used_before_there_was_a_table_for_it_is_counted(server: 
                 model, settings, usage, tainted)
             values (1, 1, 's', 1, 2, 2, 'small', '{}', '{"cache_read_input_tokens": 9}', false)"""
         )
-        for one in migrate.load().migrations:
+        for one in migrations.load().migrations:
             if one not in earlier:
                 await database.run(one.sql)
     assert ask(
@@ -325,9 +325,9 @@ async def test_what_a_superuser_has_to_do_first_is_said_and_is_enough(
         server.command(before or "select 1", name)
         async with client(server, name) as opened:
             with pytest.raises(DatabaseError, match=says):
-                await migrate.migrate(opened, opened.run)
+                await migrations.migrate(opened, opened.run)
             server.command(after, name)
-            assert await migrate.migrate(opened, opened.run)
+            assert await migrations.migrate(opened, opened.run)
     finally:
         server.drop(name)
 
@@ -348,7 +348,7 @@ async def test_a_server_that_cannot_take_the_tables_is_told_apart(server: Server
 async def test_a_migration_that_hangs_is_given_up_and_undone(
     server: Server, empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.clients.postgres.SCRIPT_SECONDS", 0.5)
+    monkeypatch.setattr("relay.clients.postgres.database.SCRIPT_SECONDS", 0.5)
     async with client(server, empty) as database:
         with pytest.raises(DatabaseUnavailable, match="did not answer in time"):
             await database.run("create table public.half_done (id int); select pg_sleep(60)")

@@ -21,14 +21,14 @@ import psycopg
 import pytest
 
 import relay
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.instance import in_use
-from relay.clients.postgres import Postgres
-from relay.errors import DatabaseError, DatabaseUnavailable, SchemaError, SettingsError
-from relay.memory.transfer import MoveDiffers, MoveRefused, Transfer
-from relay.move import target_settings
-from relay.settings import Settings
-from relay.storage import place
+from relay.archive.transfer import MoveDiffers, MoveRefused, Transfer
+from relay.clients.embedded.instance import in_use
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.postgres.database import Postgres
+from relay.core.errors import DatabaseError, DatabaseUnavailable, SchemaError, SettingsError
+from relay.core.settings import Settings
+from relay.runtime.storage import place
+from relay.surfaces.cli.move import target_settings
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.sides import ROWS, STAYS, Looking, Side
 from tests.leaks import searched
@@ -151,15 +151,15 @@ async def test_a_new_table_and_its_columns_move_by_themselves(source: Side, targ
 
 
 async def test_pages_of_any_size_make_the_same_whole(source: Side, target: Side, monkeypatch: Any) -> None:
-    monkeypatch.setattr("relay.memory.transfer.MOST_ROWS", 97)
-    monkeypatch.setattr("relay.memory.transfer.DIGEST_ROWS", 101)
+    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 97)
+    monkeypatch.setattr("relay.archive.transfer.DIGEST_ROWS", 101)
     await Transfer(source.port, target.port, Looking()).run()
     assert target.dump(*STAYS) == source.dump(*STAYS)
 
 
 async def test_answers_that_get_lost_do_no_harm(source: Side, target: Side, monkeypatch: Any) -> None:
-    monkeypatch.setattr("relay.memory.transfer.MOST_ROWS", 500)
-    monkeypatch.setattr("relay.memory.transfer.asyncio.sleep", _no_pause(asyncio.sleep))
+    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 500)
+    monkeypatch.setattr("relay.archive.transfer.asyncio.sleep", _no_pause(asyncio.sleep))
     looking = Looking()
     await Transfer(Lossy(source.port), Lossy(target.port), looking).run()
     assert target.dump(*STAYS) == source.dump(*STAYS)
@@ -177,7 +177,7 @@ async def test_a_database_that_stays_away_is_given_up_with_a_word_on_how_to_go_o
         async def call(self, function: str, **arguments: Any) -> Any:
             raise DatabaseUnavailable
 
-    monkeypatch.setattr("relay.memory.transfer.PATIENCE", 0.1)
+    monkeypatch.setattr("relay.archive.transfer.PATIENCE", 0.1)
     with pytest.raises(DatabaseUnavailable, match="run the same command again"):
         await Transfer(source.port, Away(), Looking()).run()
 
@@ -186,7 +186,7 @@ async def test_a_move_that_is_broken_off_anywhere_goes_on(source: Side, target: 
     class Break(Exception):
         pass
 
-    monkeypatch.setattr("relay.memory.transfer.MOST_ROWS", 1000)
+    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 1000)
     countdown = 3
 
     def then(step: str, table: str, rows: int) -> None:
@@ -271,7 +271,7 @@ async def test_a_replacement_that_is_broken_off_goes_on_whether_it_says_so_again
     target.sql("delete from memory_change")
     ident = str(source.sql("select id from identity")[0][0])
     assert (await target.port.call("move_begin", source=ident, replace=True))["progress"] == {}
-    monkeypatch.setattr("relay.memory.transfer.MOST_ROWS", 1000)
+    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 1000)
     with pytest.raises(KeyError):
         await Transfer(source.port, target.port, Looking(then=_stop_in_turn)).run(replace=True)
     looking = Looking()
@@ -481,7 +481,7 @@ def _eventually(condition: Callable[[], Any], process: subprocess.Popen[str]) ->
 async def test_the_command_refuses_while_a_relay_runs_on_the_data_directory(shell: Shell) -> None:
     assert shell.run("db", "migrate")[0] == 0
     script = (
-        "import sys; from pathlib import Path; from relay.clients.instance import Instance; "
+        "import sys; from pathlib import Path; from relay.clients.embedded.instance import Instance; "
         f"held = Instance(Path({str(shell.data_dir)!r})); print('held', flush=True); sys.stdin.readline()"
     )
     holder = subprocess.Popen(

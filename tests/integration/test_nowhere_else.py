@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from relay.clients.supabase import Supabase
-from relay.clients.telegram import Telegram
-from relay.errors import DatabaseError, MessengerError
+from relay.clients.supabase.database import Supabase
+from relay.clients.telegram.client import Telegram
+from relay.core.errors import DatabaseError, MessengerError
 from tests.standins.telegram import TelegramStandIn, Upload
 from tests.standins.telegram.values import TEST_TOKEN
 

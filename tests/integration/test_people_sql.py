@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from relay.bot.updates import sort_update
-from relay.claims import Claimed
+from relay.memory.claims import ClaimedTurn
 from relay.memory.people import digest, new_nonce
 from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, fact, incoming_of, message, private, reply
 
@@ -31,7 +31,7 @@ def writes(user_id: int, text: str = "hello") -> dict[str, Any]:
     return sort_update(message(user_id, text), BOT, NOBODY, True)
 
 
-async def taken(store: Store, *rows: dict[str, Any]) -> list[Claimed]:
+async def taken(store: Store, *rows: dict[str, Any]) -> list[ClaimedTurn]:
     turns, _ = await store.intake(BOT.id, list(rows), 64)
     return turns
 

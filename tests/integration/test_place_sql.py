@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from relay.bot.updates import sort_update
-from relay.claims import Claimed
-from relay.errors import DatabaseError
-from relay.memory.calls.place import EVERYWHERE
+from relay.core.errors import DatabaseError
+from relay.memory.calls.people import EVERYWHERE
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private
 
@@ -22,7 +22,7 @@ EVERYBODY = frozenset([ADA, BEN])
 
 async def said(
     store: Store, text: str, topic_id: int = 0, *, group_open: bool = False, user_id: int = ADA
-) -> list[Claimed]:
+) -> list[ClaimedTurn]:
     """Somebody says something in the group; the turns that become of it."""
     update = message(user_id, text, GROUP, topic_id)
     turns, _ = await store.intake(BOT.id, [sort_update(update, BOT, EVERYBODY, group_open)], 64)

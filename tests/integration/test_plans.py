@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import psycopg
 import pytest
 
+from relay.core.models import Space
 from relay.memory.store import Store
-from relay.models import Space
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import Size, fill
 from tests.benchmarks.scale import BOT, Turns

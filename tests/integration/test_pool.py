@@ -7,8 +7,8 @@ import asyncio
 import psycopg
 import pytest
 
-from relay.clients import postgres
-from relay.clients.postgres import Postgres
+from relay.clients.postgres import database as postgres
+from relay.clients.postgres.database import Postgres
 from tests.integration.conftest import Server
 
 BUSY = "select count(*) from pg_stat_activity where datname = %s and usename = 'relay'"

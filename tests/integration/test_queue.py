@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from relay.bot.updates import sort_update
-from relay.claims import Claimed
-from relay.errors import TurnLost
-from relay.jobs import tidy
+from relay.core.errors import TurnLost
+from relay.core.ports import Database
 from relay.memory.calls.queue import LEASE_SECONDS
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.ports import Database
+from relay.memory.writing.summaries import tidy
+from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.house import (
     ADA,
@@ -32,7 +32,7 @@ from tests.integration.house import (
 )
 
 
-def texts(turn: Claimed) -> list[str]:
+def texts(turn: ClaimedTurn) -> list[str]:
     return [update["message"]["text"] for update in turn.updates]
 
 
@@ -164,7 +164,7 @@ async def test_one_turn_at_a_time_per_lane_and_many_lanes_at_once(house: House) 
 async def test_whoever_had_a_turn_goes_behind_all_that_wait(house: House, sql: Sql) -> None:
     """Also where their next messages are the older ones, and where they go on writing."""
 
-    async def claimed() -> Claimed:
+    async def claimed() -> ClaimedTurn:
         (turn,) = await house.claim(1)
         return turn
 
@@ -203,7 +203,7 @@ async def test_ids_beyond_32_bits(house: House) -> None:
 # Fences
 
 
-async def writes(store: Store, turn: Claimed) -> list[Callable[[], object]]:
+async def writes(store: Store, turn: ClaimedTurn) -> list[Callable[[], object]]:
     incoming = incoming_of(turn, "hello", private(ADA))
     return [
         lambda: store.begin(incoming, "m"),
@@ -242,7 +242,7 @@ async def test_every_write_of_a_closed_turn_is_refused(house: House, store: Stor
 
 async def test_a_turn_that_never_was(house: House, store: Store) -> None:
     (turn,) = await house.say(message(ADA, "hello"))
-    ghost = Claimed(10**9, 1, "message", "working", 0, ADA, turn.updates, ())
+    ghost = ClaimedTurn(10**9, 1, "message", "working", 0, ADA, turn.updates, ())
     with pytest.raises(TurnLost):
         await store.deliver(ghost, BOT.id, [])
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from relay.bot.delivery import OVERHEARD
-from relay.models import ModelRequest
+from relay.core.models import ModelRequest
+from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside

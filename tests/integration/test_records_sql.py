@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from relay.bot.place import Place
-from relay.bot.render import message_parts
-from relay.jobs import tidy
+from relay.commands.history.why import NOT_KEPT, explained
+from relay.core.models import Space
+from relay.core.prices import Prices
 from relay.memory.store import Store
-from relay.models import Space
-from relay.prices import Prices
-from relay.verbs.why import NOT_KEPT, explained
+from relay.memory.writing.summaries import tidy
+from relay.surfaces.telegram.outgoing.render import message_parts
+from relay.surfaces.telegram.parsing.place import Place
 from tests.integration.conftest import Sql
 from tests.integration.edits import answered as edited
 from tests.integration.edits import edit_of

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from relay.budget import UNLIMITED, Budget
-from relay.errors import BudgetUsedUp
-from relay.gate import Gate
-from relay.jobs import Summariser, summarise_due
+from relay.core.errors import BudgetUsedUp
+from relay.core.models import ModelRequest, Step
+from relay.core.prices import Price, Prices
+from relay.memory.rederivation.change import Change
+from relay.memory.rederivation.memories import Candidate, Memories
+from relay.memory.rederivation.summaries import Summaries
+from relay.memory.spending.budget import UNLIMITED, Budget
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import ModelRequest, Step
-from relay.prices import Price, Prices
-from relay.rederive.change import Change
-from relay.rederive.memories import Candidate, Memories
-from relay.rederive.summaries import Summaries
+from relay.memory.writing.summaries import Summariser, summarise_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, House, fact, forget, private
 

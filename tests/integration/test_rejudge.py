@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from relay.capture.again import Rejudge
-from relay.capture.judging import Judge, judge_due
-from relay.gate import Gate
+from relay.memory.rederivation.memories import Memories
+from relay.memory.review.again import Rejudge
+from relay.memory.review.judging import Judge, judge_due
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.rederive.memories import Memories
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, House, fact, private
 from tests.integration.test_judging_sql import MOVED, Small, judge

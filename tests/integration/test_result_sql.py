@@ -7,12 +7,12 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from relay.derivation import Derivation, Input, derived
-from relay.gate import Gate
-from relay.jobs import Summariser, summarise_due
+from relay.core.models import ModelRequest, Step
+from relay.memory.derivation import Derivation, Input, derived
+from relay.memory.results import once
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import ModelRequest, Step
-from relay.results import once
+from relay.memory.writing.summaries import Summariser, summarise_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, House
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.claims import Claimed
-from relay.erasing import ERASED, retract
-from relay.errors import ChatGone, MessengerRefused, MessengerUnavailable
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import ChatGone, MessengerRefused, MessengerUnavailable
+from relay.memory.claims import ClaimedTurn
+from relay.memory.erasure import ERASED, retract
 from relay.memory.store import Store
-from relay.testing import FakeMessenger
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, message, private, reply
@@ -31,7 +31,7 @@ class Chat(FakeMessenger):
         return await super().call(method, **parameters)
 
 
-async def sent(store: Store, turn: Claimed, *requests: Json, first: int) -> None:
+async def sent(store: Store, turn: ClaimedTurn, *requests: Json, first: int) -> None:
     """The parts of a reply reach the chat, with message ids from `first` on."""
     parts = [
         {"seq": seq, "chat_id": one.get("chat_id", ADA), "request": {"chat_id": ADA, **one}}
@@ -45,7 +45,7 @@ async def sent(store: Store, turn: Claimed, *requests: Json, first: int) -> None
     await store.sent(turn, done, True)
 
 
-async def command(house: House, text: str, reply_text: str, first: int, **more: Any) -> Claimed:
+async def command(house: House, text: str, reply_text: str, first: int, **more: Any) -> ClaimedTurn:
     """A command and the reply to it."""
     turn = await house.turn(ADA, text, **more)
     assert turn.kind == "control"
@@ -53,7 +53,7 @@ async def command(house: House, text: str, reply_text: str, first: int, **more: 
     return turn
 
 
-async def answered(house: House, text: str, answer: str, learned: str, first: int, *, above: str = "") -> Claimed:
+async def answered(house: House, text: str, answer: str, learned: str, first: int, *, above: str = "") -> ClaimedTurn:
     """An exchange that teaches something, with its line under the answer."""
     turn = await house.turn(ADA, text)
     incoming = incoming_of(turn, text, private(ADA))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import relay
-from relay.memory.direct import Memory
+from relay.memory.api import Memory
 from tests.integration.conftest import TEMPLATE, Server, Sql
 from tests.integration.house import ADA, BEN, House, fact, group, private
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relay.core.models import Space
 from relay.memory.store import Store
-from relay.models import Space
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, fact, forget, group, incoming_of, private
 from tests.strategies import examples

@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
-from relay.app import Relay
-from relay.background import writings
-from relay.budget import UNLIMITED
-from relay.errors import ModelUnavailable
-from relay.gate import Gate
-from relay.memory.direct import Memory
-from relay.memory.patience import Patient
+from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.core.errors import ModelUnavailable
+from relay.core.models import ModelRequest, Step
+from relay.core.ports import Database
+from relay.core.settings import Settings
+from relay.memory.api import Memory
+from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.sleep.asking import BatchModel
+from relay.memory.sleep.consolidate import Consolidation
+from relay.memory.sleep.digest import Digests
+from relay.memory.sleep.night import NightFailed, Phase, sleep
+from relay.memory.sleep.prepare import Preparation
+from relay.memory.spending.budget import UNLIMITED
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import ModelRequest, Step
-from relay.ports import Database
-from relay.settings import Settings
-from relay.sleep.asking import Mind
-from relay.sleep.consolidate import Consolidation
-from relay.sleep.digest import Digests
-from relay.sleep.night import NightFailed, Phase, sleep
-from relay.sleep.prepare import Preparation
-from relay.testing import FakeMessenger, OfflineModel
+from relay.runtime.app import Relay
+from relay.surfaces.server.job_list import writings
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, private
 
@@ -85,7 +85,7 @@ class Small:
 
 
 def phases(store: Store, model: Any, asks: Sequence[int] = (BEN,)) -> list[Phase]:
-    mind = Mind(store, Gate(model, store), "small")
+    mind = BatchModel(store, Gate(model, store), "small")
     return [
         Phase("consolidate", Consolidation(mind, BOT.id, lambda: asks).run),
         Phase("digest", Digests(mind, BOT.id).run),
@@ -500,7 +500,7 @@ async def test_a_night_right_now_makes_ready_what_the_bot_does(
     await sql("delete from entry")
     await sql("delete from index_progress")
     settings = Settings(DATABASE_URL="", SUPABASE_URL="")
-    relay = Relay(settings, database, Patient(database), store, Memory(store), "a worker", "a test", UNLIMITED)
+    relay = Relay(settings, database, RetryingDatabase(database), store, Memory(store), "a worker", "a test", UNLIMITED)
     gate = Gate(OfflineModel(), store)
     owed = writings(relay, gate, FakeMessenger(), BOT.id)
     told = await Preparation(store, owed).run(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from relay.claims import Claimed
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House
@@ -17,7 +17,7 @@ async def activate(store: Store, text: str, reason: str = "") -> int:
     return await store.activate_soul(text, ADA, "Ada", reason)
 
 
-async def drafted(house: House, text: str = "You are a monk.", based_on: int | None = 1) -> tuple[int, Claimed]:
+async def drafted(house: House, text: str = "You are a monk.", based_on: int | None = 1) -> tuple[int, ClaimedTurn]:
     turn = await house.turn(ADA, "/soul set")
     return await house.store.draft_soul(turn.turn_id, text, ADA, "Ada", "edited", based_on), turn
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from relay.bot import arrival, understand
-from relay.bot.groups import Groups
-from relay.claims import Claimed
+from relay.commands import VERBS
+from relay.core.models import File, Incoming, ModelRequest, Space
+from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.models import File, Incoming, ModelRequest, Space
-from relay.verbs import VERBS
+from relay.surfaces.telegram.groups import group_join
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.turns import understand
 from tests.integration.apart import Act, Leak, Ledger
 from tests.integration.conftest import Server
 from tests.integration.inside import inside
@@ -29,7 +30,7 @@ A, B, C = "q00001az", "q00001bz", "q00002az"
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrival, "SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr(group_join, "SETTLE_SECONDS", 0.0)
 
 
 async def walked(server: Server, seed: int) -> Walk:
@@ -62,7 +63,7 @@ async def everywhere_private(groups: Groups, chat: Json, user_id: int) -> tuple[
 
 
 def lent_to_all(unsaid: Callable[..., Incoming]) -> Callable[..., Incoming]:
-    def made(turn: Claimed, *given: Any) -> Incoming:
+    def made(turn: ClaimedTurn, *given: Any) -> Incoming:
         incoming = unsaid(turn, *given)
         lent = Space("private", owner_id=turn.linked_to) if turn.linked_to and incoming.space.kind == "group" else None
         return replace(incoming, lent=lent)

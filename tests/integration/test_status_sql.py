@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay.claims import Queue
+from relay.memory.claims import Queue
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, message

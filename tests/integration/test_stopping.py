@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from relay.bot.worker import Worker
-from relay.models import ModelRequest, Step
+from relay.core.models import ModelRequest, Step
+from relay.surfaces.telegram.turns.worker import Worker
 from tests.integration.conftest import Server
 from tests.integration.house import ADA
 from tests.integration.inside import Inside, Json, inside
@@ -58,7 +58,7 @@ async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
         relay.worker.bot,
         relay.worker.groups,
         16,
-        relay.worker._house,
+        relay.worker._services,
         lambda: None,
         unread(relay.wire),
     )

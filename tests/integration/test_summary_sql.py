@@ -9,12 +9,12 @@ from unittest.mock import ANY
 
 import pytest
 
-from relay.errors import ContextTooLong, ModelUnavailable
-from relay.gate import Gate
-from relay.jobs import Summariser, summarise_due
-from relay.marks import estimate_tokens
+from relay.core.errors import ContextTooLong, ModelUnavailable
+from relay.core.models import ModelRequest, Step
+from relay.core.prompt_markup import estimate_tokens
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import ModelRequest, Step
+from relay.memory.writing.summaries import Summariser, summarise_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, private
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from relay import migrate
+from relay.memory import migrations
 from tests.standins.supabase import SupabaseProject
 
 STRANGERS = ("anon", "authenticated")
@@ -132,7 +132,7 @@ def test_one_grant_put_back_is_noticed(project: SupabaseProject, role: str) -> N
 def test_migrating_again_takes_back_what_was_given_away(project: SupabaseProject, role: str, grant: str) -> None:
     project.sql(grant.format(role=role), "project")
     assert len(privileges(project)) == 1
-    project.sql(migrate.printed(), "project")
+    project.sql(migrations.printed(), "project")
     assert privileges(project) == []
 
 
@@ -156,7 +156,7 @@ def test_a_function_of_the_future_is_closed_as_soon_as_it_exists(project: Supaba
     )
     try:
         assert len(privileges(project)) == 2, "Supabase's default privileges give it to both"
-        project.sql(migrate.load().access, "project")
+        project.sql(migrations.load().access, "project")
         project.postgrest.until(lambda status: status == 200, "/rpc/relay_new", project.service_key)
         assert privileges(project) == []
         for role in STRANGERS:
@@ -169,7 +169,7 @@ def test_functions_are_never_open_between_two_scripts(project: SupabaseProject) 
     """A migration that breaks off anywhere leaves nothing open."""
     project.database.create("broken_off")
     try:
-        for script in migrate.load().scripts():
+        for script in migrations.load().scripts():
             project.database.execute("broken_off", f"begin; {script}; commit", "project")
             ((count,),) = project.database.execute(
                 "broken_off",
@@ -203,7 +203,7 @@ def test_nothing_of_ours_is_shown_to_strangers(project: SupabaseProject) -> None
 
 def test_updates_and_deletes_say_which_rows(project: SupabaseProject) -> None:
     """Supabase loads `safeupdate` for its API: a statement without WHERE is an error there."""
-    for name, text in migrate.load().functions.items():
+    for name, text in migrations.load().functions.items():
         for statement in re.sub(r"--[^\n]*", "", text).split(";"):
             trigger = re.match(r"\s*create or replace trigger\b", statement)
             if not trigger and re.search(r"(?<!do )(?<!for )\bupdate\s+\w|\bdelete\s+from\b", statement):

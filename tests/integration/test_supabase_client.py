@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from relay.clients.supabase import Supabase, error_of
-from relay.clients.supabase_keys import check_key
-from relay.errors import (
+from relay.clients.supabase.database import Supabase, error_of
+from relay.clients.supabase.keys import check_key
+from relay.core.errors import (
     AccessRefused,
     DatabaseError,
     DatabaseUnavailable,
@@ -21,7 +21,7 @@ from relay.errors import (
     SettingsError,
     TurnLost,
 )
-from relay.memory.patience import Patient
+from relay.memory.retrying_database import RetryingDatabase
 from tests.standins.supabase import SupabaseProject
 
 HTML = "<html><head><title>standin.supabase.co | 500</title></head><body>cloudflare</body></html>"
@@ -194,7 +194,7 @@ async def test_a_postgres_that_is_away_is_waited_for(client: Supabase, project: 
     try:
         with pytest.raises(DatabaseUnavailable, match=r"has a problem right now|cannot be used right now"):
             await client.call("ping")
-        waiting = asyncio.create_task(Patient(client).call("ping"))
+        waiting = asyncio.create_task(RetryingDatabase(client).call("ping"))
         await asyncio.sleep(0.3)
         assert not waiting.done()
     finally:

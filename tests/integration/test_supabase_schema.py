@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from relay import migrate
-from relay.clients.supabase import PAUSED
-from relay.errors import DatabaseUnavailable, SchemaError, SettingsError
-from relay.settings import Settings
-from relay.storage import bring_up_to_date, made_ready, storage
+from relay.clients.supabase.database import PAUSED
+from relay.core.errors import DatabaseUnavailable, SchemaError, SettingsError
+from relay.core.settings import Settings
+from relay.memory import migrations
+from relay.runtime.storage import bring_up_to_date, open_storage, prepare_schema
 from tests.standins.supabase import SupabaseProject
 
 
@@ -21,30 +21,30 @@ def settings(project: SupabaseProject, **more: Any) -> Settings:
 
 
 async def test_an_older_schema_is_refused_with_the_two_ways(project: SupabaseProject) -> None:
-    async with storage(settings(project)) as opened:
-        assert await made_ready(opened, settings(project), wait=True) is False
+    async with open_storage(settings(project)) as opened:
+        assert await prepare_schema(opened, settings(project), wait=True) is False
         project.sql("update relay.function_file set hash = 'old' where name = 'turn'")
         try:
             with pytest.raises(SchemaError, match=r"older than this Relay.*`relay db migrate`.*`relay db sql`"):
-                await made_ready(opened, settings(project), wait=True)
+                await prepare_schema(opened, settings(project), wait=True)
         finally:
             await asyncio.to_thread(project.sql, hashes())
-        assert await made_ready(opened, settings(project), wait=True) is False
+        assert await prepare_schema(opened, settings(project), wait=True) is False
 
 
 def hashes() -> str:
     """Puts the hash of a function file right again."""
-    return f"update relay.function_file set hash = '{migrate.load().hashes['turn']}' where name = 'turn'"  # noqa: S608
+    return f"update relay.function_file set hash = '{migrations.load().hashes['turn']}' where name = 'turn'"  # noqa: S608
 
 
 async def test_a_schema_of_the_future(project: SupabaseProject) -> None:
-    async with storage(settings(project)) as opened:
+    async with open_storage(settings(project)) as opened:
         project.sql("insert into relay.migration (version, name, breaking) values (9998, 'more', false)")
         try:
-            assert await made_ready(opened, settings(project), wait=True) is False, "additive changes are no reason"
+            assert await prepare_schema(opened, settings(project), wait=True) is False, "additive changes are no reason"
             project.sql("insert into relay.migration (version, name, breaking) values (9999, 'other', true)")
             with pytest.raises(SchemaError, match="upgraded by a newer Relay"):
-                await made_ready(opened, settings(project), wait=True)
+                await prepare_schema(opened, settings(project), wait=True)
         finally:
             project.sql("delete from relay.migration where version > 9000")
 
@@ -52,16 +52,16 @@ async def test_a_schema_of_the_future(project: SupabaseProject) -> None:
 async def test_a_project_without_relay_and_the_ways_in(project: SupabaseProject) -> None:
     await asyncio.to_thread(project.forget_relay)
     try:
-        async with storage(settings(project)) as opened:
+        async with open_storage(settings(project)) as opened:
             with pytest.raises(SchemaError, match=r"not there yet.*`relay db migrate`.*`relay db sql`"):
-                await made_ready(opened, settings(project), wait=True)
+                await prepare_schema(opened, settings(project), wait=True)
             for _ in range(2):  # the SQL editor: all of it as one text, by its owner, as often as one likes
-                await asyncio.to_thread(project.sql, migrate.printed(), "project")
+                await asyncio.to_thread(project.sql, migrations.printed(), "project")
             await asyncio.to_thread(project.reloaded, 200)
-            assert await made_ready(opened, settings(project), wait=True) is False
+            assert await prepare_schema(opened, settings(project), wait=True) is False
         await asyncio.to_thread(project.forget_relay)
         both = settings(project, DATABASE_URL=project.database_url)
-        async with storage(both) as opened:
+        async with open_storage(both) as opened:
             assert opened.label == "Supabase"
             assert await bring_up_to_date(opened, both) is True
             assert await bring_up_to_date(opened, both) is False
@@ -78,12 +78,12 @@ async def test_a_project_without_relay_and_the_ways_in(project: SupabaseProject)
 async def test_a_connection_string_of_another_database_is_noticed(
     project: SupabaseProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.storage.RELOAD_SECONDS", 0.4)
+    monkeypatch.setattr("relay.runtime.storage.RELOAD_SECONDS", 0.4)
     await asyncio.to_thread(project.database.create, "another")
     await asyncio.to_thread(project.forget_relay)
     try:
         both = settings(project, DATABASE_URL=project.database.url("another"))
-        async with storage(both) as opened:
+        async with open_storage(both) as opened:
             with pytest.raises(SchemaError, match="do both name the same project"):
                 await bring_up_to_date(opened, both)
     finally:
@@ -97,7 +97,7 @@ async def test_settings_that_are_half_there(project: SupabaseProject) -> None:
         ("SUPABASE_URL", "SUPABASE_SERVICE_ROLE_KEY"),
     ):
         with pytest.raises(SettingsError, match=f"{other} is set but {missing} is not"):
-            async with storage(settings(project, **{missing: ""})):
+            async with open_storage(settings(project, **{missing: ""})):
                 pass
 
 
@@ -105,18 +105,18 @@ async def test_a_wrong_key_is_a_wrong_setting_at_the_start(project: SupabaseProj
     key = project.service_key
     project.rotate_keys()
     wrong = settings(project, SUPABASE_SERVICE_ROLE_KEY=key)
-    async with storage(wrong) as opened:
+    async with open_storage(wrong) as opened:
         with pytest.raises(SettingsError, match="does not accept the key"):
-            await made_ready(opened, wrong, wait=True)
+            await prepare_schema(opened, wrong, wait=True)
 
 
 async def test_a_paused_project_is_waited_for_at_the_start_only_by_the_bot(project: SupabaseProject) -> None:
     project.pause()
-    async with storage(settings(project)) as opened:
+    async with open_storage(settings(project)) as opened:
         with pytest.raises(DatabaseUnavailable) as raised:
-            await made_ready(opened, settings(project), wait=False)
+            await prepare_schema(opened, settings(project), wait=False)
         assert str(raised.value) == PAUSED
-        waiting = asyncio.create_task(made_ready(opened, settings(project), wait=True))
+        waiting = asyncio.create_task(prepare_schema(opened, settings(project), wait=True))
         await asyncio.sleep(0.3)
         project.resume()
         assert await asyncio.wait_for(waiting, 5) is False

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from relay.errors import MessengerRefused, ModelUnavailable
-from relay.gate import Gate
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import MessengerRefused, ModelUnavailable
+from relay.core.models import ModelRequest, Step
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import ModelRequest, Step
-from relay.testing import FakeMessenger
-from relay.titles import TITLE_LENGTH, Titler, title_due
+from relay.memory.writing.titles import TITLE_LENGTH, Titler, title_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, message, private
 

@@ -11,15 +11,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.budget import UNLIMITED, Budget
-from relay.errors import ContextTooLong, ModelAccountError, ModelRefused, StreamCut
-from relay.gate import Gate
-from relay.jobs import Summariser, summarise_due
+from relay.clients.fakes import FakeSink, OfflineModel
+from relay.conversation.outcome import answer_from
+from relay.conversation.turn import Engine, answer
+from relay.core.errors import ContextTooLong, ModelAccountError, ModelRefused, StreamCut
+from relay.core.models import Answer, Block, ModelRequest, ReplyTo, Space, Step
+from relay.memory.spending.budget import UNLIMITED, Budget
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import Answer, Block, ModelRequest, ReplyTo, Space, Step
-from relay.outcome import answer_from
-from relay.testing import FakeSink, OfflineModel
-from relay.turn import Engine, answer
+from relay.memory.writing.summaries import Summariser, summarise_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, group, incoming_of, private
 
@@ -387,7 +387,7 @@ async def test_what_the_web_said_gets_no_second_look_with_what_memory_knows(hous
 async def test_an_answer_that_broke_off_over_a_web_page_is_tainted_when_it_goes_on(
     house: House, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.dialogue.backoff", lambda attempt, failure: 0.0)
+    monkeypatch.setattr("relay.conversation.model_loop.backoff", lambda attempt, failure: 0.0)
     room = Room(house, web=True)
     looked = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_fetch", "input": {}}
     broken = StreamCut([looked, {"type": "text", "text": "The page says"}], {"output_tokens": 1}, "big")

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from relay.errors import TurnLost
+from relay.core.errors import TurnLost
+from relay.core.models import Space
 from relay.memory.calls.turn import RECENT_CHARACTERS
 from relay.memory.store import Store
-from relay.models import Space
 from tests.integration.conftest import Sql
 from tests.integration.house import (
     ADA,

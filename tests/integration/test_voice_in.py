@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from relay.errors import DeliveryUncertain, MessengerRefused
+from relay.core.errors import DeliveryUncertain, MessengerRefused
 from tests.integration.conftest import Server
 from tests.integration.ears import Listening, listening
 from tests.integration.house import ADA, BEN
@@ -243,7 +243,7 @@ async def test_stop_ends_the_fetching_at_once(room: Listening, monkeypatch: pyte
 
 
 async def test_what_joins_a_turn_lets_it_listen_and_tell_once(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay.bot.intake.JOIN_SECONDS", 60)
+    monkeypatch.setattr("relay.surfaces.telegram.incoming.intake.JOIN_SECONDS", 60)
     reply, asked, may = room.relay.worker.engine.gate._model.reply, asyncio.Event(), asyncio.Event()
 
     async def slow(*given: Any) -> Any:

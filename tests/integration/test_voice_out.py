@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from relay.models import ModelRequest
+from relay.core.models import ModelRequest
 from tests.integration.conftest import Server
 from tests.integration.ears import FakeVoice, Listening, listening
 from tests.integration.house import ADA

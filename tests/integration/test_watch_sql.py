@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from relay.budget import Budget
-from relay.errors import ChatGone, DatabaseUnavailable, MessengerUnavailable, RelayError
+from relay.core.errors import ChatGone, DatabaseUnavailable, MessengerUnavailable, RelayError
+from relay.core.ports import Database
+from relay.jobs.alerts import Sentinel
+from relay.jobs.scheduler import Job, Scheduler
 from relay.memory.people import People
+from relay.memory.spending.budget import Budget
 from relay.memory.store import Store
-from relay.ports import Database
-from relay.scheduler import Job, Scheduler
-from relay.sentinel import Sentinel
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, private
 

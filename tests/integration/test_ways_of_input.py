@@ -10,10 +10,10 @@ import pytest
 
 from relay.archive.export import pages
 from relay.archive.readable import Readable
-from relay.errors import MediaRefused
-from relay.jobs import summarise_due
+from relay.core.errors import MediaRefused
+from relay.core.models import Attachment, ModelRequest, Space
 from relay.media.reading import Read, Reader, refused
-from relay.models import Attachment, ModelRequest, Space
+from relay.memory.writing.summaries import summarise_due
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside
@@ -132,7 +132,7 @@ async def test_exchanges_summaries_titles_and_search_hold_for_every_way(
 async def test_an_export_and_its_text_hold_every_way(relay: Inside, way: str) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     await said(relay, chat, **WAYS[way])
-    readable = Readable("Ada", relay.worker._house.zone)
+    readable = Readable("Ada", relay.worker._services.zone)
     space = Space("private", owner_id=ADA)
     text = "".join([readable.add(page) async for page in pages(relay.store, space, "1")]) + readable.end()
     line = {"voice": "[voice note]", "photo": "[photo]", "document": "[file notes.txt]"}.get(way, "")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from relay.bot.delivery import Delivery
-from relay.bot.files import file_request
-from relay.bot.place import Place
-from relay.bot.render import message_parts
+from relay.clients.fakes import FakeMessenger
+from relay.core.models import Choices, File, Space
 from relay.memory.store import Store
-from relay.models import Choices, File, Space
-from relay.testing import FakeMessenger
+from relay.surfaces.telegram.outgoing.delivery import Delivery
+from relay.surfaces.telegram.outgoing.files import file_request
+from relay.surfaces.telegram.outgoing.render import message_parts
+from relay.surfaces.telegram.parsing.place import Place
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, private, reply
 

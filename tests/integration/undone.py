@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from relay.clients.postgres import _called, _translate
+from relay.clients.postgres.database import _called, _translate
 
 TRIES = 200
 """After so many, the room that they took is cleared."""

@@ -9,14 +9,14 @@ import re
 from collections import Counter
 from typing import Any
 
-from relay.bot.updates import IN_LANE_BUTTONS
-from relay.jobs import summarise
-from relay.models import ModelRequest, Space
-from relay.sleep.answers import AnswerUnclear
-from relay.sleep.asking import Mind
-from relay.sleep.consolidate import Consolidation
-from relay.sleep.digest import written
-from relay.verbs import VERBS
+from relay.commands import VERBS
+from relay.core.models import ModelRequest, Space
+from relay.memory.sleep.answers import AnswerUnclear
+from relay.memory.sleep.asking import BatchModel
+from relay.memory.sleep.consolidate import Consolidation
+from relay.memory.sleep.digest import written
+from relay.memory.writing.summaries import summarise
+from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
 from tests.integration.apart import Act, Ledger, words_of
 from tests.integration.inside import Inside
 from tests.standins.telegram.values import Chat, StoredMessage, User
@@ -328,7 +328,7 @@ class Walk:
             if user_id in KNOWN and chat is not None and chat.migrated_to is None:
                 where = {"user_id": str(user_id), "chat_id": str(chat.id), "topic_id": "0"}
                 await store.want_digest(Space(kind, owner, chat_id), where)
-        mind, bot_id = Mind(store, self.relay.summariser.gate, "small"), self.tg.bot.id
+        mind, bot_id = BatchModel(store, self.relay.summariser.gate, "small"), self.tg.bot.id
         begun = (await store.begin_night())["id"]
         for space in [*await store.sleepers(begun, "consolidate", 0), *await store.sleepers(begun, "digest", 0)]:
             home = (space["kind"], space["owner_id"] or space["group_id"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from relay.clients.cluster import Cluster
+from relay.clients.embedded.cluster import Cluster
 from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
 

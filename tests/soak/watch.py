@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 import psycopg
 
-from relay.clients.cluster import Cluster
+from relay.clients.embedded.cluster import Cluster
 from tests.benchmarks.lab import Child, cpu, memory, postmaster
 
 Json = dict[str, Any]

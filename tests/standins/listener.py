@@ -1,4 +1,4 @@
-"""A process that speaks as `relay.hearing` does and hears nothing: each recording says what is to happen to it."""
+"""A process that speaks as `relay.media.speech` does and hears nothing: each recording says what is to happen to it."""
 
 from __future__ import annotations
 

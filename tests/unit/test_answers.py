@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from relay.models import Step
-from relay.sleep.answers import AnswerUnclear, list_of
+from relay.core.models import Step
+from relay.memory.sleep.answers import AnswerUnclear, list_of
 
 
 def said(text: str) -> Step:

@@ -11,22 +11,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.bot.format import format_reply
-from relay.capture.findings import KINDS, TOOL, InvalidAnswer, findings_in
-from relay.capture.findings import given as given_in
-from relay.capture.settling import decisions_in, settled
-from relay.clients.streamed import KINDS as COUNTED
-from relay.clients.streamed import Streamed
-from relay.errors import ContextTooLong, EmptyAnswer, ModelRefused
-from relay.intents import process_intents
-from relay.jobs import summary_of
-from relay.marks import estimate_tokens, fits
+from relay.clients.anthropic.stream import KINDS as COUNTED
+from relay.clients.anthropic.stream import Streamed
+from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
+from relay.core.limits import SUMMARY_TOKENS
+from relay.core.models import Step
+from relay.core.prompt_markup import estimate_tokens, fits
 from relay.memory.calls.base import storable
-from relay.models import Step
-from relay.prompt import SUMMARY_TOKENS
-from relay.sleep import consolidate, digest
-from relay.sleep.answers import AnswerUnclear, list_of
-from relay.titles import TITLE_LENGTH, title_of
+from relay.memory.intents import process_intents
+from relay.memory.review.findings import KINDS, TOOL, InvalidAnswer, findings_in
+from relay.memory.review.findings import given as given_in
+from relay.memory.review.settling import decisions_in, settled
+from relay.memory.sleep import consolidate, digest
+from relay.memory.sleep.answers import AnswerUnclear, list_of
+from relay.memory.writing.summaries import read_summary
+from relay.memory.writing.titles import TITLE_LENGTH, title_of
+from relay.surfaces.telegram.formatting.format import format_reply
 from tests.strategies import ODD_TEXT, altered, damaged, examples, json_of, markdowns, replies
 from tests.unit.test_findings import GOOD, NEAR, ROWS
 
@@ -157,7 +157,7 @@ def test_a_title(step: Step) -> None:
 @given(steps(st.one_of(ODD_TEXT, replies, markdowns)))
 def test_a_summary(step: Step) -> None:
     try:
-        text = fits(summary_of(step), SUMMARY_TOKENS)
+        text = fits(read_summary(step), SUMMARY_TOKENS)
     except (EmptyAnswer, ModelRefused, ContextTooLong):
         return
     assert text.strip()

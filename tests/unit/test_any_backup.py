@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from relay.archive.backup_file import BackupWriter, Header, rows
 from relay.archive.restore import Checked, check
-from relay.errors import RelayError
+from relay.core.errors import RelayError
 from tests.integration.sides import Looking
 from tests.strategies import altered, damaged, examples, json_of
 

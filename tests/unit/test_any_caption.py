@@ -7,17 +7,17 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.bot.attachments import without_long_code
-from relay.bot.files import file_request, sent_as, voice_request
-from relay.bot.place import Place
-from relay.bot.said import joined_blocks, parts_of, reply_of
-from relay.bot.split import utf16_offsets
-from relay.bot.updates import WITH_DOCUMENT, Bot, command_of
-from relay.intents import process_intents
-from relay.marks import harmless
+from relay.conversation.prompt import user_blocks
+from relay.core.models import Sound
+from relay.core.prompt_markup import neutralize_markup
 from relay.memory.calls.base import storable
-from relay.models import Sound
-from relay.prompt import user_blocks
+from relay.memory.intents import process_intents
+from relay.surfaces.telegram.formatting.attachments import without_long_code
+from relay.surfaces.telegram.formatting.split import utf16_offsets
+from relay.surfaces.telegram.outgoing.files import file_request, sent_as, voice_request
+from relay.surfaces.telegram.parsing.message_parser import joined_blocks, parts_of, reply_of
+from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.parsing.updates import WITH_DOCUMENT, Bot, command_of
 from tests.strategies import ODD_TEXT, examples, markdowns, replies
 from tests.updates import ADA, BEN, BOT
 
@@ -64,7 +64,7 @@ def test_a_caption_is_taken_whole_and_as_material(caption: str, kind: str, album
     assert [part["sequel"] for part in parts_of([message, message], ADA, BOT)] == [False, False]
     shown = [block["text"] for block in user_blocks(words, "Ada", group=False)]
     if caption.strip():
-        assert shown == [f'<untrusted kind="caption">\n{harmless(caption)}\n</untrusted>']
+        assert shown == [f'<untrusted kind="caption">\n{neutralize_markup(caption)}\n</untrusted>']
         assert shown[0].count("</untrusted>") == 1
     command = command_of(message, Bot(BOT, "relay_bot"))
     assert command is None or (kind == "document" and command.name in WITH_DOCUMENT)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.checks import settings as checks
-from relay.errors import SettingsError
-from relay.settings import Settings, load, tolerant
-from relay.setup import env_file
+from relay.core.errors import SettingsError
+from relay.core.settings import Settings, load, tolerant
+from relay.surfaces.cli.doctor import settings as checks
+from relay.surfaces.cli.setup import env_file
 from tests.strategies import ODD_TEXT, damaged, examples
 
 NAMES = [str(field.alias) for field in Settings.model_fields.values()]

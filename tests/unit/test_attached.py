@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.attached import KINDS, NAME_LENGTH, attachment_of
-from relay.models import Attachment
+from relay.core.models import Attachment
+from relay.surfaces.telegram.parsing.attached import KINDS, NAME_LENGTH, attachment_of
 from tests.strategies import examples
 
 ANY = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text(), max_size=2)

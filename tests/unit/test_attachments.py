@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.attachments import MOST_MESSAGES, without_long_code
-from relay.bot.files import LARGEST, sent_as, shows
-from relay.bot.format import format_reply
-from relay.bot.place import Place
-from relay.bot.render import answer_parts, message_parts
-from relay.models import Answer, File
-from relay.screen import Terminal
-from relay.settings import Settings
+from relay.core.models import Answer, File
+from relay.core.settings import Settings
+from relay.surfaces.cli.terminal_messenger import Terminal
+from relay.surfaces.telegram.formatting.attachments import MOST_MESSAGES, without_long_code
+from relay.surfaces.telegram.formatting.format import format_reply
+from relay.surfaces.telegram.outgoing.files import LARGEST, sent_as, shows
+from relay.surfaces.telegram.outgoing.render import answer_parts, message_parts
+from relay.surfaces.telegram.parsing.place import Place
 from tests.strategies import examples
 
 DM = Place(1001, 0, True)
@@ -79,7 +79,7 @@ def test_a_broken_parser_leaves_the_answer_as_it_is(monkeypatch: pytest.MonkeyPa
     def breaks(*_: object, **__: object) -> None:
         raise BaseException("panicked")
 
-    monkeypatch.setattr("relay.bot.attachments.pyromark.events_with_range", breaks)
+    monkeypatch.setattr("relay.surfaces.telegram.formatting.attachments.pyromark.events_with_range", breaks)
     answer = fence(lines(400))
     assert without_long_code(answer) == (answer, [])
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.capture.calibration import SHORT, weight, worth_judging
+from relay.memory.review.calibration import SHORT, weight, worth_judging
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from relay import logs
-from relay.bot import claim
-from relay.bot.claim import expire, offer, on_screen
-from relay.bot.updates import Bot
+from relay.core import logs
 from relay.memory.people import NONCE, People, new_nonce
+from relay.surfaces.telegram.groups import claim
+from relay.surfaces.telegram.groups.claim import expire, offer, on_screen
+from relay.surfaces.telegram.parsing.updates import Bot
 
 LINK = f"https://t.me/{'b' * 32}?start={'A' * 22}"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from relay.cli import cli
-from relay.program import find_program
+from relay.core.program import find_program
+from relay.surfaces.cli.cli import cli
 
 run = CliRunner().invoke
 

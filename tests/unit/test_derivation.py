@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.derivation import Input, derived
+from relay.memory.derivation import Input, derived
 
 TEXTS = st.lists(st.tuples(st.sampled_from(["message", "summary"]), st.integers(0, 2**63 - 1), st.text(max_size=20)))
 

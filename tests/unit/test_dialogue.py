@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from relay import dialogue
-from relay.budget import Tally
-from relay.clients.claude import Claude
-from relay.dialogue import MOST_STEPS, Tools, backoff, continued, converse, run_tools, taken_up
-from relay.errors import (
+from relay.clients.anthropic.client import Claude
+from relay.clients.fakes import FakeBooks, FakeSink
+from relay.conversation import model_loop
+from relay.conversation.model_loop import MOST_STEPS, Tools, backoff, continued, converse, run_tools, taken_up
+from relay.core.errors import (
     ContextTooLong,
     DataRefused,
     EmptyAnswer,
@@ -23,9 +23,9 @@ from relay.errors import (
     ModelUnavailable,
     StreamCut,
 )
-from relay.gate import Gate, Work
-from relay.models import Block, ModelRequest, Prompt, Reply, Step
-from relay.testing import FakeBooks, FakeSink
+from relay.core.models import Block, ModelRequest, Prompt, Reply, Step
+from relay.memory.spending.budget import Tally
+from relay.memory.spending.gate import Gate, Work
 from tests.standins.anthropic import AnthropicStandIn, text, tool, web_search
 from tests.standins.anthropic import Reply as Said
 
@@ -35,7 +35,7 @@ SEARCH = {"name": "search_memory", "description": "d", "input_schema": {"type": 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between attempts nothing is waited for."""
-    monkeypatch.setattr(dialogue, "backoff", lambda attempt, failure: 0.0)
+    monkeypatch.setattr(model_loop, "backoff", lambda attempt, failure: 0.0)
 
 
 @pytest.fixture
@@ -218,13 +218,13 @@ async def test_a_stream_that_breaks_twice() -> None:
 
 
 async def test_a_broken_stream_that_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialogue, "PATIENCE", -1.0)
+    monkeypatch.setattr(model_loop, "PATIENCE", -1.0)
     with pytest.raises(ModelUnavailable):
         await talk(Scripted(ModelUnavailable()))
 
 
 async def test_patience_begins_when_something_was_heard_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialogue, "PATIENCE", 0.5)
+    monkeypatch.setattr(model_loop, "PATIENCE", 0.5)
 
     async def slow(on_text: Callable[[str], None]) -> Step:
         await asyncio.sleep(0.6)
@@ -236,7 +236,7 @@ async def test_patience_begins_when_something_was_heard_last(monkeypatch: pytest
 
 
 async def test_what_was_said_before_the_model_was_given_up_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialogue, "PATIENCE", 0.5)
+    monkeypatch.setattr(model_loop, "PATIENCE", 0.5)
     reply = await talk(Scripted(cut("one "), cut("two "), ModelUnavailable()))
     assert (reply.text, reply.status) == ("one two ", "cut")
     assert "go on" in reply.note
@@ -323,7 +323,7 @@ async def test_stopping_after_a_tool_ends_on_the_assistants_side() -> None:
 
 
 async def test_stopping_between_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialogue, "backoff", lambda attempt, failure: 30.0)
+    monkeypatch.setattr(model_loop, "backoff", lambda attempt, failure: 30.0)
     stop = asyncio.Event()
     work = asyncio.create_task(talk(Scripted(cut("so far")), stop=stop))
     await asyncio.sleep(0.05)
@@ -334,8 +334,8 @@ async def test_stopping_between_attempts(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def test_a_long_trouble_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialogue, "TELL_AFTER", 0.02)
-    monkeypatch.setattr(dialogue, "backoff", lambda attempt, failure: 0.03)
+    monkeypatch.setattr(model_loop, "TELL_AFTER", 0.02)
+    monkeypatch.setattr(model_loop, "backoff", lambda attempt, failure: 0.03)
     sink = FakeSink()
     await talk(Scripted(ModelThrottled(), ModelThrottled(), ModelThrottled(), step("finally")), sink)
     assert len(sink.waits) == 1
@@ -385,7 +385,7 @@ async def test_an_input_that_a_tool_cannot_take_is_told_to_the_model(trouble: Ex
         raise trouble
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {"limit": float("inf")}}
-    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), work_on(None))
+    bound = model_loop.Talk(Prompt([], [], False, {}), FakeSink(), work_on(None))
     (result,) = await run_tools([call], Tools([], {"n": refusing}), bound)
     assert result["is_error"]
     assert str(trouble) in result["content"]
@@ -396,6 +396,6 @@ async def test_a_tool_result_is_never_empty() -> None:
         return "", False
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
-    bound = dialogue.Talk(Prompt([], [], False, {}), FakeSink(), work_on(None))
+    bound = model_loop.Talk(Prompt([], [], False, {}), FakeSink(), work_on(None))
     (result,) = await run_tools([call], Tools([], {"n": nothing}), bound)
     assert result["content"] == "(nothing)"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.format import format_reply
-from relay.verbs.difference import ADDED, HIDDEN, KEPT, MOST_MARKS, REMOVED, difference, exact, few, pieces
+from relay.commands.soul.difference import ADDED, HIDDEN, KEPT, MOST_MARKS, REMOVED, difference, exact, few, pieces
+from relay.surfaces.telegram.formatting.format import format_reply
 
 WORDS = st.sampled_from(
     ["you", "are", "kind", "kind.", "Never", "flatter", "# x", "- y", "1. z", "\n", "\n\n", " ", "🐝"]

@@ -16,14 +16,13 @@ from typing import Any
 
 import pytest
 
-from relay import doctor
-from relay.checks import backups, machine, network, speech, storage, telegram
-from relay.checks import settings as configuration
-from relay.checks.finding import Finding, of_error, within
-from relay.clients.instance import Instance, in_use
-from relay.errors import TokenRefused
-from relay.hearing import installed
-from relay.settings import Settings, tolerant
+from relay.clients.embedded.instance import Instance, in_use
+from relay.clients.speech import installed
+from relay.core.errors import TokenRefused
+from relay.core.settings import Settings, tolerant
+from relay.surfaces.cli.doctor import backups, doctor, machine, network, speech, storage, telegram
+from relay.surfaces.cli.doctor import settings as configuration
+from relay.surfaces.cli.doctor.finding import Finding, of_error, within
 from tests.standins.telegram import TelegramStandIn
 
 TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from relay.core.models import Attachment
+from relay.media.attachment_reader import within
 from relay.media.documents import SHOWN_TOKENS, Documents, as_read
-from relay.media.filling import within
 from relay.media.prepared import new_cache
 from relay.media.reading import Read
-from relay.models import Attachment
 
 
 class Opened:

@@ -11,22 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from relay.clients import ears as ears_module
-from relay.clients import listener
-from relay.clients.ears import WhisperEars
-from relay.clients.model_process import NotLoaded
-from relay.errors import MediaRefused
-from relay.hearing import installed
-from relay.hearing.engines import is_said, joined
+from relay.clients.processes.model_process import NotLoaded
+from relay.clients.speech import installed, listener
+from relay.clients.speech import speech_to_text as ears_module
+from relay.clients.speech.speech_to_text import Whisper
+from relay.core.errors import MediaRefused
+from relay.media.speech.engines import is_said, joined
 from tests.lag import LITTLE, longest_lag
 
 
 @pytest.fixture
-async def ears(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[WhisperEars]:
+async def ears(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Whisper]:
     """Ears whose engine is the stand-in."""
     monkeypatch.setattr(installed, "is_installed", lambda engine: True)
     monkeypatch.setattr(listener, "PROGRAM", (sys.executable, "-m", "tests.standins.listener"))
-    ears = WhisperEars("auto", "base", "", 20, tmp_path)
+    ears = Whisper("auto", "base", "", 20, tmp_path)
     yield ears
     await ears.close()
 
@@ -45,7 +44,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_one_process_hears_one_recording_after_the_other(ears: WhisperEars) -> None:
+async def test_one_process_hears_one_recording_after_the_other(ears: Whisper) -> None:
     heard = await asyncio.gather(*(ears.hear(b"hello" + b"\0" * 3_000_000) for _ in range(3)))
     assert sorted(one.text.split()[1] for one in heard) == ["1", "2", "3"]
     assert (heard[0].engine, heard[0].seconds, heard[0].cut) == ("faster-whisper base", 2, False)
@@ -55,19 +54,19 @@ async def test_one_process_hears_one_recording_after_the_other(ears: WhisperEars
     assert not is_running(pid)
 
 
-async def test_the_loop_goes_on_while_a_recording_is_heard(ears: WhisperEars) -> None:
+async def test_the_loop_goes_on_while_a_recording_is_heard(ears: Whisper) -> None:
     recording = b"hello" + b"\0" * 20 * 2**20  # as large as Telegram hands out
     await ears.hear(recording)
     assert await longest_lag(lambda: ears.hear(recording)) < LITTLE
 
 
-async def test_the_language_of_the_settings_is_asked_for(ears: WhisperEars, tmp_path: Path) -> None:
-    german = WhisperEars("auto", "base", "de-AT", 20, tmp_path)
+async def test_the_language_of_the_settings_is_asked_for(ears: Whisper, tmp_path: Path) -> None:
+    german = Whisper("auto", "base", "de-AT", 20, tmp_path)
     assert (await german.hear(b"hello")).language == "de"
     await german.close()
 
 
-async def test_it_sees_no_setting_and_no_key(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_sees_no_setting_and_no_key(ears: Whisper, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "TELEGRAM_BOT_TOKEN", "RELAY_ADMINS", "DATABASE_URL", "HF_TOKEN"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("HF_HOME", "/somewhere")
@@ -86,15 +85,13 @@ async def test_a_module_beside_the_bot_is_not_taken_for_ours(monkeypatch: pytest
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no sessions")
-async def test_ctrl_c_at_the_bots_terminal_does_not_end_it(ears: WhisperEars) -> None:
+async def test_ctrl_c_at_the_bots_terminal_does_not_end_it(ears: Whisper) -> None:
     await ears.hear(b"hello")
     assert ears.pid
     assert os.getsid(ears.pid) == ears.pid, "a session of its own: the terminal's signals do not reach it"
 
 
-async def test_a_process_that_dies_is_followed_by_another_which_hears_the_same(
-    ears: WhisperEars, tmp_path: Path
-) -> None:
+async def test_a_process_that_dies_is_followed_by_another_which_hears_the_same(ears: Whisper, tmp_path: Path) -> None:
     assert (await ears.hear(f"die {tmp_path / 'once'}".encode())).text.startswith("die 1 ")
     assert (await ears.hear(b"hello")).text.startswith("hello 2 ")
     with pytest.raises(MediaRefused, match="broke off over it twice"):
@@ -103,14 +100,14 @@ async def test_a_process_that_dies_is_followed_by_another_which_hears_the_same(
     assert (await first).text.startswith("hello 1 ")
 
 
-async def test_killed_while_nobody_speaks(ears: WhisperEars) -> None:
+async def test_killed_while_nobody_speaks(ears: Whisper) -> None:
     await ears.hear(b"hello")
     assert ears.pid
     os.kill(ears.pid, signal.SIGKILL)
     assert (await ears.hear(b"hello")).text.startswith("hello 1 ")
 
 
-async def test_what_takes_too_long_is_ended_and_told(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_takes_too_long_is_ended_and_told(ears: Whisper, monkeypatch: pytest.MonkeyPatch) -> None:
     await ears.hear(b"hello")
     pid = ears.pid
     monkeypatch.setattr(ears_module, "DECODING_SECONDS", 0.5)
@@ -121,7 +118,7 @@ async def test_what_takes_too_long_is_ended_and_told(ears: WhisperEars, monkeypa
     assert not is_running(pid)
 
 
-async def test_who_stops_waiting_leaves_no_answer_for_the_next(ears: WhisperEars) -> None:
+async def test_who_stops_waiting_leaves_no_answer_for_the_next(ears: Whisper) -> None:
     await ears.hear(b"hello")
     waiting = asyncio.create_task(ears.hear(b"hang"))
     behind = asyncio.create_task(ears.hear(b"next"))
@@ -132,20 +129,20 @@ async def test_who_stops_waiting_leaves_no_answer_for_the_next(ears: WhisperEars
         await waiting
 
 
-async def test_a_refusal_is_what_is_told(ears: WhisperEars) -> None:
+async def test_a_refusal_is_what_is_told(ears: Whisper) -> None:
     with pytest.raises(MediaRefused, match="I heard nothing in it"):
         await ears.hear(b"refuse")
     assert (await ears.hear(b"hello")).text.startswith("hello 2 ")
 
 
-async def test_however_many_come_at_once_each_is_heard(ears: WhisperEars) -> None:
+async def test_however_many_come_at_once_each_is_heard(ears: Whisper) -> None:
     """As after a restart, when what was said meanwhile has waited."""
     words = [f"note{number}" for number in range(40)]
     heard = await asyncio.gather(*(ears.hear(word.encode()) for word in words))
     assert [one.text.split()[0] for one in heard] == words
 
 
-async def test_memory_is_given_back_when_nobody_speaks(ears: WhisperEars, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_memory_is_given_back_when_nobody_speaks(ears: Whisper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ears_module, "IDLE_SECONDS", 0.05)
     await ears.hear(b"hello")
     await until(lambda: not ears.pid)
@@ -168,12 +165,12 @@ async def test_without_an_engine_one_line_says_how_to_have_one(
 ) -> None:
     monkeypatch.setattr(installed, "find_spec", lambda name: None)
     with pytest.raises(MediaRefused) as told:
-        await WhisperEars(setting, model, "", 20, tmp_path).hear(b"hello")
+        await Whisper(setting, model, "", 20, tmp_path).hear(b"hello")
     assert said in str(told.value)
     assert "pip install" not in str(told.value), "the package index has another project of Relay's name"
 
 
-async def test_a_model_that_cannot_be_loaded(ears: WhisperEars) -> None:
+async def test_a_model_that_cannot_be_loaded(ears: Whisper) -> None:
     ears._model = "broken"
     await ears.preload()
     with pytest.raises(MediaRefused, match="cannot be loaded here"):

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 import edge_tts.communicate
 import pytest
 
-from relay.clients import edge_tts as client
-from relay.clients.edge_tts import VOICES, EdgeTts
-from relay.errors import VoiceUnavailable
+from relay.clients.speech import edge_tts as client
+from relay.clients.speech.edge_tts import VOICES, EdgeTts
+from relay.core.errors import VoiceUnavailable
 from tests.standins.speech import MP3, SpeechStandIn
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.clients import embedder as embedder_module
-from relay.clients import vectors
-from relay.clients.embedder import ChildEmbedder
-from relay.clients.pieces import cut, pieces, together
-from relay.embedding.installed import FAST_MODEL, Named, named
-from relay.errors import EmbedderUnavailable
+from relay.clients.embedding import embedder as embedder_module
+from relay.clients.embedding import vectors
+from relay.clients.embedding.embedder import ChildEmbedder
+from relay.clients.embedding.installed import FAST_MODEL, Named, named
+from relay.clients.embedding.pieces import cut, pieces, together
+from relay.core.errors import EmbedderUnavailable
 from tests.benchmarks.paraphrases import BESIDE, PAIRS
 
 STANDIN = (sys.executable, "-m", "tests.standins.embedder")

@@ -12,10 +12,10 @@ from dotenv import dotenv_values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.errors import SettingsError
-from relay.setup.env_file import example, filled, quoted, read, write
-from relay.setup.zone import similar
-from relay.verbs.settings import zones_named
+from relay.commands.session.settings import zones_named
+from relay.core.errors import SettingsError
+from relay.surfaces.cli.setup.env_file import example, filled, quoted, read, write
+from relay.surfaces.cli.setup.zone import similar
 
 PRINTABLE = st.text(st.characters(exclude_categories=("C", "Z"))) | st.text(r"""a '"\$!{}:-#=%&ß""")
 

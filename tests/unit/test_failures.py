@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from relay.bot.groups import Groups
-from relay.bot.updates import Bot
-from relay.bot.worker import Worker
-from relay.claims import Claimed
-from relay.errors import DatabaseError
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import DatabaseError
+from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
-from relay.testing import FakeMessenger
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.parsing.updates import Bot
+from relay.surfaces.telegram.turns.worker import Worker
 from tests.unread import unread
 
 KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"
@@ -27,7 +27,7 @@ class Queue:
     def __init__(self) -> None:
         self.errors: list[str] = []
 
-    async def fail(self, turn: Claimed, error: str, retry_seconds: float) -> bool:
+    async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float) -> bool:
         self.errors.append(error)
         return True
 
@@ -52,7 +52,7 @@ async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: 
     worker = Worker(
         engine, messenger, Bot(77, "relay_bot"), Groups(messenger, 77), 4, house, lambda: None, unread(messenger)
     )
-    await worker._failed(Claimed(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
+    await worker._failed(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
     assert queue.errors == [told]
     report = messenger.calls[-1][1]
     assert {sent["chat_id"] for _, sent in messenger.calls[-2:]} == {8, 9}

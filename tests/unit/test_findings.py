@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.capture.findings import KEEP, TOOL, Finding, InvalidAnswer, findings_in
-from relay.capture.findings import given as given_in
-from relay.capture.keywords import keyword_findings
-from relay.capture.readings import JUDGE, as_text, readings
-from relay.capture.settling import Decision, decisions_in, settled
-from relay.capture.settling import as_text as settle_text
-from relay.models import Step
+from relay.core.models import Step
+from relay.memory.review.findings import KEEP, TOOL, Finding, InvalidAnswer, findings_in
+from relay.memory.review.findings import given as given_in
+from relay.memory.review.keywords import keyword_findings
+from relay.memory.review.readings import JUDGE, as_text, readings
+from relay.memory.review.settling import Decision, decisions_in, settled
+from relay.memory.review.settling import as_text as settle_text
 
 Json = dict[str, Any]
 

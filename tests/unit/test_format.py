@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.bot import format as formatting
-from relay.bot import markdown
-from relay.bot.format import Formatted, format_preview, format_reply, unhurried
-from relay.bot.markdown import CONFIG
-from relay.bot.split import split
-from relay.bot.styled import KINDS, Span, is_blank, tidy
+from relay.surfaces.telegram.formatting import format as formatting
+from relay.surfaces.telegram.formatting import markdown
+from relay.surfaces.telegram.formatting.format import Formatted, format_preview, format_reply, unhurried
+from relay.surfaces.telegram.formatting.markdown import CONFIG
+from relay.surfaces.telegram.formatting.split import split
+from relay.surfaces.telegram.formatting.styled import KINDS, Span, is_blank, tidy
 from tests.strategies import examples, markdowns
 
 QUOTES = {"blockquote", "expandable_blockquote"}

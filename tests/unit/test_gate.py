@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import relay
-from relay.budget import Budget, Spent
-from relay.charge import Charge
-from relay.errors import BudgetUsedUp, ModelUnavailable
-from relay.gate import Gate
-from relay.models import ModelRequest, Step
-from relay.prices import Price, Prices
-from relay.testing import FakeBooks
+from relay.clients.fakes import FakeBooks
+from relay.core.charge import Charge
+from relay.core.errors import BudgetUsedUp, ModelUnavailable
+from relay.core.models import ModelRequest, Step
+from relay.core.prices import Price, Prices
+from relay.memory.spending.budget import Budget, Spent
+from relay.memory.spending.gate import Gate
 
 ADA, BEN = 1, 2
 PRICES = Prices({"m": Price(0.0, 100_000.0, 0.0)})
@@ -67,17 +67,19 @@ def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
     knows, replies, makes = set(), set(), set()
     for name, tree in modules():
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == "relay.ports":
+            if isinstance(node, ast.ImportFrom) and node.module == "relay.core.ports":
                 knows |= {name for alias in node.names if alias.name == "Model"}
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reply":
                 replies |= {name} if len(node.args) > 1 else set()
-            if isinstance(node, ast.ImportFrom) and node.module == "relay.clients.claude":
+            if isinstance(node, ast.ImportFrom) and node.module == "relay.clients.anthropic.client":
                 makes.add(name)
             if isinstance(node, ast.Attribute) and node.attr == "_model":
                 assert "gate" not in ast.unparse(node.value), f"{name} reaches into the gate"
-    assert knows == {"gate.py", "app.py"}
-    assert replies == {"gate.py", "dialogue.py"}, "dialogue.py asks through `Work.reply`"
-    assert makes == {"app.py", "checks/live.py"}, "doctor and setup ask for one token, for nobody"
+    assert knows == {"memory/spending/gate.py", "runtime/app.py"}
+    assert replies == {"memory/spending/gate.py", "conversation/model_loop.py"}, (
+        "model_loop.py asks through `Work.reply`"
+    )
+    assert makes == {"runtime/app.py", "surfaces/cli/doctor/live.py"}, "doctor and setup ask for one token, for nobody"
 
 
 def test_a_client_is_made_and_handed_to_the_gate_and_to_nothing_else() -> None:
@@ -85,8 +87,8 @@ def test_a_client_is_made_and_handed_to_the_gate_and_to_nothing_else() -> None:
     for name, tree in modules():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_model":
-                assert name in ("app.py", "serve.py", "terminal.py"), name
-    for name in ("serve.py", "terminal.py"):
+                assert name in ("runtime/app.py", "surfaces/server/serve.py", "surfaces/cli/chat.py"), name
+    for name in ("surfaces/server/serve.py", "surfaces/cli/chat.py"):
         calls = [node for node in ast.walk(ast.parse((root / name).read_text())) if isinstance(node, ast.Call)]
         given = {
             call.func.id
@@ -94,7 +96,7 @@ def test_a_client_is_made_and_handed_to_the_gate_and_to_nothing_else() -> None:
             if isinstance(call.func, ast.Name)
             and any(isinstance(one, ast.Name) and one.id == "model" for one in call.args)
         }
-        assert given <= {"make_gate", "settling"}, "settling only has its package imported"
+        assert given <= {"make_gate", "settle_in"}, "settle_in only has its package imported"
 
 
 # Calls under way

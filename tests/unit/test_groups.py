@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from relay.bot import insist
-from relay.bot.groups import MOST_KNOWN, Groups
-from relay.errors import ChatGone, ChatMigrated, MessengerError, MessengerThrottled, MessengerUnavailable
-from relay.testing import FakeMessenger
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import ChatGone, ChatMigrated, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.surfaces.telegram.groups.groups import MOST_KNOWN, Groups
+from relay.surfaces.telegram.outgoing import insist
 
 
 def test_of_groups_that_got_another_id_only_so_many_are_kept() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from relay.claims import Queue
-from relay.errors import DatabaseUnavailable
-from relay.web import health as module
-from relay.web.health import Health, Process
+from relay.core.errors import DatabaseUnavailable
+from relay.memory.claims import Queue
+from relay.surfaces.http import health as module
+from relay.surfaces.http.health import Health, Process
 
 OK = {"database": "ok", "telegram": "ok", "queue": "ok"}
 

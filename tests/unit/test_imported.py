@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.archive.imported import usable
-from relay.media.shelf import chosen
+from relay.core.models import Attachment
+from relay.media.media_context import chosen
+from relay.media.media_cost import bytes_of, tokens_of
 from relay.media.showing import described
-from relay.media.weights import bytes_of, tokens_of
-from relay.models import Attachment
 
 FILE = {"kind": "photo", "file_id": "f", "unique_id": "u"}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.intents import Forget, Intents, Learn, Rejected, Remember, process_intents, visible, without_echoes
+from relay.memory.intents import Forget, Intents, Learn, Rejected, Remember, process_intents, visible, without_echoes
 from tests.fragments import REMEMBER
 from tests.strategies import examples, replies
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from relay.errors import ContextTooLong, EmptyAnswer, ModelRefused
-from relay.jobs import summary_of
-from relay.models import Step
+from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
+from relay.core.models import Step
+from relay.memory.writing.summaries import read_summary
 
 
 def step(text: str, reason: str) -> Step:
@@ -24,15 +24,15 @@ def step(text: str, reason: str) -> Step:
     ],
 )
 def test_a_summary_that_was_cut_ends_with_a_whole_sentence(text: str, kept: str) -> None:
-    assert summary_of(step(text, "max_tokens")) == kept
-    assert summary_of(step(text, "end_turn")) == text
+    assert read_summary(step(text, "max_tokens")) == kept
+    assert read_summary(step(text, "end_turn")) == text
 
 
 def test_what_is_no_summary() -> None:
     with pytest.raises(ModelRefused):
-        summary_of(step("I cannot help with that.", "refusal"))
+        read_summary(step("I cannot help with that.", "refusal"))
     for text, reason in (("Ada likes", "max_tokens"), ("[LEARN: x]", "end_turn"), ("", "end_turn")):
         with pytest.raises(EmptyAnswer):
-            summary_of(step(text, reason))
+            read_summary(step(text, reason))
     with pytest.raises(ContextTooLong):
-        summary_of(step("Ada likes", "model_context_window_exceeded"))
+        read_summary(step("Ada likes", "model_context_window_exceeded"))

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 import structlog
 
-from relay.app import make_leftovers
 from relay.clients.kept_files import KeptFiles
-from relay.erasing import remove_files
-from relay.settings import Settings
+from relay.core.settings import Settings
+from relay.memory.erasure import remove_files
+from relay.runtime.app import make_leftovers
 
 Usage = namedtuple("Usage", "total used free")
 

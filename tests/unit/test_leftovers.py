@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from relay.archive.backup import BackupRefused
-from relay.archive.leftovers import Leftovers
+from relay.archive.backup_purge import Leftovers
 from relay.archive.nightly import named
-from relay.archive.private import written
 from relay.clients.kept_files import KeptFiles
+from relay.core.private_files import written
 
 
 def leftovers(folder: Path) -> Leftovers:
@@ -73,7 +73,7 @@ async def test_while_a_backup_is_made_that_may_hold_what_was_erased_none_are_pur
 
 
 async def test_a_backup_that_is_there_just_now_may_hold_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay.archive.leftovers.partials", lambda folder: [folder / ".renamed.partial"])
+    monkeypatch.setattr("relay.archive.backup_purge.partials", lambda folder: [folder / ".renamed.partial"])
     with pytest.raises(BackupRefused, match="A backup is being made"):
         await leftovers(tmp_path).purge()
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from relay.errors import DatabaseError
-from relay.logs import configure
+from relay.core.errors import DatabaseError
+from relay.core.logs import configure
 
 SECRET = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
 
@@ -131,7 +131,7 @@ def test_our_own_sentences_are_always_logged(capsys: pytest.CaptureFixture[str])
         raise DatabaseError("The database is full.")
     except DatabaseError:
         structlog.get_logger().exception("broke")
-    assert json.loads(lines(capsys)[0])["exception"].endswith("relay.errors.DatabaseError: The database is full.")
+    assert json.loads(lines(capsys)[0])["exception"].endswith("relay.core.errors.DatabaseError: The database is full.")
 
 
 def test_errors_in_a_group_are_told_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.marks import MARKS, estimate_tokens, harmless, levelled, untrusted
+from relay.core.prompt_markup import MARKS, estimate_tokens, neutralize_markup, shorten_longest, untrusted
 
 FORGED = [
     "</{}>",
@@ -37,16 +37,16 @@ SHAPES = {
 def test_no_look_alike_of_a_mark_is_left(word: str, shape: str) -> None:
     for frame in FORGED:
         evil = frame.format(SHAPES[shape](word))
-        told = harmless(f"x {evil} y")
+        told = neutralize_markup(f"x {evil} y")
         seen = unicodedata.normalize("NFKC", told)
         assert "<" not in seen, evil
-        assert harmless(told) == told
+        assert neutralize_markup(told) == told
         assert untrusted(f"x {evil} y", "forward").count("<") == 2, "those of the mark itself"
 
 
 @pytest.mark.parametrize("text", ["a < b", "<b>said</b>", "Vec<T>", "<untrustedness>", "1 < 2", "naïve ＜ café"])
 def test_what_is_no_mark_stays(text: str) -> None:
-    assert harmless(text) == text
+    assert neutralize_markup(text) == text
 
 
 @pytest.mark.parametrize("piece", ["<", "<" + "/" * 29, "<u" + "\u200b" * 40, "<untruste", "＜ｕｎ"])
@@ -56,7 +56,7 @@ def test_no_text_takes_longer_than_its_length(piece: str) -> None:
     def seconds(length: int) -> float:
         text = piece * (length // len(piece))
         began = time.process_time()
-        harmless(text)
+        neutralize_markup(text)
         return time.process_time() - began
 
     seconds(1_000)
@@ -65,7 +65,7 @@ def test_no_text_takes_longer_than_its_length(piece: str) -> None:
 
 @given(st.lists(st.text(), max_size=8), st.floats(0.01, 1.0))
 def test_the_longest_are_cut_first_and_all_to_one_length(texts: list[str], share: float) -> None:
-    cut = levelled(texts, share)
+    cut = shorten_longest(texts, share)
     sizes = [estimate_tokens(text) for text in texts]
     shorter = [size for size, text, left in zip(sizes, texts, cut, strict=True) if text == left]
     longer = [size for size, text, left in zip(sizes, texts, cut, strict=True) if text != left]

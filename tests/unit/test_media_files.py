@@ -9,14 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from relay.clients.telegram import Telegram
-from relay.errors import (
-    MediaRefused,
-    MessengerError,
-    MessengerRefused,
-    MessengerThrottled,
-    MessengerUnavailable,
-)
+from relay.clients.fakes import FakeMessenger
+from relay.clients.telegram.client import Telegram
+from relay.core.errors import MediaRefused, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
+from relay.core.models import Attachment, Heard
 from relay.media.documents import Documents
 from relay.media.files import AT_ONCE, HEARD, TRIES, Files, too_large
 from relay.media.pictures import Pictures
@@ -24,8 +20,6 @@ from relay.media.prepared import new_cache
 from relay.media.reading import Reader
 from relay.media.room import Room
 from relay.media.sounds import Sounds
-from relay.models import Attachment, Heard
-from relay.testing import FakeMessenger
 from tests.standins.telegram import TelegramStandIn, Upload
 from tests.standins.telegram.values import TEST_TOKEN
 

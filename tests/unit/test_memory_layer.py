@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.intents import process_intents, without_echoes
-from relay.memory_layer import as_note, as_written, diagnostic, memory_layer
-from relay.quotes import passage
+from relay.conversation.memory_layer import as_note, as_written, diagnostic, memory_layer
+from relay.conversation.quotes import passage
+from relay.memory.intents import process_intents, without_echoes
 
 Json = dict[str, Any]
 ZONE = ZoneInfo("Europe/Berlin")

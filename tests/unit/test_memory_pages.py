@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.format import Formatted, format_reply
-from relay.verbs.cards import around, card, origin, quote
-from relay.verbs.links import link_to
-from relay.verbs.pages import CHOSEN, PAGE, Page, View, history_page, list_page, people_page, within
-from relay.verbs.registry import literal
+from relay.commands.links import link_to
+from relay.commands.memory.cards import around, card, origin, quote
+from relay.commands.memory_pages import CHOSEN, PAGE, Page, View, history_page, list_page, people_page, within
+from relay.commands.registry import escape_markdown
+from relay.surfaces.telegram.formatting.format import Formatted, format_reply
 from tests.strategies import examples
 
 Json = dict[str, Any]
 ADA, BEN = 1001, 1002
 AT = "2026-05-03T22:30:00.5+00:00"
-PLACE = f" in {literal('“Chess * club”')}"
+PLACE = f" in {escape_markdown('“Chess * club”')}"
 NASTY = st.one_of(
     st.text(max_size=600),
     st.text(st.sampled_from("*_`[]()<>#|~$!&\\-+=.1 \n\t:🎻é\u0301\u202e\u200b"), max_size=900),
@@ -105,9 +105,9 @@ def test_a_list_of_anything_is_one_message(
     people = [{"id": 2**52, "name": name, "memories": 10_000}] * 40 if group else []
     everything = known(*rows, space_id=number, total=10**9, matching=10**6, offset=8000, facts=5, learnings=7, pinned=8,
                        categories=counts, people=people, pending=9)  # fmt: skip
-    page = list_page(everything, view, f" in {literal(name[:60])}" if group else "", UTC)
+    page = list_page(everything, view, f" in {escape_markdown(name[:60])}" if group else "", UTC)
     assert all(f"#{row['id']}" in one(page).text for row in rows)
-    one(people_page(everything, f" in {literal(name[:60])}"))
+    one(people_page(everything, f" in {escape_markdown(name[:60])}"))
 
 
 @examples(150)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.bot.menu import GroupMenus, menu, register, register_admin
-from relay.errors import ChatGone, MessengerRefused
-from relay.testing import FakeMessenger
-from relay.verbs import VERBS
+from relay.clients.fakes import FakeMessenger
+from relay.commands import VERBS
+from relay.core.errors import ChatGone, MessengerRefused
+from relay.surfaces.telegram.outgoing.menu import GroupMenus, menu, register, register_admin
 from tests.unit.test_verbs import ADA, BEN
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.clients.messages_api import Refused, events, refused
+from relay.clients.anthropic.messages_api import Refused, events, refused
 from tests.strategies import examples
 
 TOLD: list[dict[str, Any]] = [

@@ -8,12 +8,12 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from relay import metrics
-from relay.claims import Queue
-from relay.errors import TurnLost
-from relay.metrics import BOUNDS, MOST, Counter, Histogram
-from relay.web.health import Process
-from relay.web.numbers import Numbers, counter, histogram, rendered
+from relay.core import metrics
+from relay.core.errors import TurnLost
+from relay.core.metrics import BOUNDS, MOST, Counter, Histogram
+from relay.memory.claims import Queue
+from relay.surfaces.http.health import Process
+from relay.surfaces.http.numbers import Numbers, counter, histogram, rendered
 
 PROCESS = Process(lambda: 7.5, lambda: 60, lambda: 4, lambda: False)
 

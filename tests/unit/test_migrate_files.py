@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from relay import migrate
+from relay.memory import migrations
 
-SCHEMA = migrate.load()
+SCHEMA = migrations.load()
 FUNCTION = re.compile(r"create or replace function ((?:relay|public)\.\w+)\s*\((.*?)\)\s*returns(.*?)\$\$", re.S | re.I)
 
 
@@ -62,7 +62,7 @@ def test_nothing_runs_sql_that_it_is_given() -> None:
 
 
 def test_the_hash_follows_the_text() -> None:
-    changed = migrate.Schema(SCHEMA.migrations, SCHEMA.functions | {"soul": "select 1"}, SCHEMA.access + " ")
+    changed = migrations.Schema(SCHEMA.migrations, SCHEMA.functions | {"soul": "select 1"}, SCHEMA.access + " ")
     different = {name for name in SCHEMA.hashes if SCHEMA.hashes[name] != changed.hashes[name]}
     assert different == {"soul", "access"}
 
@@ -72,7 +72,7 @@ def test_who_may_what_comes_last() -> None:
 
 
 def test_the_printed_sql_is_whole_transactions() -> None:
-    text = migrate.printed()
+    text = migrations.printed()
     assert (
         len(re.findall(r"^begin;$", text, re.M)) == len(re.findall(r"^commit;$", text, re.M)) == len(SCHEMA.scripts())
     )
@@ -90,4 +90,4 @@ def test_the_printed_sql_is_whole_transactions() -> None:
     ],
 )
 def test_what_is_up_to_date(found: dict[str, object], current: bool) -> None:
-    assert migrate.check(found, SCHEMA) is current
+    assert migrations.check(found, SCHEMA) is current

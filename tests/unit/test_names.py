@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from relay.bot.said import name_of
-from relay.verbs.people import deciding, who
-from relay.verbs.registry import literal, short
+from relay.commands.people.people import deciding, who
+from relay.commands.registry import escape_markdown, shorten
+from relay.surfaces.telegram.parsing.message_parser import name_of
 
 RLO, ZWSP, RLI = "\u202e", "\u200b", "\u2067"
 
@@ -32,5 +32,5 @@ def test_before_the_approve_button_nothing_is_turned_around() -> None:
 
 
 def test_no_text_turns_what_stands_behind_it() -> None:
-    assert literal(f"likes {RLI}tea{RLO}") == "likes tea"
-    assert short(f"likes {RLI}tea{RLO}") == "likes tea"
+    assert escape_markdown(f"likes {RLI}tea{RLO}") == "likes tea"
+    assert shorten(f"likes {RLI}tea{RLO}") == "likes tea"

@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import Image
 
-from relay.clients.opener import Opener
-from relay.errors import MediaRefused
-from relay.media.weights import tokens_of
-from relay.opening import patches
-from relay.opening.failure import Unusable
-from relay.opening.picture import EDGE, MOST_BYTES, fitting, work
+from relay.clients.processes.file_extractor import FileExtractor
+from relay.core.errors import MediaRefused
+from relay.media.extraction import image_tokens
+from relay.media.extraction.failure import Unusable
+from relay.media.extraction.picture import EDGE, MOST_BYTES, fitting, work
+from relay.media.media_cost import tokens_of
 from tests.pictures import (
     CAMERA,
     HEIC,
@@ -51,7 +51,7 @@ def seen(content: bytes, most: int = MOST) -> tuple[dict[str, Any], Image.Image]
     assert told["mime"] in ("image/jpeg", "image/png")
     assert len(made) <= MOST_BYTES
     assert max(image.size) <= EDGE
-    assert -(-image.width // 28) * -(-image.height // 28) <= patches.MOST
+    assert -(-image.width // 28) * -(-image.height // 28) <= image_tokens.MOST
     assert not image.getexif()
     assert not set(FORBIDDEN) & set(image.info)
     return told, image
@@ -112,7 +112,7 @@ def test_every_size_fits_and_costs_what_is_counted(width: int, height: int) -> N
     small = fitting(width, height)
     assert max(small) <= EDGE
     assert min(small) >= 1
-    assert tokens_of({"type": "image", "file": {}, "width": small[0], "height": small[1]}) <= patches.MOST
+    assert tokens_of({"type": "image", "file": {}, "width": small[0], "height": small[1]}) <= image_tokens.MOST
 
 
 def test_drawings_stay_sharp_and_photos_small() -> None:
@@ -188,8 +188,8 @@ def test_other_files_are_told_what_to_do(content: bytes, line: str) -> None:
 async def test_a_damaged_one_is_refused_by_the_process() -> None:
     whole = picture("JPEG", 800, 600)
     with pytest.raises(MediaRefused, match="damaged"):
-        await Opener().open("picture", whole[: len(whole) // 2], max_pixels=MOST)
-    told, (made,) = await Opener().open("picture", whole, max_pixels=MOST)
+        await FileExtractor().open("picture", whole[: len(whole) // 2], max_pixels=MOST)
+    told, (made,) = await FileExtractor().open("picture", whole, max_pixels=MOST)
     assert told == {"width": 800, "height": 600, "mime": "image/jpeg", "frames": 1}
     assert made[:2] == b"\xff\xd8"
 

@@ -16,18 +16,18 @@ from typing import Any
 import pytest
 import structlog
 
-from relay import machine
-from relay.clients.opener import AT_ONCE, NOT_OPENED, TOO_LONG, Opener
-from relay.errors import MediaRefused
-from relay.opening import fence
-from relay.opening.__main__ import BROKEN, TOO_MUCH
+from relay.clients.processes import machine
+from relay.clients.processes.file_extractor import AT_ONCE, NOT_OPENED, TOO_LONG, FileExtractor
+from relay.core.errors import MediaRefused
+from relay.media.extraction import fence
+from relay.media.extraction.__main__ import BROKEN, TOO_MUCH
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = (sys.executable, "-m", "tests.opening_probe")
 
 
-def opener(seconds: float = 60, memory: int = 2**30) -> Opener:
-    return Opener(memory, seconds, PROGRAM)
+def opener(seconds: float = 60, memory: int = 2**30) -> FileExtractor:
+    return FileExtractor(memory, seconds, PROGRAM)
 
 
 async def refused(how: str, content: bytes = b"", seconds: float = 60) -> str:
@@ -71,7 +71,7 @@ async def test_a_module_beside_the_bot_is_not_taken_for_ours(monkeypatch: pytest
     (tmp_path / "PIL" / "__init__.py").write_text("raise SystemExit(9)")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(MediaRefused, match="none of them"):
-        await Opener().open("picture", b"no picture", max_pixels=100)
+        await FileExtractor().open("picture", b"no picture", max_pixels=100)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits are tested where they all are")
@@ -110,7 +110,7 @@ async def test_a_fault_of_a_library_is_told_without_its_words(
     told = structlog.wrap_logger(
         structlog.PrintLogger(), wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
     )
-    monkeypatch.setattr("relay.clients.opener.log", told)
+    monkeypatch.setattr("relay.clients.processes.file_extractor.log", told)
     assert await refused("broken") == BROKEN
     logged = capsys.readouterr().out
     assert "RuntimeError" in logged
@@ -143,8 +143,9 @@ async def test_only_some_work_at_a_time_and_all_are_ended(tmp_path: Path) -> Non
 
 async def test_the_bot_itself_loads_no_library_that_opens_files() -> None:
     program = (
-        "import sys; from relay.app import make_reader, Settings; from relay.testing import FakeMessenger\n"
-        "import relay.bot.worker, relay.serve\n"
+        "import sys; from relay.runtime.app import make_reader, Settings\n"
+        "from relay.clients.fakes import FakeMessenger\n"
+        "import relay.surfaces.telegram.turns.worker, relay.surfaces.server.serve\n"
         "make_reader(Settings(), FakeMessenger())\n"
         "print([name for name in ('PIL', 'av', 'pypdf', 'lxml') if name in sys.modules])"
     )
@@ -156,8 +157,8 @@ async def test_the_bot_itself_loads_no_library_that_opens_files() -> None:
 async def test_it_ends_with_the_bot(tmp_path: Path) -> None:
     place = tmp_path / "pid"
     program = (
-        "import asyncio, sys; from relay.clients.opener import Opener\n"
-        f"asyncio.run(Opener(program={PROGRAM!r}).open('probe', {str(place).encode()!r}, how='asleep'))"
+        "import asyncio, sys; from relay.clients.processes.file_extractor import FileExtractor\n"
+        f"asyncio.run(FileExtractor(program={PROGRAM!r}).open('probe', {str(place).encode()!r}, how='asleep'))"
     )
     bot = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
     await until(place.is_symlink)
@@ -183,7 +184,7 @@ async def test_a_small_machine_gives_files_less(
     monkeypatch: pytest.MonkeyPatch, megabytes: int, each: int, many: int
 ) -> None:
     monkeypatch.setattr(machine, "memory", lambda: megabytes * 2**20)
-    made = Opener()
+    made = FileExtractor()
     assert made._memory // 2**20 == each
     assert made._places._value == many
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.opening.document import work
-from relay.opening.failure import Unusable
-from relay.opening.parts import MOST, PART, cut
+from relay.media.extraction.document import work
+from relay.media.extraction.failure import Unusable
+from relay.media.extraction.parts import MOST, PART, cut
 from tests import papers
 from tests.strategies import damaged, examples
 

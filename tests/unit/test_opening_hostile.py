@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from relay.clients.opener import LEAST, Opener
-from relay.errors import MediaRefused
+from relay.clients.processes.file_extractor import LEAST, FileExtractor
+from relay.core.errors import MediaRefused
+from relay.core.models import Attachment
 from relay.media.documents import is_named
-from relay.models import Attachment
-from relay.opening import kinds, sorts
-from relay.opening.document import work
-from relay.opening.failure import Unusable
+from relay.media.extraction import file_kinds, file_types
+from relay.media.extraction.document import work
+from relay.media.extraction.failure import Unusable
 from tests import papers
 
 LENGTH = 100_000
@@ -116,19 +116,19 @@ def test_a_document_type_that_is_only_named_declares_nothing() -> None:
 @pytest.mark.parametrize("second", [0xE3, 0xF1, 0xF2, 0xF3, 0xF9, 0xFA, 0xFB])
 def test_sound_without_a_header_is_a_recording(second: int) -> None:
     frames = bytes([0xFF, second, 0x90, 0x64, 0x00, 0x1F]) + bytes(range(1, 256)) * 8
-    assert sorts.sort_of(frames) == sorts.RECORDING
+    assert file_types.sort_of(frames) == file_types.RECORDING
 
 
 def test_texts_that_begin_like_sound_are_texts() -> None:
     for text in ("яблоко от яблони недалеко падает".encode("cp1251"), "words".encode("utf-16"), b"\xff"):
-        assert sorts.sort_of(text) == sorts.PLAIN
+        assert file_types.sort_of(text) == file_types.PLAIN
 
 
 def test_a_picture_in_boxes_is_one_everywhere() -> None:
-    for brand in (*kinds.HEIC_BRANDS, *kinds.AVIF_BRANDS):
-        assert sorts.sort_of(b"\0\0\0\x18ftyp" + brand) == sorts.PICTURE
-    assert sorts.sort_of(b"\0\0\0\x18ftypisom") == sorts.RECORDING
-    assert is_named(Attachment("document", "id", "unique", name="a.HEIF"), "image/", kinds.PICTURES)
+    for brand in (*file_kinds.HEIC_BRANDS, *file_kinds.AVIF_BRANDS):
+        assert file_types.sort_of(b"\0\0\0\x18ftyp" + brand) == file_types.PICTURE
+    assert file_types.sort_of(b"\0\0\0\x18ftypisom") == file_types.RECORDING
+    assert is_named(Attachment("document", "id", "unique", name="a.HEIF"), "image/", file_kinds.PICTURES)
 
 
 LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="limits are tested where they all are")
@@ -149,7 +149,7 @@ LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="limits are tested 
 )
 async def test_a_bomb_is_refused_by_the_process_that_opens_it(content: bytes, words: str) -> None:
     with pytest.raises(MediaRefused) as refused:
-        await Opener(seconds=30).open("document", content, name="it", pages=100)
+        await FileExtractor(seconds=30).open("document", content, name="it", pages=100)
     assert words in str(refused.value)
 
 
@@ -161,14 +161,14 @@ MANY, LONG = "<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 60_000, f"<w:p><w:r><w:t>{'a
     "body", ["<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 60_000, f"<w:p><w:r><w:t>{'a' * 15 * 10**6}</w:t></w:r></w:p>"]
 )
 async def test_the_largest_document_that_is_opened_fits_a_small_machine(body: str) -> None:
-    told, _ = await Opener(memory=LEAST).open("document", papers.docx(body), name="it.docx", pages=100)
+    told, _ = await FileExtractor(memory=LEAST).open("document", papers.docx(body), name="it.docx", pages=100)
     assert told["parts"][0].startswith("a")
 
 
 @LIMITED
 async def test_a_zip_bomb_is_listed_and_not_unpacked() -> None:
     content = papers.packed({f"{number}.txt": b"a" * 2**26 for number in range(8)})
-    told, _ = await Opener(seconds=30).open("document", content, name="it.zip", pages=100)
+    told, _ = await FileExtractor(seconds=30).open("document", content, name="it.zip", pages=100)
     assert "67,108,864 bytes" in told["parts"][0]
     assert sum(map(len, told["parts"])) <= 1_500_000
 
@@ -178,7 +178,7 @@ async def test_a_pdf_bomb_ends_within_its_bounds() -> None:
     began = time.monotonic()
     content = papers.pdf_of_streams(2**30)
     with contextlib.suppress(MediaRefused):
-        told, _ = await Opener(seconds=30).open("document", content, name="it.pdf", pages=100)
+        told, _ = await FileExtractor(seconds=30).open("document", content, name="it.pdf", pages=100)
         assert sum(map(len, told["parts"])) <= 1_500_000
     assert time.monotonic() - began < 60
 
@@ -188,6 +188,6 @@ async def test_long_documents_are_read_in_seconds() -> None:
     words = ("A paragraph of a very long text.\n" * 62_000).encode()
     for content, part in ((papers.pdf([page] * 100), "[page 1]"), (words, "A paragraph")):
         began = time.monotonic()
-        told, _ = await Opener().open("document", content, name="long", pages=100)
+        told, _ = await FileExtractor().open("document", content, name="long", pages=100)
         assert told["parts"][0].startswith(part)
         assert time.monotonic() - began < 15

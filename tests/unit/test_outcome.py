@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from relay.intents import Forget, Learn, Remember
-from relay.models import Incoming, Space
-from relay.outcome import action_row
+from relay.conversation.outcome import action_row
+from relay.core.models import Incoming, Space
+from relay.memory.intents import Forget, Learn, Remember
 
 ADA = 1001
 SAID = Incoming(

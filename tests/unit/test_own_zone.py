@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.claims import Claimed
-from relay.models import Choices
+from relay.core.models import Choices
+from relay.memory.claims import ClaimedTurn
 from tests.unit.test_soul import ACTIVE
 from tests.unit.test_verbs import ADA, Canned, call, known, opened, row, told
 
@@ -41,7 +41,7 @@ SESSION = {
 
 
 def asked(database: Canned, text: str = "", **more: Any) -> Any:
-    turn = Claimed(1, 1, "control", "working", 0, ADA, (), (), choices=TOKYO)
+    turn = ClaimedTurn(1, 1, "control", "working", 0, ADA, (), (), choices=TOKYO)
     return call(database, text, turn=turn, **more)
 
 

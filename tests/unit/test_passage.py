@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from relay.clients.account import Account
-from relay.clients.passage import let_through
+from relay.clients.embedded.account import Account
+from relay.clients.embedded.passage import let_through
 
 OURS, STRANGER = 54321, 54322
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from relay.errors import DatabaseUnavailable
-from relay.memory.patience import Patient
+from relay.core.errors import DatabaseUnavailable
+from relay.memory.retrying_database import RetryingDatabase
 
 
 async def test_the_database_is_brought_back_once_for_all_who_wait() -> None:
@@ -27,6 +27,6 @@ async def test_the_database_is_brought_back_once_for_all_who_wait() -> None:
             raise DatabaseUnavailable("It does not start.")
         up = True
 
-    patient = Patient(Down(), repair)  # type: ignore[arg-type]
+    patient = RetryingDatabase(Down(), repair)  # type: ignore[arg-type]
     assert await asyncio.gather(*(patient.call("ping") for _ in range(20))) == ["ping"] * 20
     assert repairs == 2

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.budget import Budget, Spent, Tally
-from relay.errors import SettingsError
-from relay.prices import Prices, load
+from relay.core.errors import SettingsError
+from relay.core.prices import Prices, load
+from relay.memory.spending.budget import Budget, Spent, Tally
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

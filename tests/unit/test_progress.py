@@ -9,7 +9,7 @@ import sys
 import pexpect
 
 MOVING = """
-from relay.progress import plain, watching
+from relay.surfaces.cli.progress import plain, watching
 with watching(plain()) as watcher:
     for rows in (2, 5):
         watcher.at("Copying", "message", rows, 5)

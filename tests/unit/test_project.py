@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from relay.settings import Settings, load
+from relay.core.settings import Settings, load
 from scripts import commands
 from scripts import settings as settings_table
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.format import format_reply
-from relay.verbs.links import link_to
-from relay.verbs.query import date_in, parse
-from relay.verbs.search import passage
+from relay.commands.history.query import date_in, parse
+from relay.commands.history.search import passage
+from relay.commands.links import link_to
+from relay.surfaces.telegram.formatting.format import format_reply
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 5, 14, 3, tzinfo=BERLIN)

@@ -9,7 +9,7 @@ from array import array
 
 import pytest
 
-from relay.hearing.decoding import RATE, decoded
+from relay.media.speech.decoding import RATE, decoded
 
 pytestmark = pytest.mark.heavy
 pytest.importorskip("av", reason="needs the speech engines")

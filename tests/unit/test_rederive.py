@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.rederive.memories import compared
+from relay.memory.rederivation.memories import compared
 
 Json = dict[str, Any]
 

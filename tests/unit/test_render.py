@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from relay.bot.place import Place
-from relay.bot.render import answer_buttons, answer_parts, message_parts
-from relay.bot.telling import ends_with_line
+from relay.commands.changes import changes_keyboard, choice_text, memory_line
+from relay.commands.registry import shorten
+from relay.core.models import Answer, Choices
 from relay.media.files import OWN_SERVER
-from relay.models import Answer, Choices
-from relay.verbs.changes import changes_keyboard, choice_text, memory_line
-from relay.verbs.registry import short
+from relay.surfaces.telegram.outgoing.render import answer_buttons, answer_parts, message_parts
+from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.turns.announcements import ends_with_line
 
 DM = Place(1001, 0, True)
 TOPIC = Place(-1001234567890, 8, False, reply_to=55)
@@ -194,9 +194,9 @@ def test_callback_data_fit_telegram() -> None:
 
 
 def test_long_texts_are_cut_on_one_line() -> None:
-    assert short("a\n b\tc") == "a b c"
-    assert short("x" * 200) == "x" * 89 + "…"
-    assert short("x" * 90) == "x" * 90
+    assert shorten("a\n b\tc") == "a b c"
+    assert shorten("x" * 200) == "x" * 89 + "…"
+    assert shorten("x" * 90) == "x" * 90
 
 
 def test_what_was_learned_is_shown_as_it_is() -> None:

@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
-from relay import scheduler as scheduling
-from relay.scheduler import Job, Scheduler
+from relay.jobs import scheduler as scheduling
+from relay.jobs.scheduler import Job, Scheduler
 
 
 async def test_what_becomes_due_while_its_job_runs_is_done_right_after_and_logged_nowhere(

@@ -17,7 +17,7 @@ PR_GET_DUMPABLE, PR_SET_DUMPABLE = 3, 4
 BOT = f"""
 import ctypes, os, subprocess
 from prometheus_client import CollectorRegistry, ProcessCollector
-from relay.sealed import seal
+from relay.surfaces.server.process_hardening import seal
 
 if os.geteuid() == 0:
     os.setresuid({NOBODY}, {NOBODY}, {NOBODY})
@@ -45,8 +45,8 @@ def test_a_child_cannot_read_it_and_the_numbers_about_the_process_stay() -> None
 
 def test_the_bot_is_sealed_before_anything_else(tmp_path: Path) -> None:
     program = (
-        "import asyncio, ctypes; from relay import serve; from relay.errors import SettingsError\n"
-        "from relay.settings import load\n"
+        "import asyncio, ctypes; from relay.surfaces.server import serve; from relay.core.errors import SettingsError\n"
+        "from relay.core.settings import load\n"
         "try: asyncio.run(serve.run(load()))\n"
         f"except SettingsError: print(ctypes.CDLL(None).prctl({PR_GET_DUMPABLE}, 0, 0, 0, 0))"
     )

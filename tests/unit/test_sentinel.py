@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay import sentinel
-from relay.budget import Budget
-from relay.errors import DatabaseUnavailable
-from relay.memory.people import People
-from relay.memory.store import Store
-from relay.prices import Prices
-from relay.sentinel import (
+from relay.core.errors import DatabaseUnavailable
+from relay.core.prices import Prices
+from relay.jobs import alerts
+from relay.jobs.alerts import (
     CALM,
     Condition,
     Outcome,
@@ -29,6 +26,9 @@ from relay.sentinel import (
     judge,
     told,
 )
+from relay.memory.people import People
+from relay.memory.spending.budget import Budget
+from relay.memory.store import Store
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -166,7 +166,7 @@ def test_a_daily_job_that_fails_is_told_at_once(error: str, failures: int, daily
 def test_a_disk_that_is_nearly_full(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, total: float, free: float, wrong: bool | None
 ) -> None:
-    monkeypatch.setattr(sentinel.shutil, "disk_usage", lambda _: SimpleNamespace(total=total, free=free))
+    monkeypatch.setattr(alerts.shutil, "disk_usage", lambda _: SimpleNamespace(total=total, free=free))
     (found,) = from_disks([tmp_path, tmp_path, tmp_path / "not there"], "host")
     assert found.wrong is wrong
     assert found.kind == f"disk host {tmp_path}"
@@ -190,7 +190,7 @@ def test_incidents_are_told_in_one_line_each_and_what_is_past_only_once() -> Non
 async def test_a_disk_so_full_that_the_database_stops_is_told_to_the_admins_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sentinel.shutil, "disk_usage", lambda _: SimpleNamespace(total=100e9, free=0))
+    monkeypatch.setattr(alerts.shutil, "disk_usage", lambda _: SimpleNamespace(total=100e9, free=0))
     said: list[tuple[int, str]] = []
 
     class Telegram:
@@ -202,7 +202,7 @@ async def test_a_disk_so_full_that_the_database_stops_is_told_to_the_admins_once
             raise DatabaseUnavailable()
 
     people = People(frozenset({7}))
-    watch = sentinel.Sentinel(
+    watch = alerts.Sentinel(
         Store(Full(), "w"), people, Telegram(), 1, Budget(), [tmp_path], lambda: 0.0, lambda: 0, {}, machine="pi"
     )
     await watch.look()

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 import structlog
 
-from relay import serve
+from relay.surfaces.server import serve
 
 
 async def test_what_ends_beside_answering_by_an_error_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:

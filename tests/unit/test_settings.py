@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from relay.errors import SettingsError
-from relay.move import target_settings
-from relay.settings import Settings, load, require, tolerant
+from relay.core.errors import SettingsError
+from relay.core.settings import Settings, load, require, tolerant
+from relay.surfaces.cli.move import target_settings
 
 NAMES = [str(field.alias) for field in Settings.model_fields.values()]
 TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"

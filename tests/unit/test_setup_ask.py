@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from relay.errors import ModelAccountError, ModelUnavailable, OutOfCredit, RelayError, SettingsError
-from relay.setup import ask
-from relay.setup.sheet import KEY, Sheet
+from relay.core.errors import ModelAccountError, ModelUnavailable, OutOfCredit, RelayError, SettingsError
+from relay.surfaces.cli.setup import ask
+from relay.surfaces.cli.setup.sheet import KEY, Sheet
 
 
 @pytest.mark.parametrize(

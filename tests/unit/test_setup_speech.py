@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from relay.clients import piper
-from relay.hearing import installed
-from relay.setup import aloud, pip, speech
-from relay.setup.sheet import SPEECH, Sheet
+from relay.clients.speech import installed, piper
+from relay.surfaces.cli.setup import aloud, pip, speech
+from relay.surfaces.cli.setup.sheet import SPEECH, Sheet
 
 Answer = Callable[..., Sheet]
 

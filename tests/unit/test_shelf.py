@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from relay.clients.body import encoded
-from relay.errors import MediaRefused
+from relay.clients.anthropic.body import encoded
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import MediaRefused
+from relay.core.models import Attachment
 from relay.media.documents import Documents
 from relay.media.files import HELD, Files
+from relay.media.media_context import IMAGE_TOKENS, IMAGES, PAGES, MediaContext, chosen
+from relay.media.media_cost import DOCUMENT_BYTES, first_kept, tokens_of
 from relay.media.pictures import Pictures, in_words, moves
 from relay.media.prepared import PDF, PIECE, Prepared, in_base64, new_cache
-from relay.media.shelf import IMAGE_TOKENS, IMAGES, PAGES, Shelf, chosen
-from relay.media.weights import DOCUMENT_BYTES, first_kept, tokens_of
-from relay.models import Attachment
-from relay.testing import FakeMessenger
 
 Row = dict[str, Any]
 
@@ -67,13 +67,13 @@ class Opener:
         return {"width": 10, "height": 10, "mime": "image/png", "frames": 1}, [content]
 
 
-def shelf(telegram: Telegram) -> Shelf:
+def shelf(telegram: Telegram) -> MediaContext:
     files: Any = telegram
     cache = new_cache()
-    return Shelf(Pictures(files, Opener(), 1000, cache), files, cache)
+    return MediaContext(Pictures(files, Opener(), 1000, cache), files, cache)
 
 
-async def brought(one: Shelf, present: list[Row], recent: list[Row]) -> dict[str, Row]:
+async def brought(one: MediaContext, present: list[Row], recent: list[Row]) -> dict[str, Row]:
     async with one.shown(present, recent) as shown:
         return shown
 
@@ -193,7 +193,7 @@ async def test_a_document_that_was_just_read_is_not_fetched_again() -> None:
     read = await Documents(files, Reads(), unused, unused, 100, cache).read(
         Attachment("document", "f", "paper", "a.pdf", "application/pdf", 4)
     )
-    one = Shelf(Pictures(files, Opener(), 1000, cache), files, cache)
+    one = MediaContext(Pictures(files, Opener(), 1000, cache), files, cache)
     assert set(await brought(one, read.blocks, [])) == {"paper"}
     assert telegram.asked == ["paper"]
 
@@ -223,7 +223,7 @@ async def test_what_all_answers_hold_of_files_is_bounded() -> None:
         return block | {"file": block["file"] | {"size": size}}
 
     files, cache = Files(Messenger(), size), new_cache()
-    one = Shelf(Pictures(files, Scales(), 1000, cache), files, cache, held=20 * 2**20)
+    one = MediaContext(Pictures(files, Scales(), 1000, cache), files, cache, held=20 * 2**20)
 
     async def turn(number: int) -> int:
         nonlocal shown_now, most_shown
@@ -241,9 +241,9 @@ async def test_what_all_answers_hold_of_files_is_bounded() -> None:
 
 
 async def test_nothing_is_shown_when_there_is_no_room_for_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay.media.shelf.ROOM_SECONDS", 0.05)
+    monkeypatch.setattr("relay.media.media_context.ROOM_SECONDS", 0.05)
     files: Any = Telegram(a=bytes(900_000), b=b"B")
-    one = Shelf(Pictures(files, Opener(), 1000, new_cache()), files, new_cache(), held=2_000_000)
+    one = MediaContext(Pictures(files, Opener(), 1000, new_cache()), files, new_cache(), held=2_000_000)
     async with one.shown([image("a", bytes=900_000)], []) as first:
         assert set(first) == {"a"}
         async with one.shown([image("a", bytes=900_000)], []) as second:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.format import format_reply
-from relay.bot.updates import command_of
-from relay.models import File
-from relay.prompt import PERSONA_TOKENS, SOUL_TOKENS
-from relay.testing import FakeMessenger
-from relay.verbs import ANSWERS, BUTTONS, VERBS
-from relay.verbs.documents import MOST_BYTES
-from relay.verbs.registry import ADMINS_ONLY, Call, Pressed, Told
+from relay.clients.fakes import FakeMessenger
+from relay.commands import ANSWERS, BUTTONS, VERBS
+from relay.commands.registry import ADMINS_ONLY, ButtonReply, CommandContext, CommandReply
+from relay.commands.soul.documents import MOST_BYTES
+from relay.conversation.prompt import PERSONA_TOKENS, SOUL_TOKENS
+from relay.core.models import File
+from relay.surfaces.telegram.formatting.format import format_reply
+from relay.surfaces.telegram.parsing.updates import command_of
 from tests.unit.test_updates import BOT, message
 from tests.unit.test_verbs import ADA, BEN, Canned, call
 
@@ -27,11 +27,11 @@ OURS = ("sh", "sv", "sr", "sa", "sx", "se", "pc", "pu", "pe")
 PARTS = {"sa": 2, "pu": 2}
 
 
-def asked(database: Canned | None = None, text: str = "", **more: Any) -> Call:
+def asked(database: Canned | None = None, text: str = "", **more: Any) -> CommandContext:
     return call(database, text, admin=True, **more)
 
 
-async def soul(made: Call) -> Told:
+async def soul(made: CommandContext) -> CommandReply:
     return await VERBS["soul"].run(made)
 
 
@@ -39,17 +39,17 @@ def document(name: str = "soul.md", size: int = 10, **more: Any) -> dict[str, An
     return {"file_id": "F", "file_name": name, "file_size": size, "mime_type": "text/markdown"} | more
 
 
-async def sent(content: bytes, **more: Any) -> tuple[Told, Canned]:
+async def sent(content: bytes, **more: Any) -> tuple[CommandReply, Canned]:
     """What comes of a document with the caption /soul set."""
     database = Canned(soul=ACTIVE, draft_soul=8)
     made = asked(database, "set", message={"message_id": 1, "document": document(**more)})
-    messenger = made.house.messenger
+    messenger = made.services.messenger
     assert isinstance(messenger, FakeMessenger)
     messenger.files["F"] = content
     return await soul(made), database
 
 
-def labels(told: Told | Pressed) -> list[str]:
+def labels(told: CommandReply | ButtonReply) -> list[str]:
     return [one["text"] for row in told.rows or () for one in row]
 
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.format import format_heard
-from relay.bot.styled import utf16_offsets
-from relay.errors import MediaRefused
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import MediaRefused
+from relay.core.models import Attachment, Heard
 from relay.media import sounds
 from relay.media.files import Files
 from relay.media.reading import Read
 from relay.media.sounds import Sounds
-from relay.models import Attachment, Heard
-from relay.testing import FakeMessenger
+from relay.surfaces.telegram.formatting.format import format_heard
+from relay.surfaces.telegram.formatting.styled import utf16_offsets
 
 
 class Ears:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.clients.edge_tts import VOICES
-from relay.media.languages import language_of
+from relay.clients.speech.edge_tts import VOICES
+from relay.clients.speech.language import language_of
 from relay.media.spoken import MOST, spoken
 from tests.strategies import examples
 

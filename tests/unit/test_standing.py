@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from relay.bot.arrival import greeting
-from relay.bot.understand import silenced
-from relay.bot.updates import Bot, sort_update
-from relay.claims import Claimed
-from relay.intents import Forget, Intents, Learn, Remember, without_known
-from relay.verbs.standing import Standing, is_present, reads_all, writes
+from relay.commands.people.bot_rights import Standing, is_present, reads_all, writes
+from relay.memory.claims import ClaimedTurn
+from relay.memory.intents import Forget, Intents, Learn, Remember, without_known
+from relay.surfaces.telegram.groups.group_join import greeting
+from relay.surfaces.telegram.parsing.updates import Bot, sort_update
+from relay.surfaces.telegram.turns.understand import silenced
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.checks import writable_chat
 from tests.standins.telegram.values import ApiError
@@ -94,8 +94,8 @@ def test_who_left_counts_and_not_who_sent_them_away(user_id: int, by: int, known
     assert (row["kind"], row["user_id"], row["known"]) == ("control", user_id, known)
 
 
-def claimed(update: Json, answers: str | None) -> Claimed:
-    return Claimed(1, 1, "control", "working", 0, ADA, (update,), (), answers=answers)
+def claimed(update: Json, answers: str | None) -> ClaimedTurn:
+    return ClaimedTurn(1, 1, "control", "working", 0, ADA, (update,), (), answers=answers)
 
 
 def said(**body: Any) -> Json:

@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 
-from relay.bot import sign, stream
-from relay.bot.place import Place
-from relay.bot.stream import Preview
-from relay.claims import Claimed
-from relay.errors import DeliveryUncertain, MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError
-from relay.testing import FakeMessenger
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import DeliveryUncertain, MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError
+from relay.memory.claims import ClaimedTurn
+from relay.surfaces.telegram.outgoing import chat_action, stream
+from relay.surfaces.telegram.outgoing.stream import Preview
+from relay.surfaces.telegram.parsing.place import Place
 
-TURN = Claimed(7, 1, "message", "working", 0, 9, (), ())
+TURN = ClaimedTurn(7, 1, "message", "working", 0, 9, (), ())
 DM, GROUP = Place(9, 0, True), Place(-9, 0, False)
 
 
 class Rows:
     """Takes a preview's row, and forgets it."""
 
-    async def preview(self, turn: Claimed, bot_id: int, chat_id: int, request: dict[str, Any]) -> dict[str, Any]:
+    async def preview(self, turn: ClaimedTurn, bot_id: int, chat_id: int, request: dict[str, Any]) -> dict[str, Any]:
         return {"telegram_message_id": None}
 
-    async def sent(self, turn: Claimed, results: list[dict[str, Any]], close: bool) -> None: ...
+    async def sent(self, turn: ClaimedTurn, results: list[dict[str, Any]], close: bool) -> None: ...
 
 
 class Throttled(FakeMessenger):
@@ -122,8 +122,8 @@ async def test_a_draft_is_sent_again_before_it_fades(monkeypatch: pytest.MonkeyP
 
 
 async def test_the_typing_sign_is_shown_again_before_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sign.SECONDS < 5, "Telegram takes a sign away after so many seconds"
-    monkeypatch.setattr(sign, "SECONDS", 0.01)
+    assert chat_action.SECONDS < 5, "Telegram takes a sign away after so many seconds"
+    monkeypatch.setattr(chat_action, "SECONDS", 0.01)
     messenger = FakeMessenger()
     async with preview(messenger, DM):
         signs = await until(messenger, "sendChatAction", 3)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from relay.bot.format import format_reply
-from relay.models import File
-from relay.verbs import ANSWERS, BUTTONS
+from relay.commands import ANSWERS, BUTTONS
+from relay.core.models import File
+from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import Canned, call, told
 
 ONE = {"id": 4, "number": 1, "author_id": None, "by": None, "model": "small", "created_at": "2026-05-03T12:00:00Z"}

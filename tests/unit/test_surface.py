@@ -9,11 +9,13 @@ from dataclasses import replace
 import pytest
 import typer
 
-from relay import cli, metrics, tags
 from relay.archive import export
-from relay.memory.direct import Memory
-from relay.settings import Settings
-from relay.verbs import VERBS
+from relay.commands import VERBS
+from relay.core import metrics
+from relay.core.settings import Settings
+from relay.memory import tags
+from relay.memory.api import Memory
+from relay.surfaces.cli import cli
 from scripts import surface
 
 ON_PURPOSE = """What others build on has changed: a script, an .env, a dashboard or an old button of theirs may break.

@@ -9,10 +9,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from relay.clients import transport
-from relay.clients.telegram import Telegram
-from relay.clients.transport import AiohttpRequest
-from relay.errors import (
+from relay.clients.telegram import transport
+from relay.clients.telegram.client import Telegram
+from relay.clients.telegram.transport import AiohttpRequest
+from relay.core.errors import (
     ChatGone,
     ChatMigrated,
     DeliveryUncertain,
@@ -22,7 +22,7 @@ from relay.errors import (
     PollConflict,
     TokenRefused,
 )
-from relay.models import File
+from relay.core.models import File
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.values import TEST_TOKEN
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from relay.clients.telegram import Telegram
-from relay.errors import FileTooLarge, MessengerError, MessengerRefused, MessengerUnavailable, TokenRefused
-from relay.screen import Terminal
-from relay.settings import Settings
-from relay.testing import FakeMessenger
+from relay.clients.fakes import FakeMessenger
+from relay.clients.telegram.client import Telegram
+from relay.core.errors import FileTooLarge, MessengerError, MessengerRefused, MessengerUnavailable, TokenRefused
+from relay.core.settings import Settings
+from relay.surfaces.cli.terminal_messenger import Terminal
 from tests.standins.telegram import TelegramStandIn, Upload
 from tests.standins.telegram.values import TEST_TOKEN, StoredFile
 
@@ -89,7 +89,7 @@ async def test_trouble_on_the_way_is_worth_another_try(
 async def test_a_download_that_hangs_is_given_up(
     tg: TelegramStandIn, client: Telegram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.clients.telegram.FETCH_SECONDS", 0.3)
+    monkeypatch.setattr("relay.clients.telegram.client.FETCH_SECONDS", 0.3)
     tg.fault("download", "timeout")
     with pytest.raises(MessengerUnavailable):
         await client.fetch(kept(tg, b"x").id, 10)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import structlog
 
-from relay.bot import telling
-from relay.bot.telling import Teller, tell, tell_anew
-from relay.errors import ChatGone, DeliveryUncertain, MessengerError, MessengerThrottled, MessengerUnavailable
-from relay.testing import FakeMessenger
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import ChatGone, DeliveryUncertain, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.surfaces.telegram.turns import announcements
+from relay.surfaces.telegram.turns.announcements import Teller, tell, tell_anew
 
 ADA, GROUP = 9, -5
 CHANGE = {"id": 1, "action": "learn", "status": "applied", "content": "likes tea", "memory_id": 3, "kind": "fact",
@@ -101,7 +101,7 @@ async def test_a_message_that_was_certainly_not_sent_is_sent_later(trouble: Mess
 
 
 async def test_one_that_may_be_there_is_not_sent_again_and_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "log", structlog.get_logger())
+    monkeypatch.setattr(announcements, "log", structlog.get_logger())
     store, messenger = Kept(), Telegram(trouble=DeliveryUncertain("It may be there."))
     with structlog.testing.capture_logs() as logs:
         await tell_anew(Teller(store, messenger, 1), DUE)  # type: ignore[arg-type]

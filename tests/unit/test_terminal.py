@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from relay import terminal
-from relay.bot.format import format_preview, format_reply
-from relay.models import ModelRequest
-from relay.screen import Terminal
-from relay.testing import OfflineModel
+from relay.clients.fakes import OfflineModel
+from relay.core.models import ModelRequest
+from relay.surfaces.cli import chat
+from relay.surfaces.cli.terminal_messenger import Terminal
+from relay.surfaces.telegram.formatting.format import format_preview, format_reply
 from tests.standins.anthropic.directives import long_text
 
 TABLE = (
@@ -49,7 +49,7 @@ async def test_that_the_model_keeps_silent_is_printed_besides(capsys: pytest.Cap
 async def test_leaving_waits_a_moment_for_what_goes_on_says_so_and_then_ends_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(terminal, "AT_ONCE_SECONDS", 0.05)
+    monkeypatch.setattr(chat, "AT_ONCE_SECONDS", 0.05)
     done: list[int] = []
 
     async def judging(seconds: float) -> int:
@@ -58,12 +58,12 @@ async def test_leaving_waits_a_moment_for_what_goes_on_says_so_and_then_ends_it(
         return 1
 
     soon, never = asyncio.create_task(judging(0.01)), asyncio.create_task(judging(3600))
-    await terminal.cut_short({soon, never}, 0.1, "One moment.")
+    await chat.cut_short({soon, never}, 0.1, "One moment.")
     assert done == [1]
     assert never.cancelled()
     assert capsys.readouterr().out == "One moment.\n"
-    await terminal.cut_short({asyncio.create_task(judging(0))}, 5, "One moment.")
-    await terminal.cut_short(set(), 5, "One moment.")
+    await chat.cut_short({asyncio.create_task(judging(0))}, 5, "One moment.")
+    await chat.cut_short(set(), 5, "One moment.")
     assert capsys.readouterr().out == "", "what is done at once needs no words"
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.said import blocks_of, refusals_of, says_something, words_of
-from relay.bot.things import TOLD, thing_of
+from relay.surfaces.telegram.parsing.message_parser import blocks_of, refusals_of, says_something, words_of
+from relay.surfaces.telegram.parsing.special_messages import TOLD, thing_of
 
 ADA = 1001
 Json = dict[str, Any]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.bot.said import blocks_of, joined_blocks, name_of, reply_of, said_at
-from relay.bot.updates import (
+from relay.surfaces.telegram.parsing.message_parser import blocks_of, joined_blocks, name_of, reply_of, said_at
+from relay.surfaces.telegram.parsing.updates import (
     ALBUM_SECONDS,
     PASTE_SECONDS,
     Bot,

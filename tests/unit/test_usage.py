@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from PIL import Image
 
-from relay.bot.format import format_reply
-from relay.prices import LISTED, Prices, dollars
-from relay.verbs.chart import BAR, LINE, PAPER, ceiling, usage_chart
-from relay.verbs.registry import tokens
-from relay.verbs.usage import MOST_DAYS, Used, day_starts, summed, told
+from relay.commands.registry import format_tokens
+from relay.commands.session.chart import BAR, LINE, PAPER, ceiling, usage_chart
+from relay.commands.session.usage import MOST_DAYS, Used, day_starts, summed, told
+from relay.core.prices import LISTED, Prices, dollars
+from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import Canned, call
 from tests.unit.test_verbs import told as told_by
 
@@ -64,10 +64,10 @@ def test_amounts_are_readable() -> None:
     assert [dollars(amount) for amount in (0, 0.00123, 0.009, 0.01, 0.0999, 0.1, 12.345, 1234.5)] == [
         "$0.00", "$0.0012", "$0.009", "$0.01", "$0.0999", "$0.10", "$12.35", "$1,234.50",
     ]  # fmt: skip
-    assert [tokens(number) for number in (0, 999, 1000, 123_456, 1_234_567, 2_000_000_000)] == [
+    assert [format_tokens(number) for number in (0, 999, 1000, 123_456, 1_234_567, 2_000_000_000)] == [
         "0", "999", "1.0k", "123k", "1.2M", "2.0G",
     ]  # fmt: skip
-    assert [tokens(number, beside=400_000) for number in (0, 999, 300_000)] == ["0.0k", "1.0k", "300k"]
+    assert [format_tokens(number, beside=400_000) for number in (0, 999, 300_000)] == ["0.0k", "1.0k", "300k"]
 
 
 def test_days_begin_at_midnight_of_the_zone_also_when_clocks_change() -> None:
@@ -149,5 +149,5 @@ def test_the_axis_ends_at_a_round_number(highest: float, top: float) -> None:
 
 
 def test_pillow_is_loaded_only_for_a_picture() -> None:
-    code = "import sys, relay.bot.worker, relay.verbs; sys.exit('PIL' in sys.modules)"
+    code = "import sys, relay.surfaces.telegram.turns.worker, relay.commands; sys.exit('PIL' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,19 +10,28 @@ from typing import Any
 
 import pytest
 
-from relay.bot.format import format_reply
-from relay.claims import Claimed
-from relay.gate import Gate
-from relay.jobs import Summariser
+from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.commands import BUTTONS, VERBS
+from relay.commands.memory import remember as memory_verbs
+from relay.commands.memory.controls import in_words
+from relay.commands.memory.remember import FACT_LENGTH
+from relay.commands.registry import (
+    NOT_YOURS,
+    SECTIONS,
+    ButtonReply,
+    CommandContext,
+    CommandReply,
+    Services,
+    escape_markdown,
+    pluralize,
+)
+from relay.core.models import Space
+from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
+from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.models import Space
-from relay.testing import FakeMessenger, OfflineModel
-from relay.verbs import BUTTONS, VERBS
-from relay.verbs import memory as memory_verbs
-from relay.verbs.controls import in_words
-from relay.verbs.memory import FACT_LENGTH
-from relay.verbs.registry import NOT_YOURS, SECTIONS, Call, House, Pressed, Told, counted, literal
+from relay.memory.writing.summaries import Summariser
+from relay.surfaces.telegram.formatting.format import format_reply
 
 ADA, BEN = 1001, 1002
 DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed": []}
@@ -50,19 +59,21 @@ class Canned:
         return self.answers[function]
 
 
-def call(database: Canned | None = None, text: str = "", **more: Any) -> Call:
+def call(database: Canned | None = None, text: str = "", **more: Any) -> CommandContext:
     async def sees(space: Space) -> bool:
         return space.owner_id == ADA
 
     store = Store(database or Canned(), "w")
     summariser = Summariser(store, Gate(OfflineModel(), store), "small")
     values: dict[str, Any] = {
-        "house": House(store, People(frozenset()), FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here"),
-        "turn": Claimed(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,
+        "services": Services(
+            store, People(frozenset()), FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here"
+        ),
+        "turn": ClaimedTurn(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
         "admin": False, "text": text, "message": {"message_id": 1}, "stop": not_running, "sees": sees,
     }  # fmt: skip
-    return Call(**(values | more))
+    return CommandContext(**(values | more))
 
 
 async def running() -> bool:
@@ -73,7 +84,7 @@ async def not_running() -> bool:
     return False
 
 
-async def told(name: str, made: Call) -> Told:
+async def told(name: str, made: CommandContext) -> CommandReply:
     return await VERBS[name].run(made)
 
 
@@ -123,7 +134,7 @@ def test_every_verb_is_a_typed_async_function_with_known_doors(name: str) -> Non
     assert verb.name == name
     assert inspect.iscoroutinefunction(verb.run)
     assert inspect.getdoc(verb.run)
-    assert inspect.get_annotations(verb.run, eval_str=False)["return"] == "Told"
+    assert inspect.get_annotations(verb.run, eval_str=False)["return"] == "CommandReply"
     assert verb.doors
     assert set(verb.doors) <= {"chat", "cli", "http"}
     assert re.fullmatch(r"[a-z0-9_]{1,32}", name)
@@ -231,8 +242,8 @@ async def test_status_shows_the_installation_to_admins_only() -> None:
 async def test_status_counts_in_words_and_shows_names_as_they_are() -> None:
     one = STATUS | {"memories": 1, "threads": 1, "exchanges": 1, "summaries_due": 1}
     asked = call(Canned(status=one, controls=CONTROLS), admin=True)
-    house = replace(asked.house, model="big_*model*", storage="postgres://db_one/my_db")
-    (shown,) = format_reply((await told("status", replace(asked, house=house))).text)
+    house = replace(asked.services, model="big_*model*", storage="postgres://db_one/my_db")
+    (shown,) = format_reply((await told("status", replace(asked, services=house))).text)
     assert "on big_*model* (summaries: small)" in shown.text
     assert "1 memory, 7 waiting for a tap" in shown.text
     assert "1 conversation, 1 answer\n" in shown.text
@@ -241,10 +252,10 @@ async def test_status_counts_in_words_and_shows_names_as_they_are() -> None:
 
 
 def test_things_are_counted_in_words() -> None:
-    assert [counted(n, "message") for n in (0, 1, 2, 1234)] == [
+    assert [pluralize(n, "message") for n in (0, 1, 2, 1234)] == [
         "0 messages", "1 message", "2 messages", "1,234 messages",
     ]  # fmt: skip
-    assert [counted(n, "memory", "memories") for n in (1, 2)] == ["1 memory", "2 memories"]
+    assert [pluralize(n, "memory", "memories") for n in (1, 2)] == ["1 memory", "2 memories"]
 
 
 # Memory
@@ -299,7 +310,7 @@ async def test_memory_of_nobody() -> None:
     assert "nothing yet" in (await told("memory", call(Canned(list_memories=known(space_id=None))))).text
 
 
-async def pressing(data: str, made: Call) -> Pressed:
+async def pressing(data: str, made: CommandContext) -> ButtonReply:
     kind, *parts = data.split(":")
     return await BUTTONS[kind](made, *parts)
 
@@ -454,7 +465,7 @@ async def test_what_is_not_known_is_not_edited(more: dict[str, Any]) -> None:
     "text", ["plain", "*a* _b_ `c` [d](e) <f> # g | h ~ i \\ j ! $ &amp; >k", "- x", "1. x", "a  b"]
 )
 def test_literal_markdown_shows_just_the_text(text: str) -> None:
-    (message,) = format_reply(f"x {literal(text)}")
+    (message,) = format_reply(f"x {escape_markdown(text)}")
     assert message.text == f"x {' '.join(text.split())}"
     assert message.entities == []
 
@@ -478,7 +489,7 @@ async def test_settings_say_what_holds_where_the_installation_allows_less(
     capture: str, own: str, shown: str, named: bool
 ) -> None:
     asked = call(Canned(choices={"learning": own}), admin=True)
-    asked = replace(asked, house=replace(asked.house, capture=capture))
+    asked = replace(asked, services=replace(asked.services, capture=capture))
     said = (await told("settings", asked)).text
     assert f"- learning: {shown}\n" in said
     assert ("RELAY_CAPTURE" in said) is named

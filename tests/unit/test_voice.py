@@ -9,17 +9,17 @@ from typing import Any
 import edge_tts.communicate
 import pytest
 
-from relay.checks.voice import voice as check
-from relay.clients import voices
-from relay.clients.edge_tts import EdgeTts
-from relay.clients.opener import Opener
-from relay.clients.piper import Piper
-from relay.clients.speakers import speakers, voices_of
-from relay.clients.voices import PIPER_BYTES, Voices, make_voices
-from relay.errors import VoiceUnavailable
-from relay.models import Sound
-from relay.settings import Settings
-from relay.verbs import BUTTONS, VERBS
+from relay.clients.processes.file_extractor import FileExtractor
+from relay.clients.speech import text_to_speech
+from relay.clients.speech.edge_tts import EdgeTts
+from relay.clients.speech.piper import Piper
+from relay.clients.speech.speakers import speakers, voices_of
+from relay.clients.speech.text_to_speech import PIPER_BYTES, Voices, make_voices
+from relay.commands import BUTTONS, VERBS
+from relay.core.errors import VoiceUnavailable
+from relay.core.models import Sound
+from relay.core.settings import Settings
+from relay.surfaces.cli.doctor.voice import voice as check
 from tests.standins.speech import MP3, SpeechStandIn
 from tests.unit.test_verbs import ADA, BEN, Canned, call
 
@@ -49,7 +49,7 @@ def saying(text: str = "Tea.", owner: int = ADA, **more: Any) -> Any:
     space = {"kind": "private", "owner_id": owner, "chat_id": None}
     found = Canned(answered_turn=7, answer_said={"text": text, "space": space})
     made = call(found, **more)
-    object.__setattr__(made.house, "speaks", True)
+    object.__setattr__(made.services, "speaks", True)
     return made
 
 
@@ -84,27 +84,27 @@ async def test_a_voice_button_of_somebody_else_changes_nothing() -> None:
 
 
 async def test_where_the_first_cannot_the_second_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voices, "find_spec", lambda name: None)
+    monkeypatch.setattr(text_to_speech, "find_spec", lambda name: None)
     sound = Sound(MP3, "audio/mpeg", 2)
-    assert await Voices([Speaker(None), Speaker(sound)], Opener()).speak("Hello.") == sound
+    assert await Voices([Speaker(None), Speaker(sound)], FileExtractor()).speak("Hello.") == sound
     with pytest.raises(VoiceUnavailable, match="is too hard"):
-        await Voices([Speaker(None), Speaker(None)], Opener()).speak("Hello.")
+        await Voices([Speaker(None), Speaker(None)], FileExtractor()).speak("Hello.")
 
 
 def test_the_settings_say_who_speaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.onnx"
     path.touch()
     Path(f"{path}.json").touch()
-    monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: True)
+    monkeypatch.setattr("relay.clients.speech.piper.find_spec", lambda name: True)
 
     def kinds(**settings: str) -> list[type]:
-        made = make_voices(given(**settings), Opener())
+        made = make_voices(given(**settings), FileExtractor())
         assert isinstance(made, Voices)
         assert len(speakers(given(**settings))) == len(made.voices)
         return [type(one) for one in made.voices]
 
     for dumb in (given(RELAY_TTS="off"), given(RELAY_TTS="piper"), given(RELAY_TTS="piper", RELAY_TTS_VOICE="a.onnx")):
-        assert make_voices(dumb, Opener()) is None
+        assert make_voices(dumb, FileExtractor()) is None
         assert speakers(dumb) == []
     assert kinds() == [EdgeTts]
     assert kinds(RELAY_TTS_VOICE="en-GB-SoniaNeural") == [EdgeTts]
@@ -122,16 +122,16 @@ def test_a_voice_for_each() -> None:
 
 
 async def test_piper_without_its_voice_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: True)
+    monkeypatch.setattr("relay.clients.speech.piper.find_spec", lambda name: True)
     with pytest.raises(VoiceUnavailable, match="RELAY_TTS_VOICE"):
-        await Piper("/nowhere/a.onnx", Opener()).speak("Hello.")
-    monkeypatch.setattr("relay.clients.piper.find_spec", lambda name: None)
+        await Piper("/nowhere/a.onnx", FileExtractor()).speak("Hello.")
+    monkeypatch.setattr("relay.clients.speech.piper.find_spec", lambda name: None)
     with pytest.raises(VoiceUnavailable, match="uv pip install piper-tts av"):
-        await Piper("/nowhere/a.onnx", Opener()).speak("Hello.")
+        await Piper("/nowhere/a.onnx", FileExtractor()).speak("Hello.")
 
 
 async def test_the_doctor_tries_the_voice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voices, "find_spec", lambda name: None)
+    monkeypatch.setattr(text_to_speech, "find_spec", lambda name: None)
     assert [one.state for one in await check(given(RELAY_TTS="off"))] == ["skipped"]
     (missing,) = await check(given(RELAY_TTS="piper"))
     assert missing.state == "warning"
@@ -151,7 +151,7 @@ async def test_the_doctor_tries_the_voice(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.heavy
 @needs_av
 async def test_with_pyav_it_is_a_real_voice_note() -> None:
-    sound = await Voices([Speaker(Sound(MP3, "audio/mpeg", 2))], Opener()).speak("Hello.")
+    sound = await Voices([Speaker(Sound(MP3, "audio/mpeg", 2))], FileExtractor()).speak("Hello.")
     assert (sound.mime, sound.seconds) == ("audio/ogg", 2)
     assert sound.content.startswith(b"OggS")
     assert b"OpusHead" in sound.content[:80]
@@ -162,7 +162,7 @@ async def test_with_pyav_it_is_a_real_voice_note() -> None:
 @needs_av
 async def test_what_cannot_be_made_a_voice_note_is_sent_as_it_is() -> None:
     broken = Sound(b"\xff\xf3 and no sound", "audio/mpeg", 1)
-    assert await Voices([Speaker(broken)], Opener()).speak("Hello.") == broken
+    assert await Voices([Speaker(broken)], FileExtractor()).speak("Hello.") == broken
 
 
 @pytest.mark.heavy
@@ -173,7 +173,9 @@ async def test_piper_speaks() -> None:
     assert spec is not None
     assert spec.origin is not None
     (path,) = Path(spec.origin).parent.rglob("*.onnx")
-    sound = await Piper(str(path), Opener(PIPER_BYTES, 90)).speak("The answer is forty two. I have kept that for you.")
+    sound = await Piper(str(path), FileExtractor(PIPER_BYTES, 90)).speak(
+        "The answer is forty two. I have kept that for you."
+    )
     assert sound.mime == "audio/ogg"
     assert 2 <= sound.seconds <= 6
     assert len(sound.content) > 5_000

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from relay.bot import webhook
-from relay.bot.webhook import Registration, same_address
-from relay.errors import MessengerUnavailable, SettingsError
-from relay.settings import load
-from relay.web.webhook import paths_of, update_in
+from relay.core.errors import MessengerUnavailable, SettingsError
+from relay.core.settings import load
+from relay.surfaces.http.webhook import paths_of, update_in
+from relay.surfaces.telegram.incoming import webhook
+from relay.surfaces.telegram.incoming.webhook import Registration, same_address
 
 URL = "https://bot.example.com/relay/hook"
 

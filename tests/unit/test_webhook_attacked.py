@@ -16,8 +16,8 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from relay.web import listener, webhook
-from relay.web.webhook import HEADER, MOST_AT_ONCE, MOST_BYTES, Webhook
+from relay.surfaces.http import listener, webhook
+from relay.surfaces.http.webhook import HEADER, MOST_AT_ONCE, MOST_BYTES, Webhook
 from tests.strategies import examples, json_of
 
 SECRET = "a-secret-of-the-test"

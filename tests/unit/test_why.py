@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.bot.format import format_reply
-from relay.claims import Claimed
-from relay.models import Choices
-from relay.prices import Prices
-from relay.verbs import BUTTONS
-from relay.verbs.why import PAGE, explained, fact_rows
+from relay.commands import BUTTONS
+from relay.commands.history.why import PAGE, explained, fact_rows
+from relay.core.models import Choices
+from relay.core.prices import Prices
+from relay.memory.claims import ClaimedTurn
+from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import ADA, BEN, Canned, call, told
 
 Json = dict[str, Any]
@@ -218,7 +218,7 @@ async def test_a_lent_fact_is_forgotten_in_its_owners_space() -> None:
 
 
 async def test_a_page_is_told_in_the_zone_that_the_person_chose() -> None:
-    turn = Claimed(1, 1, "control", "working", 0, ADA, (), (), choices=Choices(zone="Asia/Tokyo"))
+    turn = ClaimedTurn(1, 1, "control", "working", 0, ADA, (), (), choices=Choices(zone="Asia/Tokyo"))
     done = await BUTTONS["yp"](call(Canned(why=found()), turn=turn), "7", "1")
     assert "22:03" in (done.text or "")
 

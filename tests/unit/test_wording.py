@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from relay.bot.format import format_reply
-from relay.verbs.memory import copied, reworded
+from relay.commands.memory.remember import copied, reworded
+from relay.surfaces.telegram.formatting.format import format_reply
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from relay.bot import worker
-from relay.bot.delivery import everywhere
-from relay.errors import TurnLost
-from relay.stopping import unless
+from relay.conversation.cancellation import wait_or_cancel
+from relay.core.errors import TurnLost
+from relay.surfaces.telegram.outgoing.delivery import everywhere
+from relay.surfaces.telegram.turns import worker
 
 
 class Silent:
@@ -58,7 +58,7 @@ async def test_what_fails_as_it_is_stopped_or_cut_off_is_no_error(stopped: bool)
     unheard: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context["message"]))
     stop = asyncio.Event()
-    reading = asyncio.create_task(unless(stop, lost()))
+    reading = asyncio.create_task(wait_or_cancel(stop, lost()))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     if stopped:

@@ -1,1 +1,1 @@
-"""The SQL functions as methods, by subject."""
+"""The SQL functions by subject: one method each."""

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from relay.ports import Database
+from relay.core.ports import Database
 
 Json = dict[str, Any]
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

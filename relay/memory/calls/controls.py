@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from relay.claims import Claimed
+from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
-from relay.models import Space
+from relay.memory.claims import ClaimedTurn
 
 
 class ControlCalls(Calls):
@@ -35,7 +35,7 @@ class ControlCalls(Calls):
         )
         return found
 
-    async def forget_preview(self, turn: Claimed, space: Space, pattern: str, user_id: int, admin: bool) -> Json:
+    async def forget_preview(self, turn: ClaimedTurn, space: Space, pattern: str, user_id: int, admin: bool) -> Json:
         """What a pattern would have forgotten: `{total, memories}`; kept with the control that asked for it."""
         found: Json = await self._call(
             "forget_preview",
@@ -64,7 +64,7 @@ class ControlCalls(Calls):
         """Forgets all that is known in a space, a batch of it; how many memories are left."""
         return int(await self._call("reset_memory", space=space.as_json(), user_id=user_id))
 
-    async def confirm_reset(self, turn: Claimed, space: Space, user_id: int, known: int) -> int | None:
+    async def confirm_reset(self, turn: ClaimedTurn, space: Space, user_id: int, known: int) -> int | None:
         """The same for a turn that says how many there are, and which goes on where it was when it is made again.
 
         None: that is not their number, and the turn has forgotten nothing.

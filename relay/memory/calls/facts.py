@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from relay.claims import Claimed
+from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
-from relay.models import Space
+from relay.memory.claims import ClaimedTurn
 
 
 class FactCalls(Calls):
@@ -15,7 +15,7 @@ class FactCalls(Calls):
         found = await self._call("space", space_id=space_id)
         return Space(**found) if found else None
 
-    async def change_memory(self, turn: Claimed, space: Space, actions: list[Json]) -> Json:
+    async def change_memory(self, turn: ClaimedTurn, space: Space, actions: list[Json]) -> Json:
         """Does to memory what a person's own word asks: see `relay.apply_actions`. Returns `{changes, failed}`."""
         result: Json = await self._call(
             "change_memory", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), actions=actions

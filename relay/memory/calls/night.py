@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
-from relay.models import Space
 
 
 class NightCalls(Calls):

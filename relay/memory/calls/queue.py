@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.claims import Claimed, News
 from relay.memory.calls.base import Calls, Json
+from relay.memory.claims import ClaimedTurn, ClaimResult
 
 LEASE_SECONDS = 20
 """How long a turn is a process's own after its last word. With the pause between two claims of another it makes how
@@ -19,7 +19,7 @@ class QueueCalls(Calls):
 
     async def intake(
         self, bot_id: int, updates: list[Json], limit: int, running: Sequence[int] = ()
-    ) -> tuple[list[Claimed], float | None]:
+    ) -> tuple[list[ClaimedTurn], float | None]:
         """Stores updates (each once) and claims up to `limit` due turns. Returns them and the seconds until more."""
         result = await self._call(
             "intake",
@@ -30,9 +30,11 @@ class QueueCalls(Calls):
             lease_seconds=LEASE_SECONDS,
             running=list(running),
         )
-        return [Claimed.from_json(row) for row in result["turns"]], result["wait"]
+        return [ClaimedTurn.from_json(row) for row in result["turns"]], result["wait"]
 
-    async def claim(self, bot_id: int, limit: int, running: Sequence[int] = ()) -> tuple[list[Claimed], News]:
+    async def claim(
+        self, bot_id: int, limit: int, running: Sequence[int] = ()
+    ) -> tuple[list[ClaimedTurn], ClaimResult]:
         """Claims up to `limit` turns beside those that are `running` here, and prolongs the leases of these."""
         result = await self._call(
             "claim",
@@ -42,14 +44,14 @@ class QueueCalls(Calls):
             lease_seconds=LEASE_SECONDS,
             running=list(running),
         )
-        news = News(
+        news = ClaimResult(
             result["wait"], tuple(result["lost"]), tuple(result["stopped"]), result["polls"], tuple(result["owed"])
         )
-        return [Claimed.from_json(row) for row in result["turns"]], news
+        return [ClaimedTurn.from_json(row) for row in result["turns"]], news
 
-    async def absorb(self, turn: Claimed) -> Claimed:
+    async def absorb(self, turn: ClaimedTurn) -> ClaimedTurn:
         """Lets what its user said meanwhile join a turn that has not answered yet."""
-        return Claimed.from_json(await self._call("absorb", turn_id=turn.turn_id, fence=turn.fence))
+        return ClaimedTurn.from_json(await self._call("absorb", turn_id=turn.turn_id, fence=turn.fence))
 
     async def release(self) -> int:
         """Frees everything this worker's name holds. Returns how many turns that was."""
@@ -60,7 +62,7 @@ class QueueCalls(Calls):
         whether there is one."""
         return bool(await self._call("ask_stop", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, turn_id=turn_id))
 
-    async def fail(self, turn: Claimed, error: str, retry_seconds: float) -> bool:
+    async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float) -> bool:
         """Gives a turn up for now. Returns whether it was set aside for good."""
         result = await self._call(
             "fail", turn_id=turn.turn_id, fence=turn.fence, error=error, retry_seconds=retry_seconds, most=FAILURES

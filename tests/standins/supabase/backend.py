@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
-from relay.clients.supabase import Supabase
-from relay.ports import Database
+from relay.clients.supabase.database import Supabase
+from relay.core.ports import Database
 from tests.standins.supabase.project import NAME, SupabaseProject
 
 numbers = itertools.count(1)

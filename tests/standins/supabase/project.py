@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from relay import migrate
-from relay.clients.embedded import EmbeddedPostgres
-from relay.clients.postgres import Postgres
+from relay.clients.embedded.server import EmbeddedPostgres
+from relay.clients.postgres.database import Postgres
+from relay.memory import migrations as migrate
 from tests.standins.supabase.database import ProjectDatabase
 from tests.standins.supabase.gateway import Fault, Gateway, Seen
 from tests.standins.supabase.keys import Keys

@@ -1,0 +1,337 @@
+-- What is done to memories: forgotten, reworded, pinned, put away, brought back. How they are kept is in memory_write.sql, how
+-- people decide about changes in memory_review.sql.
+
+-- Holds a space's memory to the end of a transaction. Whoever changes it does that first, after whatever it holds of turns
+-- and judging, and before any memory: what it finds then still stands when it writes, and nothing is kept twice.
+create or replace function relay.hold_memory(p_space_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform from space where id = p_space_id for no key update;
+end $$;
+
+-- The active memories that the words may mean and that a person may have forgotten, best first: all in which they stand, or
+-- in which words begin with them; else all that contain them; else the most similar. Up to three letters must be a whole
+-- word. Eleven at most. In a group everybody may have their own facts forgotten, and what is about nobody; an admin's
+-- command (never a tag of the model, whoever it answers) may retire any.
+create or replace function relay.forgettable(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
+returns setof relay.memory
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with spelled as materialized (
+        select length(regexp_replace(p_words, '[^[:alnum:]]', '', 'g')) >= 4 as long),
+    permitted as (
+        select m.* from memory m join space s on s.id = m.space_id
+        where m.space_id = p_space_id and m.status = 'active'
+            and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)),
+    within as materialized (
+        select id, content, word_similarity(p_words, content) as closeness from permitted
+        where position(lower(p_words) in lower(content)) > 0),
+    whole as (
+        select id, closeness from within, spelled where relay.has_words(content, p_words)
+            or long and position(' ' || relay.normal_form(p_words) in ' ' || relay.normal_form(content)) > 0),
+    containing as materialized (
+        select id, closeness from whole union all
+        select id, closeness from within, spelled where long and not exists (select from whole)),
+    nearly as (
+        select id, closeness, max(closeness) over () as best
+        from (select id, word_similarity(p_words, content) as closeness from permitted) one
+        where closeness >= 0.55 and (select long from spelled) and not exists (select from containing)),
+    likely as (
+        select id, closeness from containing union all
+        select id, closeness from nearly where closeness >= best - 0.15)
+    select m.* from likely l join memory m on m.id = l.id
+    order by l.closeness desc, m.id desc limit 11
+$$;
+
+-- Retires the one memory that the words surely mean, or whose number they are (`memory_id`: that one). None: a failure to
+-- tell. Several, one that they may only mean, or p_pending: it asks first, about ten at most, and tells when there are more.
+create or replace function relay.forget_memory(p_turn relay.turn, p_action jsonb, p_pending boolean) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    words text := p_action ->> 'content';
+    numbered constant boolean := p_action ? 'memory_id' or words ~ '^#?\d+$';
+    stands boolean := false;
+    by_admin boolean := coalesce((p_action ->> 'admin')::boolean, false);
+    matches bigint[];
+    more boolean;
+    sure boolean;
+begin
+    if numbered then
+        select array_agg(m.id) into matches from memory m join space s on s.id = m.space_id
+        where m.space_id = p_turn.space_id and m.status = 'active'
+            and case when p_action ? 'memory_id' then m.id = (p_action ->> 'memory_id')::bigint
+                else m.number = ltrim(words, '#')::numeric end
+            and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id or by_admin);
+    else
+        select array_agg(id) into matches from relay.forgettable(p_turn.space_id, words, p_turn.user_id, by_admin);
+    end if;
+    if matches is null and words ~ '^\d+$' and not p_action ? 'memory_id' then
+        stands := true;  -- a number that may stand in one, such as a code
+        select array_agg(id) into matches from relay.forgettable(p_turn.space_id, words, p_turn.user_id, by_admin);
+    end if;
+    if matches is null then
+        return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', words);
+    end if;
+    more := cardinality(matches) > 10;
+    sure := cardinality(matches) = 1 and not stands and (numbered
+        or (select relay.surely_means(words, content) from memory where id = matches[1]));
+    matches := matches[:10];
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
+    select p_turn.space_id, m.id, p_turn.id, p_turn.user_id, 'forget',
+        case when p_pending or not sure then 'pending' else 'applied' end, to_jsonb(m)
+    from memory m where m.id = any (matches)
+        and not exists (select from memory_change c
+            where c.turn_id = p_turn.id and c.memory_id = m.id and c.action = 'forget');
+    if sure and not p_pending then
+        update memory set status = 'forgotten', updated_at = now() where id = matches[1];
+    end if;
+    if more then
+        return jsonb_build_object('failed', 'more than 10 match, these are the closest', 'tag', 'forget', 'text', words);
+    end if;
+    return jsonb_build_object('matches', cardinality(matches));
+end $$;
+
+-- A person's own wording in place of a memory's. Of one that waits for a tap this is the tap.
+create or replace function relay.edit_memory(p_turn relay.turn, p_memory_id bigint, p_content text) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    edited memory;
+begin
+    select * into edited from memory
+    where id = p_memory_id and space_id = p_turn.space_id and status in ('active', 'pending') for update;
+    if edited.id is null then
+        return jsonb_build_object('failed', 'there is no such memory', 'tag', 'edit', 'text', p_content);
+    end if;
+    perform relay.take_effect(c) from memory_change c
+    where c.memory_id = edited.id and c.status = 'pending' and c.action <> 'forget';
+    update memory set content = p_content, updated_at = now() where id = edited.id;
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+    values (p_turn.space_id, edited.id, p_turn.id, p_turn.user_id, 'refresh', to_jsonb(edited));
+    return jsonb_build_object('edited', true);
+end $$;
+
+-- A memory that whoever asks may have forgotten, pinned or restored, in one of these states; held until the end.
+create or replace function relay.own_memory(p_turn relay.turn, p_action jsonb, p_states text[]) returns relay.memory
+language sql set search_path = relay, extensions, pg_temp as $$
+    select m.* from memory m join space s on s.id = m.space_id
+    where m.id = (p_action ->> 'memory_id')::bigint and m.space_id = p_turn.space_id and m.status = any (p_states)
+        and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id
+            or coalesce((p_action ->> 'admin')::boolean, false))
+    for update of m
+$$;
+
+-- Pins a memory, so that it stands first in every prompt, or takes the pin out. Who may have it forgotten may do that.
+create or replace function relay.pin_memory(p_turn relay.turn, p_action jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one memory := relay.own_memory(p_turn, p_action, array['active']);
+    pin boolean := p_action ->> 'action' = 'pin';
+begin
+    if one.id is null then
+        return jsonb_build_object('failed', 'there is no such memory', 'tag', p_action ->> 'action', 'text', '');
+    end if;
+    if one.pinned <> pin then
+        update memory set pinned = pin, updated_at = now() where id = one.id;
+        insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+        values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, p_action ->> 'action', to_jsonb(one));
+    end if;
+    return jsonb_build_object('pinned', pin);
+end $$;
+
+-- Puts a memory away: it is no longer used, and can still be looked up and restored.
+create or replace function relay.archive_memory(p_turn relay.turn, p_action jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one memory := relay.own_memory(p_turn, p_action, array['active']);
+begin
+    if one.id is null then
+        return jsonb_build_object('failed', 'there is no such memory', 'tag', 'archive', 'text', '');
+    end if;
+    update memory set status = 'archived', updated_at = now() where id = one.id;
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+    values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, 'archive', to_jsonb(one));
+    return jsonb_build_object('archived', true);
+end $$;
+
+-- Lets an active memory say again what it said before its change `change_id`; without that, brings one back that was
+-- put away, forgotten or replaced (what replaced it stays).
+create or replace function relay.restore_memory(p_turn relay.turn, p_action jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    wording boolean := p_action ? 'change_id';
+    one memory := relay.own_memory(p_turn, p_action,
+        case when wording then array['active'] else array['archived', 'superseded', 'forgotten'] end);
+    older jsonb := (select before from memory_change
+        where id = (p_action ->> 'change_id')::bigint and memory_id = one.id);
+begin
+    if one.id is null or wording and older ->> 'content' is null then
+        return jsonb_build_object('failed', 'there is no such memory', 'tag', 'restore', 'text', '');
+    end if;
+    if wording and older ->> 'content' = one.content then
+        return jsonb_build_object('restored', false);
+    elsif wording then
+        update memory set content = older ->> 'content', updated_at = now() where id = one.id;
+    else
+        select before into older from memory_change
+        where memory_id = one.replaced_by and (before ->> 'id')::bigint = one.id order by id desc limit 1;
+        update memory set status = 'active', replaced_by = null, updated_at = now(), valid_until =
+            case when one.status = 'superseded' then (older ->> 'valid_until')::timestamptz else valid_until end
+        where id = one.id;
+    end if;
+    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
+    values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, 'restore', to_jsonb(one));
+    return jsonb_build_object('restored', true);
+end $$;
+
+-- Applies what an answer (or a person, or a derivation) asked of memory, in order. Returns one result per action. An
+-- action with `ask` waits for a tap as all of them do with p_pending.
+create or replace function relay.apply_actions(
+    p_turn relay.turn, p_message_id bigint, p_actions jsonb, p_pending boolean)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    action jsonb;
+    waits boolean;
+    results jsonb := '[]';
+begin
+    perform relay.hold_memory(p_turn.space_id);
+    for action in select jsonb_array_elements(relay.linked_actions(p_turn, coalesce(p_actions, '[]'))) loop
+        waits := p_pending or coalesce((action ->> 'ask')::boolean, false);
+        results := results || case action ->> 'action'
+            when 'forget' then relay.forget_memory(p_turn, action, waits)
+            when 'edit' then relay.edit_memory(p_turn, (action ->> 'memory_id')::bigint, action ->> 'content')
+            when 'pin' then relay.pin_memory(p_turn, action)
+            when 'unpin' then relay.pin_memory(p_turn, action)
+            when 'archive' then relay.archive_memory(p_turn, action)
+            when 'restore' then relay.restore_memory(p_turn, action)
+            when 'refresh' then relay.refresh_memory(p_turn, action, waits)
+            when 'refine' then relay.replace_memory(p_turn, action, p_message_id, waits)
+            when 'supersede' then relay.replace_memory(p_turn, action, p_message_id, waits)
+            else relay.learn_memory(p_turn, action, p_message_id, waits) end;
+    end loop;
+    return results;
+end $$;
+
+-- Memory by a person's own word: /remember and /forget, in the space and thread that the control names.
+create or replace function public.relay_change_memory(
+    p_turn_id bigint, p_fence bigint, p_space jsonb, p_actions jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+    results jsonb := '[]';
+begin
+    if held.status = 'working' and not exists (select from memory_change where turn_id = held.id) then
+        held.space_id := relay.ensure_space(p_space);
+        update turn set space_id = held.space_id where id = held.id;
+        results := relay.refused_actions(held, p_actions);
+        if results = '[]' then
+            results := relay.apply_actions(held, null, p_actions, false);
+        end if;
+    end if;
+    return jsonb_build_object('changes', relay.changes_of(held.id),
+        'failed', (select coalesce(jsonb_agg(r), '[]') from jsonb_array_elements(results) as r where r ? 'failed'));
+end $$;
+
+-- When two memories say the same, and when words surely mean one of them. Nothing here weighs likeness: facts that differ in
+-- one name, number or “not” are different facts, however alike they look.
+
+-- A text as it is compared: without differences of Unicode form, case, white space and punctuation. A sign that changes
+-- what is said stays: in numbers and times (1.5, 10:30, -5), before or behind them (5", 6'), at the end of a word (A-, C++),
+-- in a question, in :) and :(. Each sign that goes leaves a space, so that no two words become one.
+create or replace function relay.normal_form(p_text text) returns text
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    plain text := normalize(p_text, NFKC);
+begin
+    -- ① and ² are no 1 and 2 beside other digits.
+    if regexp_count(plain, '[0-9]') <> regexp_count(p_text, '[0-9０-９]') then
+        plain := normalize(p_text, NFC);
+    end if;
+    -- MW and mW are different units, as are MB and Mb.
+    plain := regexp_replace(plain, '([0-9]\s?)M(?=(W|J|V|A|N|Hz|Pa|Bq|Sv|eV)\M)', '\1mega', 'g');
+    plain := regexp_replace(plain, '([0-9]\s?[kKMGT]i?)B\M', '\1byte', 'g');
+    plain := lower(translate(plain, '’‘ʼ´`′‐‑‒–—―−“”„«»‹›', '''''''''''''-------"""""""'));
+    plain := regexp_replace(plain, '[\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]', '', 'g');
+    plain := regexp_replace(plain, '[:;=]-?\)', ' ☺ ', 'g');
+    plain := regexp_replace(plain, '[:;=]-?\(', ' ☹ ', 'g');
+    plain := regexp_replace(plain, '[;…()\[\]{}¡¿、。「」『』،؛।]|[.,:](?![0-9])|!(?!=)', ' ', 'g');
+    plain := regexp_replace(plain, '(?<![0-9])"|(?<![[:alnum:]])''|(?<=[[:alpha:]])''(?![[:alnum:]])', ' ', 'g');
+    plain := regexp_replace(plain, '(?<=[[:alpha:]])-(?=[[:alpha:]])|(?<=\s)-(?=\s)', ' ', 'g');
+    return btrim(regexp_replace(plain, '\s+', ' ', 'g'));
+end $$;
+
+-- The active memory about the same subject that says the same, equal but for form. A fact of whichever kind is compared with
+-- facts of every kind, a learning with learnings. What is only similar is for a model or a person to decide.
+create or replace function relay.same_memory(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
+returns relay.memory
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    form constant text := relay.normal_form(p_content);
+    found memory;
+begin
+    if show_trgm(p_content) = '{}' then  -- nothing but signs, of which the index knows nothing
+        select m.* into found from memory m
+        where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
+            and m.subject_id is not distinct from p_subject_id and relay.normal_form(m.content) = form
+        order by m.id limit 1;
+        return found;
+    end if;
+    select m.* into found from memory m
+    where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
+        and m.subject_id is not distinct from p_subject_id
+        and (m.content % p_content or m.content % normalize(p_content, NFC) or m.content % normalize(p_content, NFD)
+            or m.content % normalize(p_content, NFKC))
+        and relay.normal_form(m.content) = form
+    order by m.id limit 1;
+    return found;
+end $$;
+
+-- Whether words stand in a text as they are: whole words, in their order. Scripts without spaces have no whole words.
+create or replace function relay.has_words(p_content text, p_words text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select position(' ' || relay.normal_form(p_words) || ' ' in ' ' || relay.normal_form(p_content) || ' ') > 0
+        or p_words ~ '[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF]'
+            and position(relay.normal_form(p_words) in relay.normal_form(p_content)) > 0
+$$;
+
+-- Whether words surely mean a memory: they stand in it, or each of them does in some form, and a “not” on neither side only.
+create or replace function relay.surely_means(p_words text, p_content text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select relay.has_words(p_content, p_words) or relay.is_negative(p_words) = relay.is_negative(p_content)
+        and to_tsvector('english', p_content) @@ plainto_tsquery('english', p_words)
+        and numnode(plainto_tsquery('english', p_words)) > 0
+$$;
+
+-- Whether a text denies something, in the languages that keywords know.
+create or replace function relay.is_negative(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select relay.normal_form(p_text) ~ ('(^| )(not|no|never|none|nothing|without|cannot|[[:alpha:]]+n''t|nicht|nichts|nie'
+        || '|niemals|kein[[:alpha:]]*|ohne|nunca|jamás|nada|sin|ne|n''[[:alpha:]]+|pas|jamais|rien|sans|non|mai|niente'
+        || '|senza|não|nada|sem|не|нет|никогда|ничего|без)( |$)')
+$$;
+
+-- The numbers of memories, by space from 1 on: what people see, and what /forget #12 means.
+
+create or replace function relay.number_memory() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform from space where id = new.space_id for no key update;  -- of two at the same moment one is first
+    new.number := 1 + greatest(
+        (select max(number) from memory where space_id = new.space_id),
+        (select numbered from space where id = new.space_id));
+    return new;
+end $$;
+create or replace trigger number_memory before insert on relay.memory
+    for each row when (new.number is null) execute function relay.number_memory();
+
+-- No number is given away twice: an old “#12” in a chat must not come to mean something else.
+create or replace function relay.keep_numbers() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update space s set numbered = greatest(s.numbered, gone.number)
+    from (select space_id, max(number) as number from old_rows group by space_id) gone
+    where s.id = gone.space_id and s.numbered < gone.number;
+    return null;
+end $$;
+create or replace trigger keep_numbers after delete on relay.memory
+    referencing old table as old_rows for each statement execute function relay.keep_numbers();

@@ -1,0 +1,339 @@
+-- What is known, page by page, with where each thing came from and how it changed.
+
+-- The descriptor of a space.
+create or replace function public.relay_space(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('kind', kind, 'owner_id', owner_id, 'chat_id', chat_id) from space where id = p_space_id
+$$;
+
+-- The first row of the page that begins at an offset, or of the last page when there are fewer rows by now.
+create or replace function relay.page_start(p_offset integer, p_limit integer, p_total integer) returns integer
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select greatest(0, least(p_offset, (p_total - 1) / p_limit * p_limit))
+$$;
+
+-- Each word of a search as a pattern that finds it anywhere in a text; null for none.
+create or replace function relay.patterns(p_words text) returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select array_agg('%' || regexp_replace(word, '([\\%_])', '\\\1', 'g') || '%')
+    from regexp_split_to_table(btrim(p_words), '\s+') as word where word <> ''
+$$;
+
+-- The changes that wait for a tap. Of facts that the same words may have meant, none does once one was chosen.
+create or replace function relay.waiting_changes(p_space_id bigint) returns setof relay.memory_change
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select c.* from memory_change c left join turn t on t.id = c.turn_id
+    where c.space_id = p_space_id and c.status = 'pending'
+        and (c.action <> 'forget' or t.tainted or not exists (
+            select from memory_change o
+            where o.turn_id = c.turn_id and o.action = 'forget' and o.status in ('applied', 'undone')))
+$$;
+
+-- The memories of a space that were asked for by {kind, facts, category, pinned, subject_id, words, past}, newest first:
+-- active ones; `past`: those that were put away or replaced. `facts`: of every kind but learnings.
+-- Words: those that have all of them, in what they say, their subject or tags; without any such, those of the newest
+-- 1,500 that are similar (to compare 10,000 takes a sixth of a second).
+create or replace function relay.chosen_memories(p_space_id bigint, p_chosen jsonb) returns bigint[]
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    of_kind text := p_chosen ->> 'kind';
+    of_category text := p_chosen ->> 'category';
+    of_subject bigint := p_chosen ->> 'subject_id';
+    only_pinned boolean := coalesce((p_chosen ->> 'pinned')::boolean, false);
+    only_facts boolean := coalesce((p_chosen ->> 'facts')::boolean, false);
+    states text[] := case when (p_chosen ->> 'past')::boolean then array['superseded', 'archived']
+        else array['active'] end;
+    words text := left(p_chosen ->> 'words', 200);
+    having_words text[] := relay.patterns(words);
+    found bigint[];
+begin
+    select array_agg(id order by id desc) into found from memory
+    where space_id = p_space_id and status = any (states) and (of_kind is null or kind = of_kind)
+        and (not only_facts or kind <> 'learning') and (of_category is null or category = of_category) and (of_subject is null or subject_id = of_subject)
+        and (not only_pinned or pinned)
+        and (having_words is null
+            or concat_ws(' ', subject, content, array_to_string(tags, ' ')) ilike all (having_words));
+    if found is null and having_words is not null then
+        select array_agg(id order by id desc) into found from (
+            select id, content from memory where space_id = p_space_id and status = 'active'
+            order by id desc limit 1500) newest
+        where content %> words;
+    end if;
+    return coalesce(found, '{}');
+end $$;
+
+-- Whom a group's memories are about, with how many.
+create or replace function relay.subjects(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'memories', memories)
+        order by memories desc, id), '[]')
+    from (
+        select subject_id as id, (array_agg(subject order by m.id desc))[1] as name, count(*) as memories
+        from memory m join space s on s.id = m.space_id and s.kind = 'group'
+        where m.space_id = p_space_id and m.status = 'active' and subject_id is not null
+        group by subject_id order by count(*) desc, subject_id limit 40) person
+$$;
+
+-- A page of what is known in a space, with how much there is of everything.
+create or replace function public.relay_list_memories(
+    p_space jsonb, p_chosen jsonb, p_offset integer, p_limit integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own bigint := relay.find_space(p_space);
+    found bigint[] := relay.chosen_memories(own, p_chosen);
+    starts integer := relay.page_start(p_offset, p_limit, cardinality(found));
+begin
+    return (
+        select jsonb_build_object('total', count(*), 'facts', count(*) filter (where kind <> 'learning'),
+            'learnings', count(*) filter (where kind = 'learning'), 'pinned', count(*) filter (where pinned))
+        from memory where space_id = own and status = 'active')
+    || jsonb_build_object(
+        'space_id', own, 'matching', cardinality(found), 'offset', starts,
+        'pending', (select count(*) from relay.waiting_changes(own)),
+        'categories', (select coalesce(jsonb_object_agg(category, memories), '{}') from (
+            select category, count(*) as memories from memory
+            where space_id = own and status = 'active' and kind = 'learning' and category is not null
+            group by category) one),
+        'kinds', (select coalesce(jsonb_object_agg(kind, memories), '{}') from (
+            select kind, count(*) as memories from memory
+            where space_id = own and status = 'active' and kind <> 'learning' group by kind) one),
+        'past', (select count(*) from memory where space_id = own and status in ('superseded', 'archived')),
+        'people', relay.subjects(own),
+        'memories', (
+            select coalesce(jsonb_agg(jsonb_build_object('id', id, 'number', number, 'kind', kind, 'subject', subject, 'subject_id',
+                subject_id, 'content', content, 'category', category, 'tags', tags, 'pinned', pinned, 'created_at',
+                created_at, 'status', status, 'valid_until', valid_until) order by id desc), '[]')
+            from memory where id = any (found[starts + 1:starts + p_limit])));
+end $$;
+
+-- One memory, whatever became of it, with its space and the last change of it that a person may undo.
+create or replace function public.relay_open_memory(p_memory_id bigint, p_user_id bigint, p_admin boolean)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', m.id, 'number', m.number, 'kind', m.kind, 'subject', m.subject,
+        'subject_id', m.subject_id, 'content', m.content, 'category', m.category, 'tags', m.tags, 'pinned', m.pinned, 'status', m.status,
+        'tainted', m.tainted, 'by', m.derivation ->> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at,
+        'importance', m.importance, 'confidence', m.confidence, 'valid_from', m.valid_from, 'valid_until', m.valid_until,
+        'uses', m.uses, 'last_used_at', m.last_used_at, 'promoted_by', m.promoted_by, 'replaced_by', m.replaced_by,
+        'replaced_number', (select number from memory where id = m.replaced_by),
+        'evidence', cardinality(m.evidence), 'faded', relay.has_faded(m),
+        'space_id', m.space_id, 'space', public.relay_space(m.space_id),
+        'last', case when relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
+            then jsonb_build_object('id', last.id, 'action', last.action) end)
+    from memory m
+    left join lateral (
+        select c.id, c.action, c.user_id from memory_change c
+        where c.status = 'applied' and (c.memory_id = m.id
+            or c.memory_id = m.replaced_by and relay.replaced_in(c) = m.id)
+        order by coalesce(c.decided_at, c.created_at) desc, c.id desc limit 1) last on true
+    where m.id = p_memory_id
+$$;
+
+-- The id of the memory that has a number in a space, whatever became of it; null when none has.
+create or replace function public.relay_numbered_memory(p_space jsonb, p_number bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(id) from memory where space_id = relay.find_space(p_space) and number = p_number
+$$;
+
+-- A message as it is quoted to somebody who may see its space: who said it, when, what others wrote in it.
+create or replace function relay.quoted(p_message relay.message) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('role', p_message.role, 'name', p_message.name, 'user_id', p_message.user_id,
+        'at', p_message.created_at, 'text', left(p_message.text, 20000),
+        'foreign', (
+            select coalesce(jsonb_agg(distinct jsonb_build_object('kind', b ->> 'untrusted', 'from', b ->> 'from')), '[]')
+            from jsonb_array_elements(case jsonb_typeof(p_message.blocks) when 'array' then p_message.blocks end) as b
+            where b ? 'untrusted'))
+    where p_message.id is not null
+$$;
+
+-- Where a memory came from: the message that taught it and the answer to that, both only as far as they are of its own
+-- space, the chat and topic, the Telegram message to go to, and what that turn read of what others wrote.
+create or replace function public.relay_memory_source(p_memory_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object(
+        'elsewhere', coalesce(said.space_id <> m.space_id, false),
+        'said', case when said.space_id = m.space_id then relay.quoted(said) end,
+        'answer', case when answer.space_id = m.space_id and answer.id <> said.id then relay.quoted(answer) end,
+        'at', coalesce(t.created_at, m.created_at), 'tools', t.told -> 'tools', 'reply_to', t.prompt -> 'reply_to',
+        'chat_id', coalesce(own.chat_id, l.chat_id), 'topic_id', coalesce(own.topic_id, l.topic_id),
+        'topic', (select name from topic where bot_id = t.bot_id and chat_id = coalesce(own.chat_id, l.chat_id)
+            and topic_id = coalesce(own.topic_id, l.topic_id)),
+        'posted', case when said.id is null then (
+                select jsonb_build_object('chat_id', d.chat_id, 'message_id', d.telegram_message_id) from delivery d
+                where d.turn_id = t.id and d.status = 'sent' order by d.seq limit 1)
+            when said.space_id = m.space_id then (
+                select jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id) from posted p
+                where p.turn_id = said.turn_id and p.message_id = said.id and not p.from_bot
+                order by p.telegram_message_id limit 1) end)
+    from memory m
+    left join turn t on t.id = m.turn_id
+    left join message said on said.id = m.source_message_id
+    left join message answer on answer.id = (m.derivation ->> 'answer')::bigint
+    left join thread own on own.id = m.thread_id
+    left join lane l on l.id = t.lane_id
+    where m.id = p_memory_id
+$$;
+
+-- What a memory said right after a change; of an undone one what it had said before.
+create or replace function relay.content_after(p_change relay.memory_change, p_now text) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(
+        case when p_change.status = 'undone' and p_change.action not in ('supersede', 'merge')
+            then p_change.before ->> 'content' end,
+        (select c.before ->> 'content' from memory_change c
+            where c.memory_id = p_change.memory_id and c.id > p_change.id and c.before is not null
+                and c.action not in ('supersede', 'merge')
+            order by c.id limit 1),
+        p_now)
+$$;
+
+-- A page of the changes of a space, newest first: all, or those that wait for a tap. yours: the person may decide it.
+create or replace function public.relay_memory_history(
+    p_space jsonb, p_waiting boolean, p_offset integer, p_limit integer, p_user_id bigint, p_admin boolean)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own bigint := relay.find_space(p_space);
+    waiting bigint[] := array(select id from relay.waiting_changes(own));
+    every integer := (select count(*) from memory_change where space_id = own);
+    starts integer := relay.page_start(p_offset, p_limit, case when p_waiting then cardinality(waiting) else every end);
+begin
+    return jsonb_build_object(
+        'space_id', own, 'total', every, 'pending', cardinality(waiting), 'offset', starts,
+        'changes', (
+            select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'action', c.action, 'status', c.status,
+                'memory_id', m.id, 'kind', m.kind, 'subject', m.subject, 'subject_id', m.subject_id,
+                'content', relay.content_after(c, m.content), 'before', c.before ->> 'content',
+                'at', c.created_at, 'decided_at', c.decided_at,
+                'yours', relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin))
+                order by c.id desc), '[]')
+            from (
+                select * from memory_change
+                where space_id = own and (not p_waiting or id = any (waiting))
+                order by id desc offset starts limit p_limit) c
+            join memory m on m.id = c.memory_id));
+end $$;
+
+-- Where a turn, or else a change, belongs: its turn (and whether its answer has a ◆), its space, its memory, and the one
+-- that this replaced. Null when there is none.
+create or replace function public.relay_changed_in(p_turn_id bigint, p_change_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when p_turn_id is not null then (
+            select jsonb_build_object('turn_id', id, 'space', public.relay_space(space_id), 'memory_id', null,
+                'replaced', null, 'keeps', relay.can_be_kept(turn))
+            from turn where id = p_turn_id and space_id is not null)
+        else (
+            select jsonb_build_object('turn_id', c.turn_id, 'space', public.relay_space(c.space_id),
+                'memory_id', c.memory_id, 'replaced', relay.replaced_in(c), 'keeps', coalesce(relay.can_be_kept(t), false))
+            from memory_change c left join turn t on t.id = c.turn_id where c.id = p_change_id) end
+$$;
+
+-- The memories that prompts carry, and what their answers may teach.
+
+-- The facts and learnings that a prompt carries: pinned and most important first until the budget (in characters) is
+-- used, told in the order of their ids so that the text stays the same until memory changes. Those whose time is over are
+-- not among them, nor learnings that have faded; none is where memory is off or at rest. What a tainted turn taught is among them once its owner kept
+-- it, and does not taint: that tap was the decision to take it as one's own.
+create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    used bigint := 0;
+    carried bigint[] := '{}';
+begin
+    if p_budget > 0 and relay.remembers(p_space_id) then
+        -- A loop reads no further than the budget goes.
+        for one in
+            select id, length(content) + 8 as size from memory
+            where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
+                and not relay.has_faded(memory)
+            order by pinned desc, importance desc, id desc limit 1000
+        loop
+            used := used + one.size;
+            exit when used > p_budget;
+            carried := carried || one.id;
+        end loop;
+    end if;
+    return (
+        select coalesce(jsonb_agg(to_jsonb(r) order by r.id), '[]') from (
+            select id, kind, subject_id, subject, content, category, tags, pinned, importance, valid_until
+            from memory where id = any (carried)) r);
+end $$;
+
+-- Whether a learning has faded out of prompts: in 180 days it bore on nothing that was said, and nobody pinned, reworded,
+-- kept or said it again. It is still found by searching and by recall, which bears it out.
+create or replace function relay.has_faded(p_memory relay.memory) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_memory.kind = 'learning' and p_memory.recalled_at is null and not p_memory.pinned
+        and p_memory.created_at < now() - interval '180 days' and p_memory.updated_at <= p_memory.created_at
+        and p_memory.promoted_by is null and p_memory.derivation ->> 'name' is distinct from 'user'
+$$;
+
+-- How many learnings of a space have faded.
+create or replace function relay.faded_memories(p_space_id bigint) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select count(*) from memory m
+    where space_id = p_space_id and status = 'active' and kind = 'learning' and recalled_at is null and not pinned
+        and created_at < now() - interval '180 days' and (valid_until is null or valid_until > now())
+        and relay.has_faded(m)
+$$;
+
+-- How many memories of each sort a prompt could carry: facts by their kind, learnings by their category. Counted in the
+-- order of an index that has all of it, for there may be thousands.
+create or replace function relay.memory_counts(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_object_agg(sort, memories), '{}') from (
+        select case kind when 'learning' then coalesce(category, 'knowledge') else kind end as sort,
+            sum(memories) as memories
+        from (
+            select kind, category, count(*) as memories from memory
+            where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
+                and (select relay.remembers(p_space_id))
+            group by kind, category) each
+        group by sort) sorted
+$$;
+
+-- Counts a use of memories that were recalled for a prompt; and of those that stand in it all along once an hour: they
+-- are hundreds, and to count each of their turns would take longer than all else that ends a turn. Those that another
+-- turn counts at the same moment are left to it. `bearing`: those that were recalled, also where they stand in it anyway.
+create or replace function relay.count_uses(p_prompt jsonb) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update memory set uses = uses + 1, last_used_at = now(),
+        recalled_at = case when coalesce(p_prompt -> 'bearing', '[]') @> to_jsonb(id) then now() else recalled_at end
+    where id in (
+        select id from memory
+        where id in (select one::bigint from jsonb_array_elements_text(
+                coalesce(p_prompt -> 'memories', '[]') || coalesce(p_prompt -> 'recalled_memories', '[]')) as one)
+            and (last_used_at is null or last_used_at < now() - interval '1 hour'
+                or recalled_at is null and coalesce(p_prompt -> 'bearing', '[]') @> to_jsonb(id)
+                or coalesce(p_prompt -> 'recalled_memories', '[]') @> to_jsonb(id))
+        for no key update skip locked)
+$$;
+
+-- What an answer asks of memory, as far as its session may teach: of one that may not, what it forgets.
+create or replace function relay.taught(p_turn relay.turn, p_actions jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when relay.taken_back(p_turn) then '[]'
+        when relay.teaches(p_turn.session_id) then p_actions
+        else jsonb_path_query_array(p_actions, '$[*] ? (@.action == "forget")') end
+$$;
+
+-- Whether memory is used: by space, thread and session.
+
+-- Whether memory is used in a space now: it is neither off nor at rest.
+create or replace function relay.remembers(p_space_id bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((
+        select memory = 'on' and (paused_until is null or paused_until <= now())
+        from space where id = p_space_id), false)
+$$;
+
+-- Whether something may be learned from a session: its space remembers, its thread teaches, and it is on the record.
+create or replace function relay.teaches(p_session_id bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((
+        select t.teaches and not s.private and relay.remembers(s.space_id)
+        from session s join thread t on t.id = s.thread_id where s.id = p_session_id), false)
+$$;

@@ -1,0 +1,407 @@
+-- What people decide about changes of memory: undo, keep, discard.
+
+-- What a turn changed in memory, as told under its answer.
+create or replace function relay.changes_of(p_turn_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object(
+        'id', c.id, 'action', c.action, 'status', c.status, 'memory_id', m.id, 'kind', m.kind,
+        'subject', m.subject, 'subject_id', m.subject_id, 'content', m.content,
+        'before', c.before ->> 'content') order by c.id), '[]')
+    from memory_change c join memory m on m.id = c.memory_id
+    where c.turn_id = p_turn_id
+$$;
+
+-- The changes that a turn's button opens, to a person who may see them.
+create or replace function public.relay_changes(p_turn_id bigint, p_user_id bigint, p_admin boolean) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when relay.may_decide(t.space_id, t.user_id, null, p_user_id, p_admin)
+            or exists (select from memory_change c join memory m on m.id = c.memory_id where c.turn_id = t.id
+                and relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin))
+        then relay.changes_of(t.id) end
+    from turn t where t.id = p_turn_id
+$$;
+
+-- A private space obeys its owner alone; a group's memory obeys who changed it, whom it is about, and the admins.
+create or replace function relay.may_decide(
+    p_space_id bigint, p_changed_by bigint, p_subject_id bigint, p_user_id bigint, p_admin boolean)
+returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((select case s.kind when 'private' then s.owner_id = p_user_id
+            else p_user_id in (p_changed_by, p_subject_id) or p_admin end
+        from space s where s.id = p_space_id), false)
+$$;
+
+-- The memory that a change replaced by another; null for any other change.
+create or replace function relay.replaced_in(p_change relay.memory_change) returns bigint
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select (p_change.before ->> 'id')::bigint where p_change.action in ('supersede', 'merge')
+$$;
+
+-- A change with the others that came about as one with it: where several memories were merged into one, all of these.
+create or replace function relay.changes_with(p_change relay.memory_change) returns setof relay.memory_change
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select c.* from memory_change c
+    where c.id = p_change.id or p_change.action = 'merge' and c.action = 'merge' and c.memory_id = p_change.memory_id
+        and c.created_at = p_change.created_at and c.status = p_change.status
+        and not c.before ? 'stood' and not p_change.before ? 'stood'
+$$;
+
+-- Whether another change of the same memory (or of one that this change replaced) took effect after this one. That a
+-- learned fact was only said again is none; and whether it is pinned has nothing to do with what it says.
+create or replace function relay.changed_since(p_change relay.memory_change) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with touched as (
+        select id, replaced_by from memory where id in (p_change.memory_id, relay.replaced_in(p_change))),
+    -- by these the index finds the few changes that can be meant, however many there are
+    near as (select id from touched union select replaced_by from touched where replaced_by is not null)
+    select exists (
+        select from near join memory_change c on c.memory_id = near.id join memory m on m.id = c.memory_id
+        where c.status = 'applied' and c.id not in (select id from relay.changes_with(p_change))
+            and (c.memory_id in (select id from touched) or relay.replaced_in(c) in (select id from touched))
+            and (p_change.action not in ('learn', 'supersede', 'merge') or c.action <> 'refresh'
+                or c.before ->> 'content' <> m.content)
+            and (p_change.action in ('pin', 'unpin')) = (c.action in ('pin', 'unpin'))
+            and (coalesce(c.decided_at, c.created_at), c.id)
+                > (coalesce(p_change.decided_at, p_change.created_at), p_change.id))
+$$;
+
+-- Lets a change that waited take effect.
+create or replace function relay.take_effect(p_change relay.memory_change) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update memory set updated_at = now(), status = case p_change.action
+            when 'forget' then 'forgotten' when 'archive' then 'archived' else 'active' end
+    where id = p_change.memory_id and status in ('active', 'pending');
+    perform relay.end_memory(relay.replaced_in(p_change), p_change.memory_id, p_change.action = 'supersede');
+    update memory_change set status = 'applied', decided_at = now() where id = p_change.id;
+end $$;
+
+-- Lets a memory be again what it was before a change, its pin and what counts its uses apart; what is not known of that
+-- stays as it is.
+create or replace function relay.put_back(p_memory_id bigint, p_before jsonb, p_status text) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update memory set updated_at = now(), status = coalesce(p_status, status),
+        content = coalesce(p_before ->> 'content', content), kind = coalesce(p_before ->> 'kind', kind),
+        importance = coalesce((p_before ->> 'importance')::smallint, importance),
+        confidence = coalesce((p_before ->> 'confidence')::real, confidence),
+        evidence = case when p_before ? 'evidence'
+            then array(select jsonb_array_elements_text(p_before -> 'evidence')::bigint) else evidence end,
+        valid_until = case when p_before ? 'valid_until' then (p_before ->> 'valid_until')::timestamptz
+            else valid_until end,
+        replaced_by = (p_before ->> 'replaced_by')::bigint
+    where id = p_memory_id
+$$;
+
+-- Takes an applied change back, on both sides where one memory replaced another.
+create or replace function relay.take_back(p_change relay.memory_change) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    if p_change.action in ('pin', 'unpin') then
+        update memory set pinned = p_change.action = 'unpin', updated_at = now() where id = p_change.memory_id;
+    elsif p_change.action = 'learn' or p_change.action in ('supersede', 'merge') and not p_change.before ? 'stood' then
+        update memory set status = 'discarded', updated_at = now() where id = p_change.memory_id;
+    end if;
+    case p_change.action
+        when 'supersede', 'merge' then
+            perform relay.put_back(relay.replaced_in(c), c.before, 'active') from relay.changes_with(p_change) c;
+        when 'forget', 'archive' then
+            update memory set status = 'active', updated_at = now() where id = p_change.memory_id;
+        when 'refresh' then perform relay.put_back(p_change.memory_id, p_change.before, null);
+        when 'restore' then
+            perform relay.put_back(p_change.memory_id, p_change.before, p_change.before ->> 'status');
+        else null;
+    end case;
+    update memory_change set status = 'undone', decided_at = now()
+    where id in (select id from relay.changes_with(p_change));
+end $$;
+
+-- One tap: undo an applied change, keep or discard a pending one. Returns all changes of that turn; deciding twice
+-- changes nothing more, and what was changed again since is undone from the last change back: until then it stays
+-- applied. Null when the person may not decide.
+create or replace function public.relay_decide_change(
+    p_change_id bigint, p_user_id bigint, p_admin boolean, p_decision text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    change memory_change;
+    about bigint;
+begin
+    perform relay.hold_memory((select space_id from memory_change where id = p_change_id));
+    -- The memories first: whatever else changes them waits here, or is seen below.
+    perform from memory where id in (select unnest(array[c.memory_id, relay.replaced_in(c)])
+        from memory_change own, relay.changes_with(own) c where own.id = p_change_id) order by id for update;
+    select * into change from memory_change where id = p_change_id for update;
+    select subject_id into about from memory where id = change.memory_id;
+    if change.id is null or not relay.may_decide(change.space_id, change.user_id, about, p_user_id, p_admin) then
+        return null;
+    end if;
+    if p_decision = 'keep' and change.status = 'pending' then
+        perform relay.take_effect(change);
+    elsif p_decision = 'discard' and change.status = 'pending' then
+        update memory set status = 'discarded', updated_at = now()
+        where id = change.memory_id and status = 'pending' and change.action in ('learn', 'supersede', 'merge');
+        update memory_change set status = 'discarded', decided_at = now() where id = change.id;
+    elsif p_decision = 'undo' and change.status = 'applied' and not relay.changed_since(change) then
+        perform relay.take_back(change);
+    end if;
+    insert into event (kind, space_id, turn_id, user_id, payload)
+    values ('memory', change.space_id, change.turn_id, p_user_id,
+        jsonb_build_object('change', change.id, 'decision', p_decision));
+    return relay.changes_of(change.turn_id);
+end $$;
+
+-- What a message of ours asks somebody for, by the message that it is in the chat: the text of the question; null for
+-- any other message, and for other people. A question forces a reply: an answer is none, whatever its text looks like.
+-- One that is being sent, and of which is not known yet which message it has become, is the only one that can be meant.
+create or replace function public.relay_asked_of(
+    p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select d.request -> 'text'
+    from (
+        select p.turn_id from posted p
+        where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
+            and p.from_bot
+        union all
+        select t.id from turn t
+        where t.status in ('working', 'answered') and t.bot_id = p_bot_id and t.user_id = p_user_id
+            and not exists (select from posted p where p.bot_id = p_bot_id and p.chat_id = p_chat_id
+                and p.telegram_message_id = p_telegram_message_id)
+    ) asking
+    join turn t on t.id = asking.turn_id and t.user_id = p_user_id and t.assistant_message_id is null
+    join delivery d on d.turn_id = t.id and d.chat_id = p_chat_id and d.request -> 'reply_markup' ? 'force_reply'
+        and (d.telegram_message_id = p_telegram_message_id or d.telegram_message_id is null
+            and d.status = 'sending' and d.floor_message_id < p_telegram_message_id)
+    order by d.id desc limit 1
+$$;
+
+-- What judging found: compared with what is known, kept, and taken back.
+
+-- For each candidate {content, subject_id, subject, kind, vector, model} the memories that it may say again, refine or
+-- contradict: [[{id, kind, content, at}]], at: when it was said. Only of the same subject, facts with facts and learnings
+-- with learnings: by turns the most alike, those found by words and meaning, and the latest.
+create or replace function public.relay_near_memories(p_space_id bigint, p_candidates jsonb, p_limit integer)
+returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    one jsonb;
+    found bigint[];
+    all_near jsonb := '[]';
+begin
+    for one in select jsonb_array_elements(p_candidates) loop
+        found := array(
+            select f.source_id from relay.find_entries(p_space_id, one || jsonb_build_object(
+                'text', one ->> 'content', 'kinds', jsonb_build_array('memory')), 5 * p_limit) f order by f.score desc);
+        all_near := all_near || jsonb_build_array((
+            with own as not materialized (
+                select m.* from memory m
+                where m.space_id = p_space_id and m.status = 'active'
+                    and (m.kind = 'learning') = (one ->> 'kind' = 'learning')
+                    and m.subject_id is not distinct from (one ->> 'subject_id')::bigint
+                    and (m.subject_id is not null or m.subject is not distinct from one ->> 'subject')),
+            near as (
+                (select id, row_number() over (order by similarity(content, one ->> 'content') desc, id desc) as place
+                from own where content % (one ->> 'content') order by place limit p_limit)
+                union all
+                (select own.id, row_number() over (order by f.place)
+                from unnest(found) with ordinality as f (id, place) join own on own.id = f.id
+                order by f.place limit p_limit)
+                union all
+                (select id, row_number() over (order by id desc) from own order by id desc limit p_limit)),
+            best as (select id, min(place) as place from near group by id order by 2, 1 desc limit p_limit)
+            select coalesce(jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'content', m.content,
+                'at', relay.memory_said_at(m)) order by b.place, m.id desc), '[]')
+            from best b join memory m on m.id = b.id));
+    end loop;
+    return all_near;
+end $$;
+
+-- The turn under whose answer a finding is told and by which it is traced: that of the answer to the last of its
+-- messages. What was imported has none; such a finding still knows where it was said.
+create or replace function relay.turn_of_finding(p_said relay.message) returns relay.turn
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    found_turn turn;
+begin
+    select t.* into found_turn from turn t where t.id = coalesce((
+        select turn_id from message
+        where thread_id = p_said.thread_id and id > p_said.id and role = 'assistant' and status <> 'replaced'
+        order by id limit 1), p_said.turn_id);
+    found_turn.space_id := p_said.space_id;
+    found_turn.thread_id := p_said.thread_id;
+    found_turn.session_id := p_said.session_id;
+    found_turn.user_id := p_said.user_id;
+    found_turn.user_message_id := p_said.id;
+    return found_turn;
+end $$;
+
+-- Applies one finding: an action as relay.apply_actions takes it, with {evidence, pending, tainted, own}. Nothing, when
+-- any message that it was learned from is gone, or nothing may be learned from it now, or when it only says again what
+-- the same turn has taught. What it was compared with may have changed since: then it is learned by itself, as what
+-- it was before that (own). With taught it is the memory of this number, which an answer kept: nothing once that is not
+-- known any more.
+create or replace function relay.keep_finding(p_thread_id bigint, p_finding jsonb) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    proofs constant bigint[] := array(select distinct jsonb_array_elements_text(p_finding -> 'evidence')::bigint);
+    said message;
+    held turn;
+    before_it bigint := (select coalesce(max(id), 0) from memory_change);
+    fresh bigint[];
+    results jsonb;
+begin
+    select m.* into said from message m
+    where m.id = any (proofs) and m.thread_id = p_thread_id and m.role = 'user'
+    order by m.id desc limit 1;
+    if said.id is null or cardinality(proofs) <> (
+        select count(*) from message m
+        where m.id = any (proofs) and m.thread_id = p_thread_id and m.status <> 'replaced' and m.teaches
+            and relay.teaches(m.session_id))
+    then
+        return;
+    end if;
+    if p_finding ? 'taught' and not exists (
+        select from memory where id = (p_finding ->> 'taught')::bigint and status = 'active'
+            and content = p_finding ->> 'content')
+    then
+        return;
+    end if;
+    p_finding := p_finding
+        || jsonb_build_object('valid_from', coalesce(p_finding ->> 'valid_from', said.created_at::text));
+    held := relay.turn_of_finding(said);
+    if p_finding ->> 'action' = 'refresh' and exists (
+        select from memory where id = (p_finding ->> 'memory_id')::bigint
+            and (turn_id = held.id or source_message_id = said.id))
+    then
+        return;
+    end if;
+    held.tainted := (p_finding ->> 'tainted')::boolean;
+    results := relay.apply_actions(held, said.id, jsonb_build_array(p_finding), (p_finding ->> 'pending')::boolean);
+    if results -> 0 ? 'failed' and not p_finding ? 'taught' then
+        perform relay.apply_actions(held, said.id, jsonb_build_array(
+            p_finding || coalesce(p_finding -> 'own', '{}') || '{"action": "learn"}'),
+            (p_finding ->> 'pending')::boolean);
+    end if;
+    -- That something was only said again is not worth a line, nor what something newer had replaced already.
+    fresh := array(select c.id from memory_change c join memory m on m.id = c.memory_id
+        where c.turn_id = held.id and c.id > before_it and m.status <> 'superseded'
+            and (c.action <> 'refresh' or c.before ->> 'content' <> m.content) order by c.id);
+    if held.bot_id is not null and cardinality(fresh) > 0 then
+        insert into announcement as a (turn_id, bot_id, changes) values (held.id, held.bot_id, fresh)
+        -- Whoever tells of the turn just now does not tell of this: it loses its lease, and it is told again.
+        on conflict (turn_id) do update set status = 'due', failures = 0, not_before = now(), lease_owner = null,
+            changes = case a.status when 'anew' then '{}' else a.changes end || excluded.changes;
+    end if;
+end $$;
+
+-- Takes back what keywords had found in messages that a model judges now; what somebody decided about, or was changed
+-- since, stays.
+create or replace function relay.retire_keywords(p_thread_id bigint, p_from bigint, p_through bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    change memory_change;
+begin
+    for change in
+        select c.* from memory m join memory_change c on c.memory_id = m.id
+        where m.thread_id = p_thread_id and m.derivation ->> 'name' = 'keyword judge'
+            and m.source_message_id between p_from and p_through and m.status in ('active', 'pending')
+            and c.action = 'learn' and c.status in ('applied', 'pending') and c.decided_at is null
+            and not relay.changed_since(c)
+        for update of m
+    loop
+        update memory set status = 'discarded', updated_at = now() where id = change.memory_id;
+        update memory_change set status = 'undone', decided_at = now() where id = change.id;
+        update announcement set changes = array_remove(changes, change.id), status = 'due', not_before = now()
+        where turn_id = change.turn_id and status <> 'anew';
+    end loop;
+end $$;
+
+-- Keeps what was found in the messages that were handed out and moves the cursor behind them: all of it or nothing.
+-- p_result: {after, again, through, findings, fallback, again_seconds}; fallback: keywords found it, and a model is to
+-- judge them again in so many seconds (null: it is not). False: the lease or the place is not the worker's any more, as
+-- when this is repeated, or memory is at rest now: the cursor stays.
+create or replace function public.relay_keep_judged(p_thread_id bigint, p_worker uuid, p_result jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own judging;
+    redo bigint := (p_result ->> 'again')::bigint;
+    through constant bigint := (p_result ->> 'through')::bigint;
+    one jsonb;
+begin
+    select * into own from judging where thread_id = p_thread_id and lease_owner = p_worker
+        and through_message_id = (p_result ->> 'after')::bigint
+        and relay.remembers((select space_id from thread where id = p_thread_id)) for update;
+    if own.thread_id is null then
+        return to_jsonb(false);
+    end if;
+    perform relay.hold_memory((select space_id from thread where id = p_thread_id));
+    if redo is not null then
+        perform relay.retire_keywords(p_thread_id, redo, through);
+        update judge_again set from_message_id = through + 1
+        where thread_id = p_thread_id and from_message_id = redo and through_message_id > through;
+        delete from judge_again where thread_id = p_thread_id and from_message_id = redo;
+    elsif p_result ->> 'again_seconds' is not null then
+        insert into judge_again (thread_id, from_message_id, through_message_id, at)
+        values (p_thread_id, own.through_message_id + 1, through,
+            now() + make_interval(secs => (p_result ->> 'again_seconds')::double precision))
+        on conflict do nothing;
+    end if;
+    if not (p_result ->> 'fallback')::boolean then
+        update judge_again set at = now() where at > now();  -- the model is back
+    end if;
+    for one in select jsonb_array_elements(p_result -> 'findings') loop
+        perform relay.keep_finding(p_thread_id, one);
+    end loop;
+    update judging set through_message_id = case when redo is null then through else through_message_id end,
+        due_at = case when due_at is not null then now() end, lease_owner = null, lease_until = null, failures = 0,
+        error = null, not_before = now(), version = coalesce(version, p_result ->> 'version')
+    where thread_id = p_thread_id;
+    return to_jsonb(true);
+end $$;
+
+-- What a memory was before, and messages that people want to be kept as memories.
+
+-- A page of the changes of a memory, newest first, also that by which another took its place: {total, offset, changes}.
+-- `restores`: what it said before that change is not what it says, and can be said again.
+create or replace function public.relay_memory_past(p_memory_id bigint, p_offset integer, p_limit integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with own as (select * from memory where id = p_memory_id),
+    every as (
+        select c.* from own join memory_change c on c.memory_id = own.id
+            or c.memory_id = own.replaced_by and relay.replaced_in(c) = own.id),
+    page as (
+        select * from every order by id desc
+        offset relay.page_start(p_offset, p_limit, (select count(*)::integer from every)) limit p_limit)
+    select jsonb_build_object('total', (select count(*) from every),
+        'offset', relay.page_start(p_offset, p_limit, (select count(*)::integer from every)),
+        'changes', coalesce((
+            select jsonb_agg(jsonb_build_object('id', p.id, 'action', p.action, 'status', p.status, 'kind', m.kind,
+                'subject', m.subject, 'memory_id', m.id, 'content', relay.content_after(p, m.content),
+                'before', p.before ->> 'content', 'at', p.created_at, 'decided_at', p.decided_at,
+                'restores', m.id = own.id and own.status = 'active' and p.before ->> 'content' <> own.content
+                    and p.action in ('refresh', 'restore', 'supersede', 'merge')) order by p.id desc)
+            from page p join memory m on m.id = p.memory_id cross join own), '[]'))
+$$;
+
+-- The message of a space that a Telegram message is (p_telegram_message_id), or that a turn answered with (p_turn_id), as
+-- somebody may want it kept: {id, role, name, text, untrusted, private}, private where it is off the record. An answer
+-- may still be on its way. Null when there is none.
+create or replace function public.relay_keepable(
+    p_space jsonb, p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_turn_id bigint)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', m.id, 'role', m.role, 'name', m.name, 'text', left(m.text, 20000),
+        'untrusted', m.untrusted or m.tainted, 'private', s.private)
+    from message m join session s on s.id = m.session_id
+    where m.space_id = relay.find_space(p_space) and m.status <> 'replaced' and m.id = case
+        when p_turn_id is not null then (select assistant_message_id from turn where id = p_turn_id)
+        else coalesce(
+            (select message_id from posted where bot_id = p_bot_id and chat_id = p_chat_id
+                and telegram_message_id = p_telegram_message_id),
+            (select t.assistant_message_id from turn t join delivery d on d.turn_id = t.id
+                where t.status in ('working', 'answered') and t.bot_id = p_bot_id and d.chat_id = p_chat_id
+                    and d.telegram_message_id is null and d.status = 'sending'
+                    and d.floor_message_id < p_telegram_message_id
+                order by d.id desc limit 1)) end
+$$;

@@ -1,0 +1,107 @@
+"""What stays of erased texts outside of the tables: in backups, and for a while in the database's files."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import structlog
+
+from relay.archive.backup import Backup, BackupRefused, Made
+from relay.archive.nightly import backups, fresh, made_at, partials
+from relay.core.ports import MediaStore, Rewrites
+from relay.core.private_files import FileRefused, in_thread
+
+log = structlog.get_logger()
+
+OVER_REST = (
+    "The rows are gone from the tables. In the project's files their words stay until the database has cleared their "
+    "room (autovacuum, mostly within a day) and written over it, in its write-ahead log until that is used again, and "
+    "in Supabase's own backups for as long as your plan keeps them (7 days on Pro, 14 on Team, up to 30 on Enterprise)."
+)
+LOG_STAYS = (
+    "The tables' files are written anew. The server's write-ahead log may hold the words until it is used again "
+    "(mostly hours); an archive of it, replicas and the host's backups hold them for as long as whoever runs the "
+    "server keeps those."
+)
+BEING_MADE_SECONDS = 600.0
+"""A part of a backup that was not written on for so long was left by a kill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """The backups of one installation, its database's files, and the kept copies of what people sent. `days`: for how
+    long nightly backups are kept."""
+
+    backup: Backup
+    folder: Path
+    days: int
+    keeper: MediaStore
+
+    def files(self) -> list[Path]:
+        """The backups that are there, oldest first."""
+        return backups(self.folder) if self.folder.is_dir() else []
+
+    def told(self) -> str:
+        """Until when backups hold what is erased now, in a sentence."""
+        made = [at for at in map(made_at, self.files()) if at]
+        if not made:
+            return "No backup in my folder of backups holds it."
+        many = f"{len(made)} backup{'s' if len(made) > 1 else ''} of before may still hold it"
+        if not self.days:
+            return f"{many}; nightly backups are off, so they stay until somebody removes them."
+        gone = max(made[-1] + timedelta(days=self.days), datetime.now(UTC)) + timedelta(days=1)
+        return f"{many}; the last of them goes by {gone:%Y-%m-%d}."
+
+    async def purge(self) -> tuple[Made, int]:
+        """Makes a fresh backup and removes all that were there before: it, and how many went.
+
+        Raises `FileRefused` and what `Backup.make` raises, and `BackupRefused` while another is made, which may hold
+        what was erased just now; then nothing is removed.
+        """
+        parts = partials(self.folder) if self.folder.is_dir() else []
+        if any(map(_is_being_made, parts)):
+            raise BackupRefused("A backup is being made. Try again when it is there, in some ten minutes at most.")
+        before = self.files() + parts
+        made = await self.backup.make(fresh(self.folder))
+        await in_thread(_remove, before)
+        log.info("backups purged", removed=len(before) - len(parts), file=str(made.path))
+        return made, len(before) - len(parts)
+
+    @property
+    def clears(self) -> bool:
+        """Whether the database's files can be written anew: not over REST."""
+        return isinstance(self.backup.database, Rewrites)
+
+    async def owed(self) -> bool:
+        """Whether something was erased since the database's files were last written anew."""
+        return bool((await self.backup.database.call("files_owed"))["owed"])
+
+    async def clear(self) -> str:
+        """Writes the database's files anew, without what was erased: where it still may be then, in a sentence; empty:
+        nowhere. Raises the `DatabaseError` tree."""
+        database = self.backup.database
+        if not isinstance(database, Rewrites):
+            return OVER_REST
+        begun = (await self.backup.database.call("files_owed"))["at"]
+        log_too = await database.rewrite()
+        await self.backup.database.call("files_cleared", at=begun)
+        log.info("the database's files are written anew", log=log_too)
+        return "" if log_too else LOG_STAYS
+
+
+def _is_being_made(part: Path) -> bool:
+    try:
+        return part.stat().st_mtime > time.time() - BEING_MADE_SECONDS
+    except FileNotFoundError:
+        return True  # it has got its name just now
+
+
+def _remove(files: list[Path]) -> None:
+    try:
+        for path in files:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileRefused(f"A backup cannot be removed: {error.strerror or error}.") from None

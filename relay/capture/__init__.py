@@ -1,1 +1,0 @@
-"""Automatic capture: what people say is judged afterwards, and what is worth keeping is kept."""

@@ -1,1 +1,0 @@
-"""What can be found out about an installation from outside it."""

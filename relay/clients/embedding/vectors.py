@@ -1,0 +1,94 @@
+"""A process that makes vectors: started, asked several things at a time, and ended.
+
+`relay.media.embedding.__main__` is the program that runs in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+from array import array
+from collections.abc import Sequence
+from typing import Any, Self
+
+from relay.clients.processes.model_process import Ended, ModelProcess
+from relay.clients.processes.process import kill, program
+
+PROGRAM = program("relay.media.embedding")
+LINE = 2**20
+"""Bytes of a line from it: some 150 vectors of 1,024 numbers."""
+
+Vector = list[float] | None
+
+
+class Vectors(ModelProcess):
+    """One process with a loaded model. `dimensions`: of its vectors, once it is loaded."""
+
+    NAME = "embedder"
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        super().__init__(process)
+        self._numbers = itertools.count(1)
+        self._asked: dict[int, asyncio.Future[list[Vector]]] = {}
+        self._hearing: asyncio.Task[None] | None = None
+        self.dimensions = 0
+
+    @classmethod
+    async def start(cls, **options: Any) -> Self:
+        """Starts it. `options`: engine, model, threads, memory, cache."""
+        more = {"OPENBLAS_NUM_THREADS": str(options["threads"]), "MALLOC_ARENA_MAX": "2"}
+        return await cls.launch(PROGRAM, LINE, options, **more)
+
+    @property
+    def waiting(self) -> int:
+        """How many requests it has not answered yet, those included for whose answer nobody waits any more."""
+        return len(self._asked)
+
+    async def loaded(self) -> dict[str, Any]:
+        """See `ModelProcess.loaded`."""
+        answer = await super().loaded()
+        self.dimensions = answer["dimensions"]
+        self._hearing = asyncio.create_task(self._hear(), name="vectors")
+        return answer
+
+    async def ask(self, texts: Sequence[str], query: bool) -> list[Vector]:
+        """A vector for each text, or None for one that cannot be embedded. Raises `Ended`."""
+        number = next(self._numbers)
+        answer: asyncio.Future[list[Vector]] = asyncio.get_running_loop().create_future()
+        if self._hearing is None or self._hearing.done():
+            raise Ended
+        self._asked[number] = answer
+        try:
+            await self._say({"id": number, "query": query, "texts": list(texts)})
+        except ConnectionError:
+            self._asked.pop(number, None)
+            raise Ended from None
+        return await answer
+
+    async def end(self) -> None:
+        """Ends it at once."""
+        await super().end()
+        if self._hearing is not None:
+            await asyncio.gather(self._hearing, return_exceptions=True)
+
+    async def _hear(self) -> None:
+        """Hands its answers to those who asked, until it ends."""
+        try:
+            while True:
+                told = await self._told()
+                answer = self._asked.pop(told["id"], None)
+                if answer is not None and not answer.done():
+                    answer.set_result([_numbers(one) for one in told["vectors"]])
+        except (Ended, ValueError, KeyError):
+            kill(self._process)
+        finally:
+            for answer in self._asked.values():
+                if not answer.done():
+                    answer.set_exception(Ended())
+            self._asked.clear()
+
+
+def _numbers(encoded: str | None) -> Vector:
+    """The numbers of a vector, which this machine wrote as it has them."""
+    return None if encoded is None else array("f", base64.b64decode(encoded)).tolist()

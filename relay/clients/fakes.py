@@ -1,0 +1,94 @@
+"""A fake of every port except Database."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from relay.core.charge import Charge
+from relay.core.errors import FileTooLarge, MessengerRefused
+from relay.core.models import ModelRequest, Step
+
+LABEL = "*(offline stand-in, no model is answering)*"
+
+
+class OfflineModel:
+    """A stand-in model: says what it was given, and learns what it is told to (“I am …”, “I like …”)."""
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        """See `ports.Model.reply`."""
+        texts = [block["text"] for block in request.messages[-1]["content"] if block["type"] == "text"]
+        said = next((text for text in reversed(texts) if not text.startswith("<context>")), "")
+        known = sum(block["text"].count("\n- ") for block in request.system[1:])
+        text = (
+            f"{LABEL}\nYou said: {said[:500]}\nThis prompt has {len(request.messages)} messages and {known} memories."
+        )
+        fact = re.search(r"\bI (?:am|like|love|live in|work as|have) [^.!?\n]{2,120}", said)
+        if fact:
+            text += f"\n[LEARN: {fact[0].replace('[', '(').replace(']', ')')}]"
+        for piece in re.findall(r"\S+\s*", text):
+            on_text(piece)
+            await asyncio.sleep(0)
+        return Step([{"type": "text", "text": text}], "end_turn", {}, "offline")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class FakeBooks:
+    """Keeps what was used in `spends`, with what for; nothing was spent before."""
+
+    def __init__(self) -> None:
+        self.spends: list[tuple[Charge, dict[str, Any]]] = []
+
+    async def charged(self, charge: Charge, since: datetime) -> dict[str, Any]:
+        """See `gate.Books.charged`."""
+        return {"user_id": charge.user_id, "spent": []}
+
+    async def spend(self, charge: Charge, spend: dict[str, Any]) -> None:
+        """See `gate.Books.spend`."""
+        self.spends.append((charge, spend))
+
+
+class FakeMessenger:
+    """Takes every Bot API call down in `calls`; sends get increasing message ids. `files`: what is there, by id."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.files: dict[str, bytes] = {}
+        self._last_id = 0
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        """See `ports.Messenger.call`."""
+        self.calls.append((method, parameters))
+        if method not in ("sendMessage", "sendPhoto", "sendDocument", "sendVoice"):
+            return True
+        self._last_id += 1
+        return {"message_id": self._last_id, "text": parameters.get("text")}
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        if file_id not in self.files:
+            raise MessengerRefused("wrong file_id or the file is temporarily unavailable")
+        if len(self.files[file_id]) > most:
+            raise FileTooLarge
+        return self.files[file_id]
+
+
+class FakeSink:
+    """Keeps what an answer's watchers were told."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.waits: list[str] = []
+
+    def text(self, so_far: Callable[[], str]) -> None:
+        """See `ports.Sink.text`."""
+        self.texts.append(so_far())
+
+    def waiting(self, sentence: str) -> None:
+        """See `ports.Sink.waiting`."""
+        self.waits.append(sentence)

@@ -1,0 +1,286 @@
+"""Postgres through psycopg: any server, and the embedded one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from relay.clients.postgres.sqlstates import IN_THE_WAY, is_refused, is_transient, without_values
+from relay.core.errors import (
+    AccessRefused,
+    DatabaseError,
+    DatabaseUnavailable,
+    DataRefused,
+    SchemaError,
+    TurnLost,
+    TurnUndone,
+)
+from relay.core.program import RELAY
+
+# What libpq says when no connection comes about, and what that means.
+REFUSALS = {
+    "password authentication failed": "user or password is wrong",
+    "no password supplied": "it wants a password",
+    "no pg_hba.conf entry": "it lets nobody in from here",
+    "does not exist": "there is no such user or database",
+}
+ABSENCES = {
+    "resolve host": "there is no such host, or the network is away",
+    "Connection refused": "nothing answers at that host and port",
+    "No such file": "nothing answers at that socket",
+    "timeout": "it does not answer in time",
+}
+UNSAID: dict[type[BaseException], str] = {
+    PoolTimeout: "no connection came about in time",
+    TimeoutError: "it did not answer in time",
+}
+# What a server says in which Relay's tables cannot be made, and what somebody has to do there.
+MOVE = (
+    "The extension {0} is in another schema than Relay's. Let a superuser run `alter extension {0} set schema "
+    "extensions` in this database, then try again."
+)
+HINDRANCES = {
+    r'permission denied to create extension "(\w+)"': "The database's user may not create the extension {0}. Let a "
+    "superuser run `create extension {0} schema extensions` in this database, then try again.",
+    r'extension "(vector)" is not available': "The server does not have the extension {0}. Install pgvector on it "
+    "(Debian and Ubuntu: postgresql-18-pgvector, with its version's number), then try again.",
+    r'extension "(\w+)" is not available': "The server does not have the extension {0}. Install PostgreSQL's contrib "
+    "modules on it (Fedora: postgresql-contrib), then try again.",
+    r'type "extensions\.(vector)" does not exist': MOVE,
+    r'operator class "extensions\.gin_trgm_ops" does not exist': MOVE.replace("{0}", "pg_trgm"),
+    r"permission denied for database (.+)": "The database's user may not make Relay's schema. Let the database's owner "
+    "run `grant create on database {0} to` that user, then try again.",
+    r"permission denied for schema (relay|extensions|public)": "The database's user may make nothing in the schema "
+    "{0}. Let its owner run `grant usage, create on schema {0} to` that user in this database, then try again.",
+}
+
+REWRITE_SECONDS = 1800.0
+"""How long writing all tables anew may take; it is tried again in the next night."""
+READERS_SECONDS = 120.0
+"""How long it waits for those who may still see deleted rows: a table that is written anew keeps them for these."""
+LOCK_TRIES = 20
+"""So often it is tried for three seconds to have a table alone; in between whoever waits behind goes on."""
+SCRIPT_SECONDS = 3600.0
+"""How long one migration may take; it is undone then, and can be tried again."""
+IDLE_SECONDS = 30.0
+"""How often a connection that nobody needed is closed. Each costs the server 20 MB once it has run a turn."""
+NUMBERS = range(-(2**63), 2**63)
+"""What a bigint holds. psycopg sends anything beyond as a numeric, for which there is no such function."""
+
+
+class _Stack(deque[psycopg.AsyncConnection[Any]]):
+    """The connection that was put back last is taken first."""
+
+    append = deque.appendleft
+
+
+class WarmPool(AsyncConnectionPool):
+    """Hands out the connection that was used last, whose plans and caches are warm, where psycopg's pool hands out the
+    one that rested longest. So few are in use, and the others are closed."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._pool = _Stack()
+
+    async def _shrink_pool(self) -> None:
+        self._pool.rotate(1)  # the one that rested longest is closed
+        await super()._shrink_pool()
+
+
+class Postgres:
+    """The `Database` port over a pool of connections. A connection is held for one call only."""
+
+    def __init__(self, url: str, *, pooled: bool = True, most: int = 8, timeout: float = 10.0) -> None:
+        """`pooled`: the server may be behind a transaction pooler, so nothing is prepared. `timeout` in seconds."""
+        self._url = url
+        self._timeout = timeout
+        self.server = 0
+        """The server's version as libpq tells it (180001 is 18.1), once open."""
+        options = {"prepare_threshold": None} if pooled else {}
+        self._options: dict[str, Any] = {"connect_timeout": 5, "application_name": "relay", **options}
+        self._pool = WarmPool(
+            url,
+            kwargs={"autocommit": True, **self._options},
+            min_size=1,
+            max_size=most,
+            timeout=timeout,
+            max_idle=IDLE_SECONDS,
+            reconnect_timeout=5,
+            open=False,
+        )
+
+    async def open(self) -> None:
+        """Connects. Raises `DatabaseUnavailable` when the server cannot be reached, `AccessRefused` when it refuses."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                connection = await psycopg.AsyncConnection.connect(self._url, connect_timeout=5)
+                self.server = connection.info.server_version
+                await connection.close()
+        except (psycopg.Error, TimeoutError) as error:
+            raise _not_connected(error) from None
+        await self._pool.open()
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        """See `ports.Database.call`."""
+        try:
+            async with asyncio.timeout(self._timeout * 2), self._pool.connection() as connection:
+                try:
+                    return await _called(connection, function, arguments)
+                except psycopg.Error as error:
+                    if error.sqlstate not in IN_THE_WAY:
+                        raise
+                return await _called(connection, function, arguments)
+        except (psycopg.Error, PoolTimeout, TimeoutError) as error:
+            raise _translate(error) from None
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """See `ports.Snapshots`: one transaction that only reads, on a connection of its own."""
+        try:
+            connection = await psycopg.AsyncConnection.connect(self._url, **self._options)
+        except psycopg.Error as error:
+            raise _translate(error) from None
+        try:
+            await connection.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+            await connection.set_read_only(True)
+            yield Snapshot(connection, self._timeout * 2)
+        finally:
+            await connection.close()
+
+    async def run(self, script: str) -> None:
+        """Executes a script in a transaction of its own (for migrations), for an hour at most. Raises `DatabaseError`
+        with what has to be done in the database first."""
+        try:
+            async with (
+                asyncio.timeout(SCRIPT_SECONDS),
+                await psycopg.AsyncConnection.connect(self._url, connect_timeout=5) as connection,
+            ):
+                await connection.execute(script.encode())
+        except psycopg.Error as error:
+            raise _hindered(error) or _translate(error) from None
+        except TimeoutError as error:
+            raise _translate(error) from None
+
+    async def rewrite(self) -> bool:
+        """See `ports.Rewrites`; of the tables that are its role's own. Each is locked while it is written."""
+        try:
+            async with (
+                asyncio.timeout(REWRITE_SECONDS),
+                await psycopg.AsyncConnection.connect(self._url, connect_timeout=5, autocommit=True) as connection,
+            ):
+                files = await _called(connection, "files", {})
+                await _until_read(connection, files["readers"])
+                await connection.execute(b"set lock_timeout = '3s'")
+                for table in files["tables"]:
+                    await _called(connection, "forget_statistics", {"table": table})
+                    await _write_anew(connection, table)
+                if files["log"]:
+                    await _called(connection, "write_log_over", {})
+                return bool(files["log"])
+        except (psycopg.Error, TimeoutError) as error:
+            raise _translate(error) from None
+
+
+class Snapshot:
+    """The `Database` port of one moment, for reading. A call that fails ends it."""
+
+    def __init__(self, connection: psycopg.AsyncConnection[Any], timeout: float) -> None:
+        self._connection = connection
+        self._timeout = timeout
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        """See `ports.Database.call`; the transaction begins with the first one."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await _called(self._connection, function, arguments)
+        except (psycopg.Error, TimeoutError) as error:
+            raise _translate(error) from None
+
+
+async def _called(connection: psycopg.AsyncConnection[Any], function: str, arguments: dict[str, Any]) -> Any:
+    if any(isinstance(value, int) and value not in NUMBERS for value in arguments.values()):
+        raise DataRefused("The database cannot hold a value: it is a number beyond 64 bits.")
+    names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
+    values = {name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in arguments.items()}
+    cursor = await connection.execute(f"select public.relay_{function}({names})".encode(), values)
+    row = await cursor.fetchone()
+    return row[0] if row else None
+
+
+async def _until_read(connection: psycopg.AsyncConnection[Any], readers: list[list[Any]]) -> None:
+    """Waits until some transactions are over. Raises `TimeoutError`."""
+    async with asyncio.timeout(READERS_SECONDS):
+        while readers:
+            await asyncio.sleep(0.2)
+            present = (await _called(connection, "files", {}))["readers"]
+            readers = [one for one in readers if one in present]
+
+
+async def _write_anew(connection: psycopg.AsyncConnection[Any], table: str) -> None:
+    """Writes a table's files and its indexes' anew, once nobody else uses it just then; `table` as the database quotes
+    it."""
+    analyzed = "" if table.startswith("pg_catalog.") else ", analyze"
+    for tries_left in reversed(range(LOCK_TRIES)):
+        try:
+            await connection.execute(f"vacuum (full{analyzed}) {table}".encode())
+            return
+        except psycopg.errors.LockNotAvailable:
+            if not tries_left:
+                raise
+            await asyncio.sleep(1)
+
+
+def _not_connected(error: Exception) -> DatabaseError:
+    """Why no connection came about: psycopg has no SQLSTATE for that, only libpq's text, which names host and user."""
+    text = str(error)
+    if isinstance(error, psycopg.ProgrammingError):
+        return AccessRefused(
+            "DATABASE_URL is no connection string: it must be postgresql://user:password@host/database."
+        )
+    for words, meaning in REFUSALS.items():
+        if words in text:
+            return AccessRefused(f"The database refused the connection: {meaning}. Check DATABASE_URL.")
+    for words, meaning in ABSENCES.items():
+        if words in text:
+            return DatabaseUnavailable(f"The database cannot be reached: {meaning}. Is DATABASE_URL right?")
+    return _translate(error)
+
+
+def _hindered(error: psycopg.Error) -> DatabaseError | None:
+    """What somebody has to do in the database before Relay's tables can be made; None when it is something else."""
+    said = error.diag.message_primary or ""
+    for pattern, sentence in HINDRANCES.items():
+        if found := re.match(pattern, said):
+            return DatabaseError(sentence.format(*found.groups()))
+    return None
+
+
+def _translate(error: Exception) -> DatabaseError:
+    state = getattr(error, "sqlstate", None) or ""
+    diagnostics = getattr(error, "diag", None)
+    message = (diagnostics.message_primary if diagnostics else None) or UNSAID.get(type(error), "")
+    message = message or type(error).__name__
+    if state == "RL001":
+        return TurnLost()
+    if state == "RL002":
+        return TurnUndone()
+    if state in ("42883", "3F000", "42P01"):
+        return SchemaError(f"The database does not have this version's schema. Run `{RELAY} db migrate`.")
+    if state in ("28P01", "28000", "3D000"):
+        return DatabaseError(f"The database refused the connection: {message}. Check DATABASE_URL.")
+    if not state or is_transient(state):
+        return DatabaseUnavailable(f"The database cannot be used right now ({message}).")
+    if is_refused(state):
+        return DataRefused(f"The database cannot hold a value: {without_values(state, message)} ({state}).")
+    return DatabaseError(f"The database refused a call: {message} ({state}).")

@@ -1,0 +1,1 @@
+"""Processes of Relay's own: how they are started, asked and ended."""

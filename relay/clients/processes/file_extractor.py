@@ -1,0 +1,131 @@
+"""The `FileExtractor` port: each file in a process of its own, a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+
+from relay.clients.processes import machine
+from relay.clients.processes.process import kill, program, started
+from relay.core.errors import MediaRefused
+
+log = structlog.get_logger()
+
+MEMORY = 1024**3
+"""Bytes that such a process may take, at most: a quarter of what there is, but `LEAST`."""
+LEAST = 384 * 2**20
+SECONDS = 60
+"""How long it may work on a file."""
+AT_ONCE = 2
+ROOMY = 1792 * 2**20
+"""With less memory one file is opened at a time."""
+MOST_MADE = 64 * 2**20
+"""Bytes that may be made of a file."""
+MOST_TROUBLE = 2000
+"""Bytes of what its libraries print that are kept."""
+PIECE = 2**16
+"""Bytes that are read at once."""
+PROGRAM = program("relay.media.extraction")
+TOO_LONG = "It takes too long to open."
+NOT_OPENED = "It cannot be opened: it is damaged, or too large for this machine."
+Made = tuple[dict[str, Any], list[bytes]]
+
+
+class FileExtractor:
+    """Opens files that somebody sent."""
+
+    def __init__(self, memory: int = 0, seconds: float = SECONDS, program: Sequence[str] = PROGRAM) -> None:
+        """`memory` in bytes, of address space (0: what this machine allows); `program`: what does the work, see
+        `relay.media.extraction`."""
+        there = machine.memory()
+        self._memory = memory or max(LEAST, min(MEMORY, there // 4))
+        self._seconds = seconds
+        self._program = program
+        self._places = asyncio.Semaphore(AT_ONCE if there >= ROOMY else 1)
+
+    async def open(self, work: str, content: bytes, **options: Any) -> Made:
+        """See `ports.Opener.open`."""
+        limits = {"memory": self._memory, "seconds": int(self._seconds) + 1, "size": len(content)}
+        head = json.dumps({"work": work, "options": options, **limits}).encode() + b"\n"
+        async with self._places:
+            code, output, trouble = await self._worked(head, content)
+        log.debug("file opened", work=work, code=code, printed=trouble.decode("utf-8", "replace"))
+        if code and code == -getattr(signal, "SIGXCPU", 0):
+            raise MediaRefused(TOO_LONG)
+        answer = _answered(output) if code == 0 else None
+        if answer is None:
+            log.warning("file not opened", work=work, code=code)
+            raise MediaRefused(NOT_OPENED)
+        told, made = answer
+        if "refused" in told:
+            log.info("file refused", work=work, error=str(told.get("error"))[:80])
+            raise MediaRefused(str(told["refused"]))
+        return told["told"], made
+
+    async def _worked(self, head: bytes, content: bytes) -> tuple[int, bytes, bytes]:
+        """Runs the process: its exit code, what it wrote, and the end of what its libraries printed."""
+        process = await started(self._program, asyncio.subprocess.PIPE, PIECE)
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None and stdout is not None and stderr is not None  # noqa: PT018, S101 — they are pipes
+        try:
+            async with asyncio.timeout(self._seconds):
+                _, output, trouble = await asyncio.gather(
+                    _fed(stdin, head, content), _read(stdout, process), _last(stderr)
+                )
+                return await process.wait(), output, trouble
+        except TimeoutError:
+            raise MediaRefused(TOO_LONG) from None
+        finally:
+            stdin.close()
+            if process.returncode is None:
+                kill(process)  # it has ended for us when its pipes have, and they only do when they are read
+                await asyncio.shield(asyncio.gather(process.wait(), _last(stdout), _last(stderr)))
+
+
+async def _fed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> None:
+    """Sends the file. The pipe stays open: its end tells the process that we are gone."""
+    with contextlib.suppress(ConnectionError):  # it has ended, and its exit code tells why
+        stdin.write(head)
+        stdin.write(content)
+        await stdin.drain()
+
+
+async def _read(stdout: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:
+    """All that the process makes. When that has no end, the process is ended."""
+    output = bytearray()
+    while piece := await stdout.read(PIECE):
+        output += piece
+        if len(output) > MOST_MADE:
+            output.clear()
+            kill(process)
+    return bytes(output)
+
+
+async def _last(stderr: asyncio.StreamReader) -> bytes:
+    """The end of what is printed, however much that is."""
+    kept = b""
+    while piece := await stderr.read(PIECE):
+        kept = (kept + piece)[-MOST_TROUBLE:]
+    return kept
+
+
+def _answered(output: bytes) -> Made | None:
+    """What the process told and made; None when that is no answer."""
+    line, _, rest = output.partition(b"\n")
+    try:
+        answer = json.loads(line)
+        if "refused" in answer:
+            return answer, []
+        made, start = [], 0
+        for size in answer["sizes"]:
+            made.append(rest[start : start + size])
+            start += size
+        return (answer, made) if start == len(rest) and isinstance(answer["told"], dict) else None
+    except (ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,40 @@
+"""The `TextToSpeech` port through Piper, which speaks on this machine, in a process of its own."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from relay.core.errors import MUTE, MediaRefused, VoiceUnavailable
+from relay.core.models import Sound
+from relay.core.ports import FileExtractor
+
+NOT_INSTALLED = "Piper is not installed: `uv pip install piper-tts av` in Relay's folder brings it."
+NO_FILE = "Piper has no voice: set RELAY_TTS_VOICE to the path of its .onnx file, with the .onnx.json beside it."
+FAILED = "Piper could not say it."
+
+
+class Piper:
+    """Speaks with a voice that lies on this machine; as OGG/Opus."""
+
+    def __init__(self, voice: str, opener: FileExtractor) -> None:
+        """`voice`: the path of its .onnx file."""
+        self._voice = voice
+        self._opener = opener
+
+    async def speak(self, text: str, language: str = "") -> Sound:
+        """See `ports.Voice.speak`."""
+        if wrong := trouble(self._voice):
+            raise VoiceUnavailable(wrong, MUTE)
+        try:
+            told, (content,) = await self._opener.open("speech", text.encode(), voice=self._voice)
+        except MediaRefused as error:
+            raise VoiceUnavailable(FAILED) from error
+        return Sound(content, "audio/ogg", told["seconds"])
+
+
+def trouble(voice: str) -> str:
+    """Why Piper cannot speak with a voice; empty when it can. What it needs is looked for, not imported."""
+    if find_spec("piper") is None or find_spec("av") is None:
+        return NOT_INSTALLED
+    return "" if voice and Path(voice).is_file() and Path(f"{voice}.json").is_file() else NO_FILE

@@ -1,0 +1,173 @@
+"""The `SpeechToText` port: Whisper in a process of its own, one recording at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from relay.clients.processes.model_process import Ended, NotLoaded
+from relay.clients.speech.installed import DEAF, NOT_HEARD, chosen
+from relay.clients.speech.listener import Listener
+from relay.core.errors import MediaRefused
+from relay.core.models import Heard
+from relay.core.program import RELAY
+
+log = structlog.get_logger()
+
+MEMORY = 3 * 1024**3
+"""Bytes that the process may take with a model up to `small`."""
+LARGE_MEMORY = 12 * 1024**3
+"""The same with a larger one."""
+MEMORY_A_MINUTE = 32 * 1024**2
+THREADS = max(1, min(2, (os.cpu_count() or 1) - 1))
+"""One processor is left to those who wait for an answer by text."""
+SMALL = ("tiny", "base", "small")
+LOADING_SECONDS = 900.0
+"""How long a model may take to load: the first time, it is downloaded."""
+DECODING_SECONDS = 60.0
+SLOWEST = 4
+"""How often its length a recording may take, beside `DECODING_SECONDS`."""
+MOST_SECONDS = 7200.0
+IDLE_SECONDS = 600.0
+"""After so long without a recording, the process ends and gives its memory back."""
+
+OFF = "Voice notes are switched off here (RELAY_STT=off)."
+NOT_LOADED = f"The speech model cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
+BROKEN = "I can't listen to it right now. Please write it to me, or send it again later."
+TOO_LONG = "It takes this machine too long to listen to."
+DIED = "The speech engine broke off over it twice; perhaps this machine has too little memory for it."
+
+
+class Whisper:
+    """Hears with the engine that is chosen and installed."""
+
+    def __init__(self, engine: str, model: str, language: str, minutes: int, cache: Path) -> None:
+        """`engine`: RELAY_STT. `language`: what is spoken, as RELAY_STT_LANGUAGE; empty: detected. `minutes` of a
+        recording are heard. `cache`: where models are downloaded to."""
+        self._setting = engine
+        self._model = os.path.expanduser(model) if "/" in model else model
+        self._language = _code(language)
+        self._minutes = minutes
+        self._cache = cache
+        self._turn = asyncio.Lock()
+        self._listener: Listener | None = None
+        self._resting: asyncio.TimerHandle | None = None
+        self._stays = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def hear(self, recording: bytes) -> Heard:
+        """See `ports.Ears.hear`."""
+        engine = self._engine()
+        async with self._turn:  # how many wait is bounded by the turns at once, and by the room for their bytes
+            self._rest_later(cancel=True)
+            try:
+                return await self._heard_in_two_tries(engine, recording)
+            finally:
+                self._rest_later()
+
+    async def preload(self) -> None:
+        """Loads the model now and keeps it, also when nobody speaks for long."""
+        self._stays = True
+        if (engine := chosen(self._setting)) is None:
+            return
+        async with self._turn:
+            try:
+                await self._ready(engine)
+            except (MediaRefused, Ended):
+                log.warning("the speech model could not be loaded at the start; the first recording tries again")
+
+    async def close(self) -> None:
+        """Ends the process, and what it may be doing."""
+        self._rest_later(cancel=True)
+        await self._end()
+
+    @property
+    def pid(self) -> int | None:
+        """The process that hears, while there is one."""
+        return self._listener.pid if self._listener and self._listener.is_alive else None
+
+    def _engine(self) -> str:
+        if (engine := chosen(self._setting)) is not None:
+            return engine
+        raise MediaRefused(OFF if self._setting == "off" else DEAF, NOT_HEARD)
+
+    async def _heard_in_two_tries(self, engine: str, recording: bytes) -> Heard:
+        for _ in range(2):
+            try:
+                return await self._heard(engine, recording)
+            except Ended:
+                log.warning("the speech engine ended while it heard a recording", bytes=len(recording))
+                await self._end()
+            except MediaRefused:
+                raise
+            except BaseException:  # what it would still say belongs to a recording that nobody waits for
+                await self._end()
+                raise
+        raise MediaRefused(DIED, BROKEN)
+
+    async def _heard(self, engine: str, recording: bytes) -> Heard:
+        listener = await self._ready(engine)
+        found = await self._within(DECODING_SECONDS, listener.ask(recording, self._language, self._minutes))
+        bound = min(MOST_SECONDS, DECODING_SECONDS + SLOWEST * min(found["seconds"], self._minutes * 60))
+        said = await self._within(bound, listener.answer())
+        name = f"{engine} {Path(self._model).name}"
+        return Heard(said["text"], said["language"], name, found["seconds"], found["cut"])
+
+    async def _within(self, seconds: float, work: Any) -> dict[str, Any]:
+        """An answer of the process within its time. Raises `MediaRefused` and `Ended`."""
+        try:
+            async with asyncio.timeout(seconds):
+                told: dict[str, Any] = await work
+        except TimeoutError:
+            await self._end()
+            raise MediaRefused(TOO_LONG) from None
+        if "refused" in told:
+            raise MediaRefused(told["refused"])
+        return told
+
+    async def _ready(self, engine: str) -> Listener:
+        """The process with its model loaded; a new one when there is none. Raises `MediaRefused` and `Ended`."""
+        if self._listener is not None and self._listener.is_alive:
+            return self._listener
+        await self._end()
+        large = not Path(self._model).name.startswith(SMALL)
+        memory = (LARGE_MEMORY if large else MEMORY) + self._minutes * MEMORY_A_MINUTE
+        self._listener = listener = await Listener.start(
+            self._cache, engine=engine, model=self._model, threads=THREADS, memory=memory
+        )
+        try:
+            async with asyncio.timeout(LOADING_SECONDS):
+                await listener.loaded()
+        except (NotLoaded, TimeoutError) as error:
+            log.warning("speech model not loaded", engine=engine, model=self._model, error=str(error) or "too slow")
+            await self._end()
+            raise MediaRefused(NOT_LOADED, BROKEN) from None
+        log.info("speech model loaded", engine=engine, model=self._model)
+        return listener
+
+    async def _end(self) -> None:
+        if (listener := self._listener) is not None:
+            self._listener = None
+            await listener.end()
+
+    def _rest_later(self, cancel: bool = False) -> None:
+        """Ends the process when nothing was said for a while; `cancel`: not now."""
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
+        if not cancel and not self._stays:
+            self._resting = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._rest)
+
+    def _rest(self) -> None:
+        task = asyncio.create_task(self._end(), name="rest")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _code(language: str) -> str:
+    """`de` of `de-DE`."""
+    return language.lower().replace("_", "-").partition("-")[0]

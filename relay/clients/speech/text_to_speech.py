@@ -1,0 +1,65 @@
+"""The voices of an installation: which speaks first, which speaks when that cannot, and how it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import structlog
+
+from relay.clients.processes.file_extractor import FileExtractor as Process
+from relay.clients.speech.edge_tts import EdgeTts
+from relay.clients.speech.piper import Piper
+from relay.clients.speech.speakers import speakers, voices_of
+from relay.core.errors import MediaRefused, VoiceUnavailable
+from relay.core.models import Sound
+from relay.core.ports import FileExtractor, TextToSpeech
+from relay.core.settings import Settings
+
+log = structlog.get_logger()
+
+PIPER_BYTES = 4 * 2**30
+"""Of addresses: its engine reserves many times what it uses."""
+PIPER_SECONDS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """The `TextToSpeech` port: the first of several that can speak."""
+
+    voices: Sequence[TextToSpeech]
+    opener: FileExtractor
+
+    async def speak(self, text: str, language: str = "") -> Sound:
+        """See `ports.Voice.speak`. The error is the first one's."""
+        first: VoiceUnavailable | None = None
+        for voice in self.voices:
+            try:
+                return await self._as_note(await voice.speak(text, language))
+            except VoiceUnavailable as error:
+                log.warning("not said aloud", voice=type(voice).__name__, error=str(error))
+                first = first or error
+        raise first or VoiceUnavailable()
+
+    async def _as_note(self, sound: Sound) -> Sound:
+        """A sound as OGG/Opus, which Telegram shows with its wave, where PyAV is installed; else as it is."""
+        if sound.mime == "audio/ogg" or find_spec("av") is None:
+            return sound
+        try:
+            told, (content,) = await self.opener.open("opus", sound.content)
+        except MediaRefused as error:
+            log.warning("sent as it is, not as Opus", error=str(error))
+            return sound
+        return Sound(content, "audio/ogg", told["seconds"])
+
+
+def make_voices(settings: Settings, opener: FileExtractor) -> TextToSpeech | None:
+    """What says answers aloud; None: nothing can."""
+    edge, path = voices_of(settings)
+    made: dict[str, TextToSpeech] = {
+        "edge-tts": EdgeTts(edge, settings.tts_rate, settings.tts_pitch),
+        "piper": Piper(path, Process(PIPER_BYTES, PIPER_SECONDS)),
+    }
+    names = speakers(settings)
+    return Voices([made[name] for name in names], opener) if names else None

@@ -1,0 +1,1 @@
+"""Supabase: the database through `rpc`, and its file storage."""

@@ -1,0 +1,139 @@
+"""Supabase through its own async client: every call is one `rpc`, over REST alone."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from relay.clients.postgres.sqlstates import IN_THE_WAY, is_refused, is_transient, without_values
+from relay.clients.supabase.keys import KEY_HELP, check_key
+from relay.core.errors import (
+    AccessRefused,
+    DatabaseError,
+    DatabaseUnavailable,
+    DataRefused,
+    SchemaError,
+    TurnLost,
+    TurnUndone,
+)
+
+if TYPE_CHECKING:
+    from supabase import AsyncClient
+
+MISSING = ("PGRST202", "PGRST203", "42883", "42P01", "3F000")
+"""Codes that mean: this is not the schema that was expected."""
+PAUSED = (
+    "The Supabase project is paused (the free tier does that after a week without use). "
+    "Wake it at supabase.com/dashboard; messages are kept until then."
+)
+BLIP_SECONDS = 0.25
+"""A connection that was closed, an error of what stands before the database, or another call that was in the way: it is
+tried once more after this."""
+
+
+class Supabase:
+    """The `Database` port over PostgREST. Its statements end after 8 s, so calls wait a little longer."""
+
+    def __init__(self, url: str, key: str, timeout: float = 12.0) -> None:
+        """Raises `SettingsError` when the key is one that everybody may have. `timeout` in seconds."""
+        self._url = url.rstrip("/").removesuffix("/rest/v1")
+        self._key = key.strip()
+        check_key(self._key)
+        # HTTP/2 connections end in the middle of calls (supabase-py #1064). Two HTTP/1.1 ones that stay open are as
+        # quick: a turn makes no more than two calls at a time.
+        self._http = httpx.AsyncClient(
+            timeout=httpx.Timeout(timeout, connect=5),
+            limits=httpx.Limits(max_connections=32, max_keepalive_connections=32, keepalive_expiry=300),
+            event_hooks={"response": [_refuse]},
+            http2=False,
+        )
+        self._client: AsyncClient | None = None
+
+    async def open(self) -> None:
+        """Makes the client; nothing is sent yet."""
+        module = await asyncio.to_thread(importlib.import_module, "supabase")
+        options = module.AsyncClientOptions(
+            auto_refresh_token=False, persist_session=False, httpx_client=self._http, postgrest_client_retry=False
+        )
+        self._client = await module.acreate_client(self._url, self._key, options)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        """See `ports.Database.call`. Raises `AccessRefused` for a wrong key or address."""
+        if self._client is None:
+            raise DatabaseUnavailable("The Supabase client is not open.")
+        parameters = {f"p_{name}": value for name, value in arguments.items()}
+        try:
+            return await self._send(self._client, function, parameters)
+        except _Blip:
+            await asyncio.sleep(BLIP_SECONDS)
+            return await self._send(self._client, function, parameters)
+
+    async def _send(self, client: AsyncClient, function: str, parameters: dict[str, Any]) -> Any:
+        try:
+            answer = await client.rpc(f"relay_{function}", parameters).execute()
+        except httpx.TimeoutException as error:
+            raise DatabaseUnavailable(f"Supabase does not answer right now ({type(error).__name__}).") from None
+        except httpx.HTTPError as error:
+            raise _Blip(
+                f"Supabase cannot be reached right now ({type(error).__name__}): the network is away, SUPABASE_URL is "
+                "wrong, or the project is paused or gone."
+            ) from None
+        return answer.data
+
+
+class _Blip(DatabaseUnavailable):
+    """Something that is often over in a moment."""
+
+
+async def _refuse(response: httpx.Response) -> None:
+    """Raises our error for every answer that is no result. Answers from in front of PostgREST carry no code."""
+    is_json = "json" in response.headers.get("content-type", "")
+    if response.is_success and is_json:
+        return
+    await response.aread()
+    try:
+        body = response.json() if is_json else None
+    except ValueError:
+        body = None
+    told = body if isinstance(body, dict) else {}
+    raise error_of(response.status_code, str(told.get("code") or ""), str(told.get("message") or ""))
+
+
+def error_of(status: int, code: str, message: str) -> DatabaseError:
+    """Our error for an HTTP status, and the code and message of PostgREST or Postgres (empty: another's answer)."""
+    if code == "RL001":
+        return TurnLost()
+    if code == "RL002":
+        return TurnUndone()
+    if code in MISSING:
+        return SchemaError("The Supabase project does not have this version's schema.")
+    if status == 540:
+        return DatabaseUnavailable(PAUSED)
+    if status == 402:
+        return DatabaseUnavailable(
+            "Supabase has restricted the project (over its quota, or unpaid): see its dashboard."
+        )
+    if status == 429:
+        return DatabaseUnavailable("Supabase asks for fewer requests right now (HTTP 429).")
+    if status == 401 or code == "42501" or (status == 403 and not code and message):
+        return AccessRefused(f"Supabase does not accept the key (HTTP {status}): it may have been rotated. {KEY_HELP}")
+    if status >= 500 and (not code or code.startswith("PGRST0")):
+        return _Blip(f"Supabase has a problem right now (HTTP {status}).")
+    if code in IN_THE_WAY:
+        return _Blip("Supabase cannot be used right now (another call was in the way).")
+    if code.startswith(("PGRST0", "PGRST3")) or is_transient(code):
+        return DatabaseUnavailable(f"Supabase cannot be used right now ({message or code}).")
+    if is_refused(code) or code == "PGRST102":
+        return DataRefused(f"Supabase cannot hold a value: {without_values(code, message)} ({code}).")
+    if not code:
+        return AccessRefused(
+            f"What answers at SUPABASE_URL is no Supabase project (HTTP {status}). "
+            "It must be the project's own address, such as https://abcdefgh.supabase.co (Project → Settings → API)."
+        )
+    return DatabaseError(f"Supabase refused a call: {message} ({code}).")

@@ -1,0 +1,34 @@
+"""Which of a Supabase project's keys somebody has put into SUPABASE_SERVICE_ROLE_KEY."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+
+from relay.core.errors import SettingsError
+
+KEY_HELP = "Use the service role (or secret) key: Project → Settings → API keys. It stays on your machine."
+
+
+def check_key(key: str) -> None:
+    """Raises `SettingsError` for a key that is not the service role's: the anon key, or a publishable one."""
+    role = key_role(key)
+    if key.startswith("sb_publishable_") or role in ("anon", "authenticated"):
+        raise SettingsError(
+            f"SUPABASE_SERVICE_ROLE_KEY holds the {role or 'publishable'} key, which may do nothing. {KEY_HELP}"
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError(f"SUPABASE_SERVICE_ROLE_KEY is not a key of Supabase's. {KEY_HELP}")
+
+
+def key_role(key: str) -> str:
+    """The role that a legacy key (a JSON Web Token) names; empty for a key of another kind."""
+    parts = key.split(".")
+    if len(parts) != 3:
+        return ""
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (ValueError, binascii.Error):
+        return ""
+    return str(claims.get("role", "")) if isinstance(claims, dict) else ""

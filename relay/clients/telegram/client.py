@@ -1,0 +1,172 @@
+"""Telegram's Bot API through python-telegram-bot's `Bot`: its transport and its errors, our own raw JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+from urllib.parse import quote
+
+from aiohttp import ClientConnectorError, ConnectionTimeoutError
+from telegram import Bot, InputFile
+from telegram import error as vendor
+from telegram.error import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+    TimedOut,
+)
+
+from relay.clients.telegram.transport import UNREADABLE, AiohttpRequest
+from relay.core import metrics
+from relay.core.errors import (
+    ChatGone,
+    ChatMigrated,
+    DeliveryUncertain,
+    FileTooLarge,
+    MessengerError,
+    MessengerRefused,
+    MessengerThrottled,
+    MessengerUnavailable,
+    PollConflict,
+    TokenRefused,
+)
+from relay.core.models import File
+
+POLL_SECONDS = 30
+FETCH_SECONDS = 120
+"""How long a whole download may take."""
+NOT_SENT = (ClientConnectorError, ConnectionTimeoutError)
+GONE = (
+    "chat not found",
+    "user is deactivated",
+    "not enough rights to send",
+    "need administrator rights",
+    "have no rights",
+)
+
+
+class Telegram(Bot):
+    """The `Messenger` port. Methods are called by their Bot API names, so what is newer than the library works too."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, token: str, api_url: str) -> None:
+        self._calls = AiohttpRequest(api_url, 64, read_timeout=20, pool_timeout=30)
+        super().__init__(
+            token,
+            base_url=f"{api_url}/bot",
+            base_file_url=f"{api_url}/file/bot",
+            request=self._calls,
+            get_updates_request=AiohttpRequest(api_url, 1, read_timeout=POLL_SECONDS + 10),
+        )
+
+    async def open(self) -> None:
+        """Opens both connection pools; calls nothing."""
+        for request in self._request:
+            await request.initialize()
+
+    async def close_pools(self) -> None:
+        for request in self._request:
+            await request.shutdown()
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        """See `ports.Messenger.call`."""
+        given = {key: _upload(value) if isinstance(value, File) else value for key, value in parameters.items()}
+        try:
+            return await self._post(method, given)
+        except TelegramError as error:
+            translated = _translate(error)
+            metrics.ERRORS.add("telegram", type(translated).__name__)
+            raise translated from None
+        except KeyError:  # a success that holds no result
+            raise DeliveryUncertain() from None
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                file = await self.call("getFile", file_id=file_id)
+                path = file.get("file_path") if isinstance(file, dict) else None
+                if not isinstance(path, str) or not path:
+                    raise MessengerRefused("the file is not there")
+                size = file.get("file_size")
+                if isinstance(size, int) and size > most:
+                    raise FileTooLarge
+                content = await self._content(path, most)
+        except (TimeoutError, DeliveryUncertain):  # nothing is changed by asking again
+            raise MessengerUnavailable from None
+        except MessengerRefused as error:
+            if "too big" in error.reason:
+                raise FileTooLarge from None
+            raise
+        if len(content) > most:
+            raise FileTooLarge
+        return content
+
+    async def _content(self, path: str, most: int) -> bytes:
+        """The file at a path that `getFile` told. A Bot API server that runs in local mode keeps it on its own disk,
+        and tells where."""
+        if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
+            try:
+                return await asyncio.to_thread(_head, path, self.token, most + 1)
+            except (OSError, ValueError):
+                raise MessengerRefused("the Bot API server keeps its files where Relay cannot read them") from None
+        try:
+            status, body = await self._calls.download(f"{self.base_file_url}/{quote(path)}", most)
+        except TelegramError as error:
+            raise _translate(error) from None
+        if status == 200:
+            return body
+        if status == 429 or status >= 500:
+            raise MessengerUnavailable
+        raise MessengerRefused(f"the download was answered with {status}")
+
+
+def _upload(file: File) -> InputFile:
+    """A file as it is sent. One that is open is read as it goes, from its beginning, and stays open."""
+    if isinstance(file.content, bytes):
+        return InputFile(file.content, file.name)
+    file.content.seek(0)
+    again = os.fdopen(os.dup(file.content.fileno()), "rb")
+    return InputFile(again, file.name, read_file_handle=False)
+
+
+def _head(path: str, token: str, most: int) -> bytes:
+    """A file's first `most` bytes. A Bot API server keeps what a bot is sent in a folder that is called after its token
+    (on Windows with a `~` for the colon): outside of it, it names nothing of ours, such as keys."""
+    found = Path(path).resolve(strict=True)
+    if not any(folder.name.replace("~", ":").startswith(token) for folder in found.parents):
+        raise MessengerRefused("the Bot API server names a file outside of the bot's own folder")
+    if not found.is_file():
+        raise FileNotFoundError
+    with found.open("rb") as file:
+        return file.read(most)
+
+
+def _translate(error: TelegramError) -> MessengerError:
+    """PTB's errors as ours. Only what certainly was not carried out may be repeated without a look."""
+    if isinstance(error, RetryAfter):
+        seconds = error.retry_after
+        return MessengerThrottled(seconds if isinstance(seconds, int | float) else seconds.total_seconds())
+    if isinstance(error, Forbidden):
+        return ChatGone(error.message)
+    if isinstance(error, InvalidToken):
+        return TokenRefused(absent="not found" in error.message.lower())
+    if isinstance(error, Conflict):
+        return PollConflict()
+    if isinstance(error, vendor.ChatMigrated):
+        return ChatMigrated(error.new_chat_id)
+    if isinstance(error, BadRequest):
+        gone = any(words in error.message.lower() for words in GONE)
+        return ChatGone(error.message) if gone else MessengerRefused(error.message)
+    if isinstance(error.__cause__, NOT_SENT):
+        return MessengerUnavailable()
+    if isinstance(error, TimedOut | NetworkError) or error.message == UNREADABLE:
+        return DeliveryUncertain()
+    return MessengerRefused(error.message)

@@ -1,0 +1,1 @@
+"""The conversation itself, settings, voice and usage."""

@@ -1,0 +1,1 @@
+"""The soul and personas, in versions."""

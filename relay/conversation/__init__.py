@@ -1,0 +1,1 @@
+"""One turn: from what somebody said to a stored answer."""

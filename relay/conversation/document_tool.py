@@ -1,0 +1,79 @@
+"""The tool with which the model reads the documents that people sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from relay.conversation.memory_tools import as_json
+from relay.conversation.model_loop import ToolRun
+from relay.core.models import Space
+from relay.core.prompt_markup import plain_name
+from relay.memory.store import Store
+
+READ_DOCUMENT = {
+    "name": "read_document",
+    "description": "Reads a part of a document that was sent in any of this person's (or group's) conversations. "
+    "search_memory tells which part says what.",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The document's name, or some of it. Empty: lists the newest."},
+            "part": {"type": "integer", "minimum": 1, "description": "Which part; 1 when left out."},
+            "version": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Which of several of one name, 1 is the oldest; the newest when left out.",
+            },
+        },
+        "required": ["name"],
+    },
+}
+UNKNOWN = "There is no such document. These were sent last:"
+NONE = "No document has been sent here."
+AMBIGUOUS = "Several documents are called something like it. Which one?"
+OTHERS = "Others of this name, which `version` reads:"
+NO_PART = "It has no such part."
+
+
+def read_document(store: Store, space: Space, lent: Space | None) -> ToolRun:
+    """The tool, bound to a space; what it does not have is read in the one that the speaker lends."""
+
+    async def run(given: dict[str, Any]) -> tuple[str, bool]:
+        name = str(given["name"]).replace("\0", "")[:500]
+        part = _number(given.get("part") or 1)
+        version = _number(given["version"]) if given.get("version") else None
+        found = await store.open_document(space, name, part, version)
+        if "document" not in found and lent is not None:
+            others = await store.open_document(lent, name, part, version)
+            found = others if "document" in others or not found["documents"] else found
+        return told(name, found), True
+
+    return run
+
+
+def _number(given: Any) -> int:
+    return max(1, min(int(given), 1_000_000))
+
+
+def told(name: str, found: dict[str, Any]) -> str:
+    """What the model is told: the text of a part, or which documents there are."""
+    if "document" not in found:
+        rows = found["documents"]
+        if not rows:
+            return NONE
+        like = any(name.strip().lower() in row["name"].lower() for row in rows)
+        return f"{AMBIGUOUS if like and name.strip() else UNKNOWN}\n{as_json(rows)}"
+    document = found["document"]
+    lines = [f"{_described(document)}, part {found['part']} of {document['parts']}"]
+    if found["others"]:
+        lines += [OTHERS, *(f"- {_described(one)}" for one in found["others"])]
+    return "\n".join(lines) + (f"\n\n{found['text']}" if found["text"] else f"\n\n{NO_PART}")
+
+
+def _described(document: dict[str, Any]) -> str:
+    """Which document it is, and who sent it: in a group anybody can send one of the same name."""
+    sender = plain_name(document["sent_by"] or "the user")
+    version = f", version {document['version']} of {document['versions']}" if document["versions"] > 1 else ""
+    name = json.dumps(document["name"], ensure_ascii=False)
+    return f"{name} ({document['kind']}, sent by {sender}, {document['sent_at']} UTC{version})"

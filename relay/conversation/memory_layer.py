@@ -1,0 +1,172 @@
+"""The prompt's layer of memories: the pinned and most important ones by what sort they are, within a budget. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime, tzinfo
+from typing import Any
+
+from relay.core.prompt_markup import estimate_tokens, plain_name
+
+FACTS = {
+    "fact": "Facts",
+    "person": "People",
+    "preference": "Preferences",
+    "decision": "Decisions",
+    "goal": "Goals",
+    "event": "Events",
+    "feeling": "Feelings",
+}
+"""The kinds of facts, as they are headed, in their order."""
+CATEGORIES = ("identity", "knowledge", "operational")
+"""Those of learnings."""
+LINE_TOKENS = 4
+"""What an item takes beside its words."""
+TAG = re.compile(r"\[(?=[^\w\[\]]{0,8}(?:learn|forget|remember|voice.?reply)\b)", re.IGNORECASE)
+
+Json = dict[str, Any]
+
+
+def memory_layer(
+    memories: Sequence[Json], counts: Mapping[str, int], group: bool, tokens: int, zone: tzinfo, faded: int = 0
+) -> tuple[str, Json]:
+    """The layer's text (empty when there is nothing to say) and what is recorded of it: the ids that went in and were
+    left out, and by sort how many of how many that were, with their tokens and why others were left out.
+
+    `counts`: how many there are of each sort, given or not. `tokens`: the budget; an item goes in whole or not at all.
+    `faded`: how many of `counts` are learnings that were not used for long.
+    """
+    kept, left = taken(memories, tokens)
+    record: Json = {"memories": [row["id"] for row in kept], "dropped_memories": [row["id"] for row in left]}
+    if not memories and not any(counts.values()):
+        return "", record
+    total = Counter(sort_of(row) for row in [*kept, *left])
+    known = {sort: max(counts.get(sort, 0), number) for sort, number in total.items()} | {
+        sort: number for sort, number in counts.items() if sort not in total
+    }
+    sections = [text for text in (facts(kept, known, group, zone), *learnings(kept, known, group, zone)) if text]
+    used = {sort: [row for row in kept if sort_of(row) == sort] for sort in known}
+    record["memory_layer"] = {
+        "budget": tokens,
+        "sorts": {
+            sort: {"taken": len(rows), "known": known[sort], "tokens": sum(map(weight, rows))}
+            for sort, rows in used.items()
+        },
+        "dropped": reasons(left, tokens, sum(known.values()) - len(kept) - len(left), faded),
+    }
+    return "\n\n".join(sections), record
+
+
+def taken(memories: Sequence[Json], tokens: int) -> tuple[list[Json], list[Json]]:
+    """The memories that fit, the pinned and most important first, told in the order of their ids so that the text stays
+    the same until memory changes; and those that do not."""
+    kept: list[Json] = []
+    left: list[Json] = []
+    used = 0
+    for row in sorted(memories, key=lambda row: (not row["pinned"], -row.get("importance", 5), -row["id"])):
+        fits = used + weight(row) <= tokens
+        used += weight(row) if fits else 0
+        (kept if fits else left).append(row)
+    return sorted(kept, key=lambda row: int(row["id"])), left
+
+
+def reasons(left: Sequence[Json], tokens: int, unread: int, faded: int = 0) -> dict[str, int]:
+    """Why memories were left out, with how many. `unread`: those that the database left out already, `faded` of them
+    because they were not used for long."""
+    large, faded = sum(weight(row) > tokens for row in left), max(0, min(faded, unread))
+    told = {
+        "longer than the whole budget": large,
+        "no room": len(left) - large + max(0, unread) - faded,
+        "not used in half a year": faded,
+    }
+    return {why: number for why, number in told.items() if number}
+
+
+def facts(kept: Sequence[Json], known: Mapping[str, int], group: bool, zone: tzinfo) -> str:
+    """What is known about people, by kind; empty for nothing."""
+    sections = [
+        f"## {name} ({among(kept, kind, known)})\n" + lines(kept, kind, group, zone)
+        for kind, name in FACTS.items()
+        if any(sort_of(row) == kind for row in kept)
+    ]
+    if not sections:
+        return ""
+    return "# THINGS I KNOW ABOUT " + ("THE PEOPLE HERE" if group else "THE USER") + "\n" + "\n".join(sections)
+
+
+def learnings(kept: Sequence[Json], known: Mapping[str, int], group: bool, zone: tzinfo) -> list[str]:
+    """What was learned, a section for each category."""
+    return [
+        f"# WHAT I LEARNED: {category.upper()} ({among(kept, category, known)})\n" + lines(kept, category, group, zone)
+        for category in CATEGORIES
+        if any(sort_of(row) == category for row in kept)
+    ]
+
+
+def sort_of(row: Json) -> str:
+    """A fact's kind; a learning's category."""
+    if row["kind"] != "learning":
+        return str(row["kind"])
+    return str(row["category"]) if row["category"] in CATEGORIES else "knowledge"
+
+
+def among(kept: Sequence[Json], sort: str, known: Mapping[str, int]) -> str:
+    """How many of a sort are told, and of how many when that is not all."""
+    told = sum(sort_of(row) == sort for row in kept)
+    return f"{told} of {known[sort]}" if known[sort] > told else str(told)
+
+
+def lines(kept: Sequence[Json], sort: str, group: bool, zone: tzinfo) -> str:
+    """The memories of a sort, one a line."""
+    return "\n".join(line(row, group, zone) for row in kept if sort_of(row) == sort)
+
+
+def line(row: Json, group: bool, zone: tzinfo) -> str:
+    """A memory as the model reads it; a goal with its deadline."""
+    subject = f"{plain_name(row['subject'])}: " if group and row.get("subject") else ""
+    until = row.get("valid_until") if row["kind"] == "goal" else None
+    deadline = f" (by {datetime.fromisoformat(until).astimezone(zone):%Y-%m-%d})" if until else ""
+    return f"- {subject}{as_note(row['content'])}{deadline}"
+
+
+def as_note(text: str) -> str:
+    """A memory's words on one line, as no more than words: they open or close no mark of the prompt, are no heading,
+    and hold no tag, also where those are written with look-alikes or with signs that nobody sees."""
+    note = " ".join(text.split())
+    seen = "".join(c for c in unicodedata.normalize("NFKC", note) if unicodedata.category(c) != "Cf")
+    if "<" in seen or TAG.search(seen):
+        note = TAG.sub("(", " ".join(seen.split())).replace("<", "‹")
+    return f"\\{note}" if note[:1] in ("#", ">") else note
+
+
+def as_written(note: str) -> str:
+    """A text whose tags have the bracket again that `as_note` took from them: to know them when they are repeated."""
+    return note.replace("(", "[")
+
+
+def weight(row: Json) -> int:
+    """About how many tokens a memory takes."""
+    return estimate_tokens(row["content"]) + LINE_TOKENS
+
+
+def diagnostic(record: Json) -> str:
+    """What went into a prompt of what is known, in a line or two; empty where the layer is empty."""
+    layer = record.get("memory_layer")
+    if not layer:
+        return ""
+    sorts = layer["sorts"]
+    tokens, count = (sum(one[key] for one in sorts.values()) for key in ("tokens", "taken"))
+    by_sort = ", ".join(
+        f"{FACTS.get(name, name).lower()} {one['taken']}"
+        + (f" of {one['known']}" if one["known"] > one["taken"] else "")
+        for name, one in sorts.items()
+        if one["known"]
+    )
+    told = f"🧠 memory: {count} in the prompt, about {tokens:,} of {layer['budget']:,} tokens ({by_sort})"
+    if layer["dropped"]:
+        told += "; left out: " + ", ".join(f"{number} ({why})" for why, number in layer["dropped"].items())
+    recalled = len(record.get("recalled") or []) + len(record.get("recalled_memories") or [])
+    return told + (f"; recalled: {recalled}" if recalled else "")

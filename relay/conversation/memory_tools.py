@@ -1,0 +1,136 @@
+"""The tools with which the model finds what was said and is known, and opens what it found."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, tzinfo
+from typing import Any
+
+from relay.conversation.model_loop import ToolRun
+from relay.conversation.tool_results import foreign, moment_of, opened
+from relay.core.models import Incoming
+from relay.core.ports import Embedder
+from relay.core.prompt_markup import neutralize_markup, plain_name, untrusted
+from relay.memory.ids import id_of, read_id
+from relay.memory.query_vectors import embed_query
+from relay.memory.store import Store
+
+KINDS = {"message": "message", "memory": "memory", "summary": "summary", "document": "part"}
+"""What the model may ask for, as the index calls it."""
+MOST = 20
+SEARCH_MEMORY = {
+    "name": "search_memory",
+    "description": "Finds earlier messages, memories, summaries and parts of documents of this person (or group), in "
+    "any thread, by words and by meaning, best first. Each has an id that open_memory opens.",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for: telling words, or a question."},
+            "kinds": {
+                "type": "array",
+                "items": {"type": "string", "enum": list(KINDS)},
+                "description": "Only these; all when left out.",
+            },
+            "tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with one of them."},
+            "since": {"type": "string", "description": "Only from this ISO 8601 date or time on."},
+            "until": {"type": "string", "description": "Only before this ISO 8601 date or time."},
+            "limit": {"type": "integer", "minimum": 1, "maximum": MOST},
+        },
+        "required": ["query"],
+    },
+}
+OPEN_MEMORY = {
+    "name": "open_memory",
+    "description": "Opens what search_memory found, by its id: a message with those around it, a memory with the "
+    "messages that taught it and what it said before, a summary, a part of a document.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"id": {"type": "string", "description": "Such as m123, k45, s6 or d7.2."}},
+        "required": ["id"],
+    },
+}
+AT_REST = "Memory is switched off here for now: nothing is looked up."
+NOTHING = "There is nothing of that id here."
+
+
+def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embedder | None = None) -> ToolRun:
+    """The tool, bound to the space of a turn; dates without a zone are in `zone`. `embedder`: None: only words find."""
+
+    async def run(given: dict[str, Any]) -> tuple[str, bool]:
+        query = {
+            **await embed_query(embedder, str(given["query"])),
+            "kinds": [KINDS[kind] for kind in given.get("kinds") or []] or None,
+            "tags": [str(tag)[:100] for tag in given.get("tags") or []][:MOST] or None,
+            "since": moment(given.get("since"), zone),
+            "until": moment(given.get("until"), zone),
+        }
+        limit = max(1, min(int(given.get("limit") or 8), MOST))
+        found = await store.look_up(incoming.space, asking(incoming), query, limit)
+        if found is None:
+            return AT_REST, False
+        return as_json([line(row, incoming, zone) for row in found]), any(foreign(row, incoming) for row in found)
+
+    return run
+
+
+def open_memory(store: Store, incoming: Incoming, zone: tzinfo) -> ToolRun:
+    """The tool, bound to the space of a turn. Of what its speaker lends it opens documents, as read_document does."""
+
+    async def run(given: dict[str, Any]) -> tuple[str, bool]:
+        named = read_id(str(given["id"]))
+        if named is None:
+            raise ValueError("an id is a letter and a number, such as m123, k45, s6 or d7.2.")
+        found = await store.look_at(incoming.space, asking(incoming), *named)
+        if found is None and named[0] == "part" and incoming.lent is not None:
+            found = await store.look_at(incoming.lent, asking(incoming), *named)
+        if found is None:
+            return NOTHING, False
+        told, dirty = opened(found, incoming, zone)
+        return as_json(told), dirty
+
+    return run
+
+
+def asking(incoming: Incoming) -> dict[str, Any]:
+    """The thread and the turn that ask for something."""
+    return {
+        "bot_id": incoming.bot_id,
+        "chat_id": incoming.chat_id,
+        "topic_id": incoming.topic_id,
+        "turn_id": incoming.turn_id,
+    }
+
+
+def line(row: dict[str, Any], incoming: Incoming, zone: tzinfo) -> dict[str, Any]:
+    """One result as the model reads it."""
+    who = "you" if row["role"] == "assistant" else plain_name(row.get("name") or row.get("subject") or "the user")
+    strange = foreign(row, incoming)
+    told = {
+        "id": id_of(row["kind"], row["id"], row.get("part") or 0),
+        "at": moment_of(row["at"], zone),
+        "about" if row["kind"] == "memory" else "who": who,
+        "place": plain_name(row["place"]) if row.get("place") else None,
+        "status": row["status"] if row.get("status") not in (None, "active") else None,
+        "until": moment_of(row.get("valid_until"), zone),
+        "document": neutralize_markup(row["document"]) if row.get("document") else None,
+        "part": row["part"] if row.get("document") else None,
+        "parts": row.get("parts"),
+        "untrusted": strange or None,
+        "snippet": untrusted(row["snippet"], "recalled") if strange else neutralize_markup(row["snippet"]),
+    }
+    if row["kind"] == "summary":
+        del told["who"]
+    return {key: value for key, value in told.items() if value is not None}
+
+
+def moment(given: Any, zone: tzinfo) -> str | None:
+    """A date or time that the model gave, in `zone` where it names none. Raises ValueError for what is neither."""
+    if not given:
+        return None
+    when = datetime.fromisoformat(str(given))
+    return (when if when.tzinfo else when.replace(tzinfo=zone)).isoformat()
+
+
+def as_json(value: Any) -> str:
+    """A tool's result as compact JSON text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

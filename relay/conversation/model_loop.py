@@ -1,0 +1,287 @@
+"""The model's side of a turn: streamed, retried, taken up again when cut, with tool calls until it is done."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from relay.conversation.blocks import paired
+from relay.conversation.cancellation import wait_or_cancel
+from relay.core import metrics
+from relay.core.errors import (
+    BudgetUsedUp,
+    ContextTooLong,
+    DataRefused,
+    EmptyAnswer,
+    ModelError,
+    ModelRefused,
+    ModelThrottled,
+    ModelUnavailable,
+    StreamCut,
+)
+from relay.core.models import Block, ModelRequest, Prompt, Reply, Step
+from relay.core.ports import Sink
+from relay.memory.intents import visible
+from relay.memory.spending.gate import Work
+
+MOST_STEPS = 12
+PATIENCE = 180.0
+"""Seconds in which nothing is heard of the model after which it is given up."""
+TELL_AFTER = 10.0
+"""Seconds of trouble after which the user is told."""
+CONTINUE = (
+    "(The connection broke off in the middle of your answer above. Go on exactly where it stops: "
+    "repeat nothing, say nothing about the interruption.)"
+)
+
+Request = Callable[[Sequence[dict[str, Any]], bool], ModelRequest]
+"""Makes a call of the steps so far; the flag says that a tool brought in what others wrote."""
+
+ToolRun = Callable[[dict[str, Any]], Awaitable[tuple[str, bool]]]
+"""Runs a tool's input; returns its result and whether that is untrusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the model may call: definitions in Anthropic's shape, and how ours are run."""
+
+    definitions: list[dict[str, Any]] = field(default_factory=list)
+    runs: dict[str, ToolRun] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Talk:
+    """A dialogue under way: what was said, called and counted so far."""
+
+    prompt: Prompt
+    sink: Sink
+    work: Work
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    text: str = ""
+    step_text: str = ""
+    model: str = ""
+    tainted: bool = False
+    dirty: bool = False
+    """A tool has brought in what others wrote, so the next call of the model may do less; not one that only goes on
+    after a pause, which needs the tools that it had."""
+    tools: list[str] = field(default_factory=list)
+
+    def hear(self, delta: str) -> None:
+        self.step_text += delta
+        self.sink.text(self.shown)
+
+    def shown(self) -> str:
+        """What may be shown of it now."""
+        return visible(self.whole())
+
+    def whole(self) -> str:
+        """All text so far; what is said around tool calls stands in paragraphs of its own."""
+        return "\n\n".join(part for part in (self.text, self.step_text) if part)
+
+    def reply(self, status: str, note: str = "") -> Reply:
+        """The dialogue as it stands; it ends on the assistant's side, as the next prompt needs it."""
+        self.steps = paired(self.steps)
+        if self.steps and self.steps[-1]["role"] == "user":
+            self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
+        used, tools = self.work.tally.usage, tuple(self.tools)
+        return Reply(self.steps, self.whole(), status, used, self.model, self.tainted, tools, note)
+
+
+async def converse(
+    work: Work,
+    request: Request,
+    prompt: Prompt,
+    tools: Tools,
+    sink: Sink,
+    stop: asyncio.Event,
+) -> Reply:
+    """Talks to the model until it is done, `stop` is set, or a budget is used up. `work` asks, and counts each call.
+
+    Raises the `ModelError` tree when the model cannot answer, and `BudgetUsedUp`. What it had said before that is an
+    answer, cut.
+    """
+    talk = Talk(prompt, sink, work, tainted=prompt.tainted)
+    for _ in range(MOST_STEPS):
+        try:
+            step = await one_step(request, talk, stop)
+        except BudgetUsedUp as error:
+            if not talk.steps and not talk.whole().strip():
+                raise
+            return broken_off(talk, "cut", str(error))
+        except ModelUnavailable as error:
+            if not talk.whole().strip():
+                raise
+            return broken_off(talk, "cut", work.tally.used_up or f"⚠️ {error.plain} Say “go on” for the rest.")
+        if step is None:
+            return broken_off(talk, "stopped", "Stopped.")
+        keep(talk, step)
+        if step.stop_reason == "tool_use":
+            talk.steps.append({"role": "user", "content": await run_tools(step.blocks, tools, talk)})
+            talk.dirty = talk.tainted
+        elif step.stop_reason != "pause_turn":
+            return ending(talk, step)
+    return talk.reply("cut", "I stopped here: that took too many steps.")
+
+
+def keep(talk: Talk, step: Step) -> None:
+    """Adds a finished step, whole and in order."""
+    talk.model = step.model
+    blocks = [block for block in step.blocks if block.get("type") != "text" or block["text"].strip()]
+    if blocks:
+        talk.steps.append({"role": "assistant", "content": blocks})
+    talk.step_text = "".join(block["text"] for block in blocks if block["type"] == "text")
+    talk.text, talk.step_text = talk.whole(), ""
+    looked_up(talk, blocks)
+
+
+def looked_up(talk: Talk, blocks: Sequence[Block]) -> None:
+    """Notes what the model has looked up by itself: whatever it says from then on may come from there."""
+    for block in blocks:
+        if block["type"] == "server_tool_use":
+            talk.tools.append(block["name"])
+            talk.tainted = True
+
+
+def ending(talk: Talk, step: Step) -> Reply:
+    """What the last step's stop reason means for the whole answer."""
+    if step.stop_reason == "refusal":
+        raise ModelRefused()
+    if step.stop_reason == "model_context_window_exceeded" and not talk.text:
+        raise ContextTooLong()
+    if not talk.text.strip():
+        raise EmptyAnswer()
+    if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+        return talk.reply("cut", "The answer reached its length limit. Say “go on” for the rest.")
+    return talk.reply("complete")
+
+
+def broken_off(talk: Talk, status: str, note: str) -> Reply:
+    """What was said before the user stopped it or the model was given up, kept."""
+    if talk.step_text.strip():
+        talk.steps.append({"role": "assistant", "content": [{"type": "text", "text": talk.step_text}]})
+    return talk.reply(status, note)
+
+
+async def one_step(request: Request, talk: Talk, stop: asyncio.Event) -> Step | None:
+    """One call of the model, repeated while its trouble is transient. None when the user stopped it."""
+    partial = ""
+    deadline = time.monotonic() + PATIENCE
+    trouble = Trouble(talk.sink)
+    talk.step_text = ""
+
+    def hear(delta: str) -> None:
+        nonlocal deadline
+        deadline = time.monotonic() + PATIENCE
+        trouble.end()
+        talk.hear(delta)
+
+    try:
+        for attempt in range(50):
+            made = request([*talk.steps, *taken_up(partial)], talk.dirty)
+            trouble.begin()
+            try:
+                step = await wait_or_cancel(stop, talk.work.reply(made, hear))
+                return step if step is None or not partial else continued(partial, step)
+            except StreamCut as cut:
+                talk.model = cut.model
+                looked_up(talk, cut.blocks)
+                talk.dirty = talk.tainted
+                partial = seamless(partial, "".join(str(b["text"]) for b in cut.blocks if b["type"] == "text"))
+                failure: ModelUnavailable = cut
+            except ModelUnavailable as error:
+                failure = error
+            talk.step_text = partial
+            pause = backoff(attempt, failure)
+            if time.monotonic() + pause > deadline or talk.work.tally.used_up:
+                raise failure
+            trouble.begin(str(failure))
+            metrics.RETRIES.add("model", type(failure).__name__)
+            if await wait_or_cancel(stop, asyncio.sleep(pause, True)) is None:
+                return None
+        raise ModelUnavailable()
+    finally:
+        trouble.end()
+
+
+class Trouble:
+    """Tells the user when the model has said nothing for a while, and why if that is known."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._sentence = "The model has not begun to answer."
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, sentence: str = "") -> None:
+        self._sentence = sentence or self._sentence
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(TELL_AFTER, self._tell)
+
+    def _tell(self) -> None:
+        self._sink.waiting(f"⏳ {self._sentence} I keep trying.")
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def backoff(attempt: int, failure: ModelError) -> float:
+    """Seconds to wait: what the server asked, else exponential from 0.5 to 20 with full jitter (AWS's rule)."""
+    asked = failure.retry_after if isinstance(failure, ModelThrottled) else None
+    if asked is not None:
+        return min(asked, PATIENCE) + random.uniform(0, 0.25)  # noqa: S311 — jitter, not a secret
+    return random.uniform(0.25, min(20.0, 0.5 * 2 ** min(attempt, 6)))  # noqa: S311 — jitter
+
+
+def taken_up(partial: str) -> list[dict[str, Any]]:
+    """The messages that make the model go on after what it had said (it does not accept a prefilled answer)."""
+    if not partial.strip():
+        return []
+    return [
+        {"role": "assistant", "content": [{"type": "text", "text": partial.rstrip()}]},
+        {"role": "user", "content": [{"type": "text", "text": CONTINUE}]},
+    ]
+
+
+def continued(partial: str, step: Step) -> Step:
+    """The cut text and what went on from it, as the one block it would have been."""
+    blocks: list[Block] = [dict(block) for block in step.blocks]
+    for block in blocks:
+        if block["type"] == "text":
+            block["text"] = seamless(partial, block["text"])
+            return Step(blocks, step.stop_reason, step.usage, step.model)
+    return Step([{"type": "text", "text": partial}, *blocks], step.stop_reason, step.usage, step.model)
+
+
+def seamless(cut: str, rest: str) -> str:
+    """A cut text and what went on from it; white space on both sides of the cut counts once."""
+    head, tail = cut.rstrip(), rest.lstrip()
+    return head + max(cut[len(head) :], rest[: len(rest) - len(tail)], key=len) + tail
+
+
+async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[Block]:
+    """Runs each tool that a step called; a failure is told to the model, never raised."""
+    results: list[Block] = []
+    for block in blocks:
+        if block["type"] != "tool_use":
+            continue
+        talk.tools.append(block["name"])
+        text, failed = "", False
+        run = tools.runs.get(block["name"])
+        given = block.get("input")
+        if run is None or not isinstance(given, dict):
+            text, failed = "There is no such tool, or its input is no JSON object.", True
+        else:
+            try:
+                text, dirty = await run(given)
+                talk.tainted = talk.tainted or dirty
+            except (TypeError, ValueError, KeyError, ArithmeticError, DataRefused) as error:
+                text, failed = f"The input does not fit: {error}", True
+        results.append({"type": "tool_result", "tool_use_id": block["id"], "content": text or "(nothing)"})
+        if failed:
+            results[-1]["is_error"] = True
+    return results

@@ -1,0 +1,84 @@
+"""What a turn came to: what is stored of it, and read again. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from relay.core.models import Answer, Choices, Incoming, Prompt, Reply
+from relay.core.prompt_markup import text_block
+from relay.memory.intents import Forget, Intents, Learn, Remember
+
+
+def aloud(incoming: Incoming, intents: Intents, choices: Choices, tainted: bool) -> bool:
+    """Whether an answer is also said: the model was asked to, or its reader always wants it so, or spoke themselves.
+
+    Speaking may hand an answer to a service. In a tainted turn somebody else may have asked the model for that.
+    """
+    wanted = (intents.voice_reply and not tainted) or incoming.spoken or choices.voice == "always"
+    return wanted and choices.voice != "never"
+
+
+def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[dict[str, Any]]:
+    """What later turns read of an answer. Where somebody's memory was lent for it, they are turns of others too: just
+    what the answer said to all."""
+    if incoming.lent is None or not reply.steps:
+        return reply.steps
+    return [{"role": "assistant", "content": [text_block(intents.text or "👌")]}]
+
+
+def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, Any]:
+    """An intent as `relay.apply_actions` takes it. What is knowledge is about nobody; all else is the speaker's."""
+    if isinstance(action, Forget):
+        return {"action": "forget", "content": action.text}
+    about = {"subject_id": incoming.user_id, "subject": incoming.name}
+    if isinstance(action, Learn):
+        return {"action": "learn", "kind": "fact", "content": action.text, **about}
+    return {
+        "action": "learn",
+        "kind": "learning",
+        **asdict(action),
+        **(about if action.category != "knowledge" else {}),
+    }
+
+
+def record(prompt: Prompt, reply: Reply, choices: Choices) -> dict[str, Any]:
+    """What is kept about how an answer came about, for whoever asks why."""
+    by_tool = ["tool"] if reply.tainted and not prompt.tainted else []
+    return {
+        **prompt.record,
+        "tainted_by": [*prompt.record["tainted_by"], *by_tool],
+        "tools": list(reply.tools),
+        "learning": choices.learning,
+    }
+
+
+def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
+    """How an answer is to be shown. What others wrote must not make Telegram fetch the addresses in it."""
+    return {
+        "sound": choices.sound,
+        "previews": choices.previews and not tainted,
+        "tools": choices.tools,
+        "keep": choices.keep and choices.learning != "off",
+    }
+
+
+def answer_from(told: dict[str, Any]) -> Answer:
+    """An answer as it is stored with its turn."""
+    return Answer(
+        text=told["text"],
+        changes=told["changes"],
+        failed=told["failed"],
+        tools=tuple(told["tools"]),
+        note=told["note"],
+        retry=told["retry"],
+        web=told["web"],
+        choices=Choices.from_json(told.get("choices") or {}),
+        unlearned=bool(told.get("unlearned")),
+        withdrawn=told.get("withdrawn") or [],
+        model=told.get("model") or "",
+        warning=told.get("warning") or "",
+        aloud=bool(told.get("aloud")),
+        diagnostic=told.get("diagnostic") or "",
+        signs=tuple(told.get("signs") or ()),
+    )

@@ -1,0 +1,264 @@
+"""One message's way, top to bottom: begin, recall, prompt, model and tools, intents, finish."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from functools import partial
+from typing import Any
+
+from relay.conversation.document_tool import READ_DOCUMENT, read_document
+from relay.conversation.memory_layer import as_written, diagnostic
+from relay.conversation.memory_tools import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
+from relay.conversation.model_loop import Tools, converse
+from relay.conversation.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
+from relay.conversation.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks, with_steps
+from relay.core import metrics
+from relay.core.charge import Charge
+from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
+from relay.core.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
+from relay.core.ports import Embedder, Sink
+from relay.media.attachment_reader import is_spoken
+from relay.media.media_context import MediaContext
+from relay.memory.intents import Forget, Intents, process_intents, without_echoes, without_known
+from relay.memory.query_vectors import embed_query
+from relay.memory.spending.budget import Tally
+from relay.memory.spending.gate import Gate, Work
+from relay.memory.store import Store
+
+SHARES = (1.0, 0.5, 0.2, 0.0)
+"""How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
+
+WEB = [
+    {"type": "web_search_20260318", "name": "web_search", "max_uses": 5, "allowed_callers": ["direct"]},
+    {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5, "allowed_callers": ["direct"]},
+]
+"""Called by the model itself, never by code that it runs at Anthropic."""
+VECTOR_SECONDS = 0.025
+"""How long recall waits for a message's vector; when it comes later, what bears on it is found by words alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What a turn needs."""
+
+    store: Store
+    gate: Gate
+    model_name: str
+    max_tokens: int
+    zone: tzinfo
+    web: bool = False
+    shelf: MediaContext | None = None
+    """Brings the pictures and documents of a conversation; None: they are only described."""
+    memory_tokens: int = MEMORY_TOKENS
+    """How many tokens of memories a prompt carries; 0: none."""
+    capture: str = "auto"
+    """How memories come about: see RELAY_CAPTURE."""
+    embedder: Embedder | None = None
+    """What finds by meaning; None: what bears on a message is found by words alone."""
+
+
+async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
+    """Answers one user input and saves everything about it. Setting `stop` ends it with what was said so far.
+
+    A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
+    """
+    incoming, context, recalled = await begun(engine, incoming)
+    choices = Choices.from_json(context.choices).within(engine.capture)
+    engine = replace(engine, zone=choices.zone_or(engine.zone))
+    charge = Charge("answer", user_id=incoming.user_id, turn_id=incoming.turn_id)
+    before = engine.gate.budget.spent(context.spent)
+    async with engine.gate.work(charge, model_of(engine, incoming), before) as work:
+        tally = work.tally
+        if context.message_id is None:
+            line = "There is nothing to answer again here yet."
+            return await finish_without(engine, incoming, choices, tally, line, retry=False)
+        if tally.used_up:
+            return await finish_without(engine, incoming, choices, tally, tally.used_up, retry=True)
+        try:
+            async with shown(engine, incoming, context) as media:
+                reply, prompt = await say(engine, incoming, context, recalled, media, sink, stop, work)
+        except BudgetUsedUp as error:
+            return await finish_without(engine, incoming, choices, tally, str(error), retry=True)
+        except ModelError as error:
+            trouble = not isinstance(error, ModelRefused)
+            line = f"⚠️ {error.told_to(incoming.operator)}"
+            cause = f"{type(error).__name__}: {error}" if trouble else ""
+            return await finish_without(engine, incoming, choices, tally, line, retry=True, cause=cause)
+        if not reply.steps:
+            return await finish_without(engine, incoming, choices, tally, reply.note or "Stopped.", retry=True)
+        intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
+        intents = without_known(intents, [row["content"] for row in context.lent])
+        return await finish(engine, incoming, choices, prompt, reply, intents, tally)
+
+
+@metrics.timed("begin")
+async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[dict[str, Any]]]:
+    """Saves the message, loads what the prompt is made of, and recalls what bears on it.
+
+    A message that is answered again comes back with what it said and replied to then.
+    """
+    since = engine.gate.budget.day() if engine.gate.budget.limited else None
+    if not incoming.retry:
+        began = engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
+        return incoming, *await asyncio.gather(began, recalled_for(engine, incoming))
+    context = await engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
+    if context.message is None:
+        return incoming, context, []
+    replied = context.message["reply_to"]
+    reply_to = ReplyTo(**replied) if replied else None
+    spoken = is_spoken(context.message["blocks"])
+    incoming = replace(incoming, text=context.message["text"], reply_to=reply_to, spoken=spoken)
+    found = await recalled_for(engine, incoming)
+    return incoming, context, [row for row in found if row["message_id"] != context.message_id]
+
+
+@metrics.timed("recall")
+async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any]]:
+    """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
+    query = await embed_query(engine.embedder, incoming.text, VECTOR_SECONDS)
+    recall = partial(engine.store.recall, incoming, vector=query["vector"], model=query["model"])
+    if incoming.lent is None:
+        return await recall()
+    own, lent = await asyncio.gather(recall(), recall(incoming.lent))
+    return [*own, *({**row, "lent": True} for row in lent)]
+
+
+def model_of(engine: Engine, incoming: Incoming) -> str:
+    """The model that answers an input."""
+    return incoming.model or engine.model_name
+
+
+def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
+    """What the model read in this turn and did not say itself: what is known, the present message with what it replies
+    to and what was recalled for it, all that others wrote, and what tools returned. No tag in it is the assistant's."""
+    yield from (as_written(block["text"]) for block in prompt.system[1:])
+    for message in [*prompt.messages, *reply.steps]:
+        for block in message["content"]:
+            text = str(block.get("text") or "") if message["role"] == "user" else ""
+            if block["type"].endswith("tool_result"):
+                yield str(block.get("content")).replace('\\"', '"').replace("\\n", "\n")
+            elif message is prompt.messages[-1] or text.startswith(("<untrusted ", "<said ")):
+                yield text
+                yield as_written(text)
+
+
+def shown(engine: Engine, incoming: Incoming, context: Context) -> AbstractAsyncContextManager[Mapping[str, Block]]:
+    """The files that the model sees as they are, held while it is asked."""
+    if engine.shelf is None:
+        return nullcontext(NO_MEDIA)
+    return engine.shelf.shown(present_blocks(incoming, context), context.recent)
+
+
+@metrics.timed("model")
+async def say(
+    engine: Engine,
+    incoming: Incoming,
+    context: Context,
+    recalled: Sequence[dict[str, Any]],
+    media: Mapping[str, Block],
+    sink: Sink,
+    stop: asyncio.Event,
+    work: Work,
+) -> tuple[Reply, Prompt]:
+    """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long. `media`: the files
+    that are shown as they are."""
+    tried: list[dict[str, Any]] = []
+    for share in SHARES:
+        prompt = build_prompt(incoming, context, recalled, engine.zone, share, media, engine.memory_tokens)
+        if prompt.messages == tried:
+            continue  # as long as the one that was too long
+        tried = prompt.messages
+        tools = offered(engine, incoming, prompt.tainted)
+
+        def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
+            now = offered(engine, incoming, prompt.tainted or dirty).definitions
+            messages = with_steps(prompt, steps)
+            return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
+
+        with suppress(ContextTooLong):
+            return await converse(work, request, prompt, tools, sink, stop), prompt
+    raise ContextTooLong()
+
+
+def offered(engine: Engine, incoming: Incoming, tainted: bool) -> Tools:
+    """The tools of a turn. Web tools stay away from what others wrote until the user taps."""
+    web = WEB if engine.web and (not tainted or incoming.web) else []
+    runs = {
+        "search_memory": search_memory(engine.store, incoming, engine.zone, engine.embedder),
+        "open_memory": open_memory(engine.store, incoming, engine.zone),
+        "read_document": read_document(engine.store, incoming.space, incoming.lent),
+    }
+    return Tools([SEARCH_MEMORY, OPEN_MEMORY, READ_DOCUMENT, *web], runs)
+
+
+@metrics.timed("finish")
+async def finish(
+    engine: Engine,
+    incoming: Incoming,
+    choices: Choices,
+    prompt: Prompt,
+    reply: Reply,
+    intents: Intents,
+    tally: Tally,
+) -> Answer:
+    """Saves the answer and what its tags asked for. In a tainted turn memory waits for the user's tap."""
+    actions = [one for one in intents.actions if choices.learning != "off" or isinstance(one, Forget)]
+    looked = any(tool["name"] in reply.tools for tool in WEB)
+    held_back = engine.web and reply.tainted and not incoming.web and not looked
+    told = {
+        "text": intents.text,
+        "tools": list(reply.tools),
+        "note": " ".join(note for note in (*incoming.notices, reply.note) if note),
+        "aloud": reply.status == "complete" and aloud(incoming, intents, choices, reply.tainted),
+        "retry": reply.status == "cut",
+        "web": held_back,
+        "failed": [{"tag": r.tag, "text": r.text, "failed": r.reason} for r in intents.rejected],
+        "choices": shown_by(choices, reply.tainted),
+        "unlearned": len(actions) < len(intents.actions),
+        "model": "" if model_of(engine, incoming) == engine.model_name else incoming.model,
+        "diagnostic": diagnostic(prompt.record) if choices.diagnostics else "",
+        "warning": engine.gate.budget.nearly_used_up(tally.spent),
+    }
+    stored = await engine.store.finish(
+        incoming,
+        {
+            "text": intents.text,
+            "blocks": kept_steps(incoming, reply, intents),
+            "status": reply.status,
+            "tainted": reply.tainted,
+            "model": reply.model,
+            "usage": reply.usage,
+            "spent": tally.as_json(done=True),
+            "warned_since": engine.gate.budget.day().isoformat(),
+            "prompt": record(prompt, reply, choices),
+            "actions": [action_row(action, incoming) for action in actions],
+            "ask": choices.learning == "ask" or incoming.lent is not None,
+            "told": told,
+        },
+    )
+    return answer_from(stored)
+
+
+async def finish_without(
+    engine: Engine,
+    incoming: Incoming,
+    choices: Choices,
+    tally: Tally,
+    sentence: str,
+    retry: bool,
+    cause: str = "",
+) -> Answer:
+    """Ends a turn that has no answer: the sentence is told, and saved nowhere as anybody's message.
+
+    `cause`: that is a fault of the model's or of ours, and counts as one; what it is. Only this makes a sound, as the
+    answer that is waited for would.
+    """
+    told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
+    told["choices"] = shown_by(replace(choices, sound=choices.sound and bool(cause)), True)
+    ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
+    ended |= {"error": cause or None, "spent": tally.as_json(done=False)}
+    return answer_from(await engine.store.finish(incoming, ended))

@@ -1,0 +1,1 @@
+"""What everything else is built on: values, errors, ports, settings. It imports nothing of Relay."""

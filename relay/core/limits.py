@@ -1,0 +1,5 @@
+"""Lengths, counts and sizes that more than one module uses."""
+
+from __future__ import annotations
+
+SUMMARY_TOKENS = 1_500

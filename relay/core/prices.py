@@ -1,0 +1,147 @@
+"""What models cost: list prices in US dollars for a million tokens.
+
+Source: https://platform.claude.com/docs/en/about-claude/pricing, as of `AS_OF`. A cache write (of five minutes, as ours
+are) costs 1.25 times the input, a thousand web searches 10 dollars. Haiku 5.5 costs five times as much for prompts
+beyond 100,000 tokens, which its work here (summaries, titles) does not reach; it is counted at its usual price.
+
+RELAY_PRICES names a JSON file with further prices, or other ones:
+`{"model": {"input": 2, "output": 10, "cached": 0.2, "cache_write": 2.5}}`. Without `cached` what is read from the cache
+costs as much as other input, without `cache_write` what is written to it 1.25 times as much.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from relay.core.errors import SettingsError
+
+AS_OF = date(2026, 10, 10)
+CACHE_WRITE = 1.25
+SEARCH = 0.01
+"""Dollars for one web search."""
+KINDS = ("input", "output", "cached", "cache_write")
+MOST_BYTES = 1_000_000
+MOST_DOLLARS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars for a million tokens: of input, of output, of input that was read from the cache, or written to it."""
+
+    input: float
+    output: float
+    cached: float
+    cache_write: float | None = None
+    """None: 1.25 times the input."""
+
+    @property
+    def written(self) -> float:
+        return self.input * CACHE_WRITE if self.cache_write is None else self.cache_write
+
+
+OPUS = Price(5.0, 25.0, 0.5)
+OLD_OPUS = Price(15.0, 75.0, 1.5)
+OLD_SONNET = Price(3.0, 15.0, 0.3)
+LISTED = {
+    "claude-fable-5-1": Price(10.0, 50.0, 0.25),
+    "claude-fable-5": Price(10.0, 50.0, 1.0),
+    "claude-opus-5-5": Price(4.0, 20.0, 0.2),
+    "claude-opus-5": OPUS,
+    "claude-opus-4-8": OPUS,
+    "claude-opus-4-7": OPUS,
+    "claude-opus-4-6": OPUS,
+    "claude-opus-4-5": OPUS,
+    "claude-opus-4-1": OLD_OPUS,
+    "claude-opus-4": OLD_OPUS,
+    "claude-sonnet-5-5": Price(2.0, 10.0, 0.1),
+    "claude-sonnet-5": Price(2.0, 10.0, 0.2),
+    "claude-sonnet-4-6": OLD_SONNET,
+    "claude-sonnet-4-5": OLD_SONNET,
+    "claude-sonnet-4": OLD_SONNET,
+    "claude-haiku-5-5": Price(0.1, 0.5, 0.01),
+    "claude-haiku-4-5": Price(1.0, 5.0, 0.1),
+}
+DATED = re.compile(r"(-\d{8}|-latest|-0)$")
+"""What a model's name may end with besides its version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """A table of prices by model."""
+
+    known: Mapping[str, Price] = field(default_factory=lambda: LISTED, hash=False)
+
+    def of(self, model: str | None) -> Price | None:
+        """A model's price; None when it is not known."""
+        name = (model or "").lower()
+        return self.known.get(name) or self.known.get(DATED.sub("", name))
+
+    def cost(self, model: str | None, usage: Mapping[str, Any]) -> float | None:
+        """Dollars for a use as the Messages API counts it; None when the model's price is not known."""
+        price = self.of(model)
+        if price is None:
+            return None
+        used = {kind: number for kind, number in usage.items() if isinstance(number, int)}
+        return (
+            used.get("input_tokens", 0) * price.input
+            + used.get("cache_creation_input_tokens", 0) * price.written
+            + used.get("cache_read_input_tokens", 0) * price.cached
+            + used.get("output_tokens", 0) * price.output
+        ) / 1e6 + used.get("web_search_requests", 0) * SEARCH
+
+    def cost_of(self, row: Mapping[str, Any]) -> float | None:
+        """Dollars for a row of what was used, as the database sums it; None without a known price."""
+        usage = {
+            "input_tokens": row["input"],
+            "cache_read_input_tokens": row["cached"],
+            "cache_creation_input_tokens": row["written"],
+            "output_tokens": row["output"],
+            "web_search_requests": row["searches"],
+        }
+        return self.cost(row["model"], usage)
+
+
+def load(path: Path | None) -> Prices:
+    """The built-in prices, with those of a file over them. Raises `SettingsError` for a file that does not fit."""
+    if path is None:
+        return Prices()
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise SettingsError(f"RELAY_PRICES: {path} is too large for a table of prices.")
+        told = json.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(f"RELAY_PRICES: {path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise SettingsError(f"RELAY_PRICES: {path} is not JSON: {error}.") from None
+    if not isinstance(told, dict):
+        raise SettingsError(f"RELAY_PRICES: {path} must hold an object with models' names and their prices.")
+    return Prices({**LISTED, **{name.lower(): _price(path, name, given) for name, given in told.items()}})
+
+
+def _price(path: Path, name: str, given: Any) -> Price:
+    """One model's price as a file gives it."""
+    where = f"RELAY_PRICES: {path}: the price of {name}"
+    if not isinstance(given, dict) or not {"input", "output"} <= given.keys():
+        raise SettingsError(
+            f'{where} must be an object such as {{"input": 2, "output": 10, "cached": 0.2}}, '
+            "in dollars for a million tokens."
+        )
+    if unknown := sorted(given.keys() - set(KINDS)):
+        raise SettingsError(f"{where} has {', '.join(unknown)}, which is none of {', '.join(KINDS)}.")
+    for kind, amount in given.items():
+        if not isinstance(amount, int | float) or isinstance(amount, bool) or not 0 <= amount <= MOST_DOLLARS:
+            shown = json.dumps(amount)[:40]
+            raise SettingsError(f"{where} has {shown} for {kind}; it must be a number from 0 to {MOST_DOLLARS:,}.")
+    return Price(**({"cached": given["input"]} | given))
+
+
+def dollars(amount: float) -> str:
+    """An amount as people read it: to the cent, small ones to a hundredth of it."""
+    whole, _, cents = f"{amount:,.{2 if amount >= 0.1 else 4}f}".partition(".")
+    return f"${whole}.{cents[:2]}{cents[2:].rstrip('0')}"

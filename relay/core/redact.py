@@ -1,0 +1,77 @@
+"""Takes secrets out of what goes into the event log, and what the people who run Relay want out of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from relay.core.redaction_patterns import MARK, Own, taken_out
+
+SECRET = re.compile(
+    r"""(?x)
+    \b\d{5,12}:[A-Za-z0-9_-]{30,}\b                                # a Telegram bot token
+    | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}\b                          # API keys of the sk-… kind
+    | \b(?:gh[pousr]|github_pat|glpat|xox[abprs])[_-][A-Za-z0-9_-]{16,}\b
+    | \bAKIA[0-9A-Z]{16}\b
+    # A JSON Web Token, with what runs into it. Only from the beginning of a run: from each of its signs on, it would
+    # take the square of a text's length.
+    | (?<![A-Za-z0-9_-])(?:[A-Za-z0-9_]*-){0,3}eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{5,}\b
+    | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----[\s\S]*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|$)
+    | \b(?:\d[ -]?){13,19}\b                                       # a card number, checked below
+    | \b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,3})?\b    # an IBAN, checked below
+    """
+)
+SHORTEST = 13
+"""No secret of those above is shorter."""
+_own: tuple[Own, ...] = ()
+
+
+def also(patterns: Sequence[Own]) -> None:
+    """From now on this process takes these out too: what RELAY_REDACT names, not what it named before."""
+    global _own
+    _own = tuple(patterns)
+
+
+def luhn(digits: str) -> bool:
+    """Whether digits pass the check of ISO/IEC 7812 (card numbers)."""
+    total = sum(d if i % 2 == 0 else (d * 2 - 9 if d > 4 else d * 2) for i, d in enumerate(map(int, reversed(digits))))
+    return total % 10 == 0
+
+
+def iban(text: str) -> bool:
+    """Whether a text passes the check of ISO 13616 (modulo 97 is 1)."""
+    turned = text[4:] + text[:4]
+    return int("".join(str(int(c, 36)) for c in turned)) % 97 == 1
+
+
+def _mark(match: re.Match[str]) -> str:
+    found = match[0]
+    compact = re.sub(r"[ -]", "", found)
+    if compact.isdigit():
+        return MARK if 13 <= len(compact) <= 19 and luhn(compact) else found
+    if re.match(r"^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$", compact):
+        return MARK if iban(compact) else found
+    return MARK
+
+
+def redact(text: str) -> str:
+    """A text without keys, tokens, card numbers, IBANs, and what RELAY_REDACT names."""
+    text = SECRET.sub(_mark, text) if len(text) >= SHORTEST else text
+    return taken_out(text, _own) if _own else text
+
+
+def redacted(value: Any) -> Any:
+    """A JSON value whose texts went through `redact`; None when there was nothing to take out."""
+    changed = _walk(value)
+    return None if changed == value else changed
+
+
+def _walk(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {key: _walk(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_walk(item) for item in value]
+    return value

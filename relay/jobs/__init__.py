@@ -1,0 +1,1 @@
+"""Background work: when it runs, and how admins hear of trouble."""

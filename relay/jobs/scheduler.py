@@ -1,0 +1,132 @@
+"""When jobs run (APScheduler)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+
+import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from relay.core import metrics
+from relay.core.errors import RelayError
+from relay.jobs.alerts import Outcome
+
+log = structlog.get_logger()
+
+SOON_SECONDS = 0.5
+"""What turns make due is looked for no more often than this, however many turns there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something that is done again and again; what it works on is leased in the database."""
+
+    name: str
+    run: Callable[[], Awaitable[object]]
+    minutes: float = 0
+    """It runs at the start, and this long after it ran last."""
+    at: tuple[int, int] | None = None
+    """Or once a day, at this hour and minute."""
+
+
+class Scheduler:
+    """Runs the jobs of one process."""
+
+    def __init__(self, jobs: Sequence[Job], zone: tzinfo = UTC) -> None:
+        self._jobs = list(jobs)
+        self.outcomes: dict[str, Outcome] = {}
+        """How each job ended when it ran last."""
+        self._running: set[str] = set()
+        self._again: set[str] = set()
+        self._scheduler = AsyncIOScheduler(
+            timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+        )
+        self._soon: asyncio.TimerHandle | None = None
+        self._owed: set[str] = set()
+        self._looked_at = -SOON_SECONDS
+
+    def add(self, job: Job) -> None:
+        """One more job; before the start."""
+        self._jobs.append(job)
+
+    def start(self) -> None:
+        """Starts the jobs; those that look for what a crash missed run at once."""
+        for job in self._jobs:
+            if job.at is not None:
+                hour, minute = job.at
+                self._scheduler.add_job(self.run, "cron", args=[job], hour=hour, minute=minute, id=job.name)
+            else:
+                self._scheduler.add_job(
+                    self.run, "interval", args=[job], minutes=job.minutes, id=job.name, next_run_time=datetime.now(UTC)
+                )
+        self._scheduler.start()
+
+    def run_soon(self, names: Sequence[str]) -> None:
+        """These jobs have something to do: they run now, or `SOON_SECONDS` after some were last run so, and once more
+        if they run just then."""
+        self._owed.update(names)
+        if self._scheduler.running and self._soon is None:
+            loop = asyncio.get_running_loop()
+            self._soon = loop.call_at(max(loop.time(), self._looked_at + SOON_SECONDS), self._look)
+
+    def _look(self) -> None:
+        self._soon, self._looked_at = None, asyncio.get_running_loop().time()
+        owed, self._owed = self._owed, set()
+        for job in self._jobs:
+            if job.name in owed and job.name in self._running:
+                self._again.add(job.name)
+            elif job.name in owed:
+                self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
+
+    async def run(self, job: Job) -> None:
+        """Runs a job, and again if something became due meanwhile, of which it may not have seen."""
+        self._running.add(job.name)
+        try:
+            await self._run_once(job)
+            while job.name in self._again:
+                self._again.discard(job.name)
+                await self._run_once(job)
+        finally:
+            self._running.discard(job.name)
+            self._again.discard(job.name)
+
+    async def _run_once(self, job: Job) -> None:
+        """Runs it, and keeps how it ended; a failure is logged and waits for the next time."""
+        # What made it due may be a turn, whose names its lines are not to carry.
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(job=job.name)
+        try:
+            await job.run()
+        except asyncio.CancelledError:
+            metrics.JOBS.add(job.name, "cut_off")
+            raise
+        except RelayError as error:
+            log.warning("job failed", error=str(error))
+            self._ended(job, str(error))
+        except Exception as error:
+            self._ended(job, type(error).__name__)  # its text may quote what it failed on
+            raise
+        else:
+            self._ended(job, "")
+
+    def _ended(self, job: Job, error: str) -> None:
+        metrics.JOBS.add(job.name, "failed" if error else "done")
+        before = self.outcomes.get(job.name)
+        failures = (before.failures if before else 0) + 1 if error else 0
+        self.outcomes[job.name] = Outcome(datetime.now(UTC), error, failures, job.at is not None)
+
+    def stop(self) -> None:
+        """Stops the jobs. One that is cut off is no error: the next start frees what it had leased."""
+        logging.getLogger("apscheduler.executors.default").addFilter(_is_no_cancellation)
+        if self._soon is not None:
+            self._soon.cancel()
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+
+
+def _is_no_cancellation(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))

@@ -1,0 +1,1 @@
+"""Vectors of texts, in a process of its own that holds the model."""

@@ -1,0 +1,87 @@
+"""Makes vectors of texts. Requests come by standard input, answers leave by standard output, a line of JSON each. It
+ends when standard input does."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from relay.media.embedding.engines import DIMENSIONS, ENGINES
+from relay.media.extraction.isolation import bounded, pipes
+
+NICENESS = 10
+"""What is stored can wait; who asks something does."""
+FILES = 256
+"""Open at a time; a download has many connections."""
+
+Requests = queue.SimpleQueue[dict[str, Any]]
+
+
+def main() -> None:
+    """Reads `{engine, model, threads, memory, cache}`, loads the model, and tells `{ready, dimensions}` or `{failed}`.
+    Then, for each `{id, query, texts}`: `{id, vectors}`, each as base64 of 32-bit floats or null for a text that cannot
+    be embedded. Queries and the rest are worked on beside each other. In between, `{log}` is a sentence for the log.
+    """
+    given, output = pipes()
+    speaking = threading.Lock()
+
+    def tell(**what: Any) -> None:
+        with speaking:
+            output.write(json.dumps(what).encode() + b"\n")
+            output.flush()
+
+    asked = json.loads(given.readline())
+    # Not its address space: weights are mapped. And files it may write: it may download a model.
+    bounded(DATA=asked["memory"], NOFILE=FILES)
+    try:
+        engine = ENGINES[asked["engine"]](
+            asked["model"], asked["threads"], asked["cache"], lambda sentence: tell(log=sentence)
+        )
+        dimensions = len(engine.query("ready"))
+        if dimensions not in DIMENSIONS:
+            raise ValueError(f"its vectors have {dimensions} numbers, not {', '.join(map(str, DIMENSIONS))}")
+    except Exception as error:
+        tell(failed=f"{type(error).__name__}: {error}"[:300])
+        return
+    queries: Requests = queue.SimpleQueue()
+    passages: Requests = queue.SimpleQueue()
+    threading.Thread(target=_work, args=(queries, engine.query, tell), daemon=True).start()
+    threading.Thread(target=_work, args=(passages, engine.passage, tell, NICENESS), daemon=True).start()
+    tell(ready=True, dimensions=dimensions)
+    while line := given.readline():
+        request = json.loads(line)
+        (queries if request["query"] else passages).put(request)
+    os._exit(0)
+
+
+def _work(requests: Requests, embed: Callable[[str], Any], tell: Callable[..., None], niceness: int = 0) -> None:
+    _be_nice(niceness)
+    while True:
+        request = requests.get()
+        tell(id=request["id"], vectors=[_embedded(embed, text, tell) for text in request["texts"]])
+
+
+def _embedded(embed: Callable[[str], Any], text: str, tell: Callable[..., None]) -> str | None:
+    try:
+        return base64.b64encode(embed(text).tobytes()).decode()
+    except Exception as error:
+        tell(log=f"a text could not be embedded ({type(error).__name__})")
+        return None
+
+
+def _be_nice(niceness: int) -> None:
+    """Lowers this thread only. Elsewhere than on Linux there are no priorities of threads."""
+    if niceness and sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
+
+
+if __name__ == "__main__":
+    main()

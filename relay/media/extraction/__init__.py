@@ -1,0 +1,1 @@
+"""Reads files that people sent, in a process without rights: documents, pictures and sounds."""

@@ -1,0 +1,71 @@
+"""One piece of work on one file: options and content come by standard input, what is told and made leaves by standard
+output. When whoever asked goes away, so does this process."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from relay.media.extraction.failure import Unusable
+from relay.media.extraction.fence import fence
+from relay.media.extraction.isolation import bounded, pipes
+
+BROKEN = "It is damaged, or it is not what its name says."
+TOO_MUCH = "It needs more memory than a file gets here."
+WORK = {
+    "picture": "relay.media.extraction.picture",
+    "document": "relay.media.extraction.document",
+    "opus": "relay.media.extraction.opus",
+    "speech": "relay.media.extraction.speech",
+}
+"""Modules with a function `work(content, **options) -> (told, made)`."""
+
+
+def main() -> None:
+    """Reads a line of JSON (`{work, options, memory, seconds, size}`) and then a file of that size; writes a line of
+    JSON (`{told, sizes}`, or `{refused, error}`) and then what was made. Standard input stays open meanwhile."""
+    given, output = pipes()
+    asked = json.loads(given.readline())
+    bounded(AS=asked["memory"], CPU=asked["seconds"], FSIZE=0)
+    voice = asked["options"].get("voice")
+    fence([voice, f"{voice}.json"] if voice else [])
+
+    def content() -> bytes:
+        whole = given.read(asked["size"])
+        threading.Thread(target=_end_with_the_asker, args=(given,), daemon=True).start()
+        return whole
+
+    answer, made = answered(asked, content)
+    output.write(json.dumps(answer).encode() + b"\n")
+    for one in made:
+        output.write(one)
+    output.flush()
+    os._exit(0)  # the thread may be in the middle of a read
+
+
+def answered(asked: dict[str, Any], content: Callable[[], bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """What is told of a file, or why it is refused, and what was made of it."""
+    try:
+        told, made = importlib.import_module(WORK[asked["work"]]).work(content(), **asked["options"])
+    except Unusable as error:
+        return {"refused": str(error), "error": "Unusable"}, []
+    except MemoryError:
+        return {"refused": TOO_MUCH, "error": "MemoryError"}, []
+    except Exception as error:
+        return {"refused": BROKEN, "error": type(error).__name__}, []
+    return {"told": told, "sizes": [len(one) for one in made]}, made
+
+
+def _end_with_the_asker(given: Any) -> None:
+    """Waits for the end of standard input, which the system closes with the process at its other end."""
+    while given.read(1 << 16):
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The text of a PDF, page by page, by PDFium."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pypdfium2
+
+from relay.media.extraction.failure import LOCKED, Unusable
+from relay.media.extraction.parts import MOST
+
+SECONDS = 30.0
+"""How long its text is read; what comes after that is left out."""
+BROKEN = "It is a damaged PDF."
+NO_PAGES = "It is a PDF without pages."
+LONG = "It has {pages} pages, and I can look at {most} at most: I have its text, not its pictures."
+LARGE = "It is too large for me to look at: I have its text, not its pictures."
+LARGE_SCAN = (
+    "It has pages without text, as scans have, and is too large for me to look at. Send fewer pages, or photos."
+)
+RIGHTS = "Its rights are restricted: I have its text, not its pictures."
+SCANNED = "It has {pages} pages without text, as scans have; I can look at {most} at most."
+PARTLY = "I read the text of its first {read} of {pages} pages."
+
+
+def read(content: bytes, most: int, shown: int) -> dict[str, Any]:
+    """`{kind, text, pages, whole, note}`; one of up to `most` pages and `shown` bytes may be shown as it is. Raises
+    `Unusable`."""
+    try:
+        document = pypdfium2.PdfDocument(content)
+    except pypdfium2.PdfiumError as error:
+        raise Unusable(LOCKED if "password" in str(error).lower() else BROKEN) from None
+    pages = len(document)
+    if pages < 1:
+        raise Unusable(NO_PAGES)
+    text, done = _text(document, pages)
+    # One that opens with an empty password is encrypted all the same, and refused by the model.
+    restricted = pypdfium2.raw.FPDF_GetSecurityHandlerRevision(document) >= 0
+    note = ""
+    if pages > most:
+        note = LONG.format(pages=pages, most=most) if text else SCANNED.format(pages=pages, most=most)
+    elif len(content) > shown:
+        note = LARGE if text else LARGE_SCAN
+    elif restricted:
+        note = RIGHTS
+    whole = not note
+    if done < pages and len(text) < MOST:
+        note = f"{note} {PARTLY.format(read=done, pages=pages)}".strip()
+    return {"kind": "PDF", "text": text, "pages": pages, "whole": whole, "note": note}
+
+
+def _text(document: pypdfium2.PdfDocument, pages: int) -> tuple[str, int]:
+    """The text under the number of each page, and how many pages were read."""
+    until = time.monotonic() + SECONDS
+    found: list[str] = []
+    length = 0
+    for number in range(pages):
+        if time.monotonic() > until or length > MOST:
+            return "\n\n".join(found), number
+        if text := _page_text(document, number):
+            found.append(f"[page {number + 1}]\n{text}")
+            length += len(text)
+    return "\n\n".join(found), pages
+
+
+def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:
+    """The text of a page; empty for one that is damaged."""
+    try:
+        page = document[number]
+    except pypdfium2.PdfiumError:
+        return ""
+    try:
+        words = page.get_textpage()
+        try:
+            return str(words.get_text_bounded()).strip()
+        finally:
+            words.close()
+    except pypdfium2.PdfiumError:
+        return ""
+    finally:
+        page.close()

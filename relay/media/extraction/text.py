@@ -1,0 +1,98 @@
+"""Plain text, code, tables and web pages, in whatever encoding they are."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Any
+
+from relay.media.extraction.failure import Unusable
+from relay.media.extraction.file_types import ENDINGS
+from relay.media.extraction.markup import plain
+from relay.media.extraction.parts import MOST
+
+SAMPLE = 65_536
+BYTES = 4 * MOST
+"""As many as the text that is kept can have."""
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+CONTROLS = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+WEB_PAGE = re.compile(
+    r"\s*+(?:<\?xml[^>]{0,500}+>\s*+)?+(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Each `+` gives nothing back: a comment ends where it first can."""
+DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
+TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
+NOT_SO = "It is not what its name says, or it is damaged."
+UNKNOWN = (
+    "I cannot read {what}. I read PDF, Word, Excel, PowerPoint and EPUB files, texts of every kind, web pages and zip "
+    "archives."
+)
+
+
+def read(content: bytes, name: str) -> dict[str, Any]:
+    """`{kind, text, note}`. Raises `Unusable` for what is no text."""
+    text = decoded(content)
+    if text is None:
+        ending = name.rpartition(".")[2].lower() if "." in name else ""
+        if ending in TEXTS or ending in ENDINGS:
+            raise Unusable(NOT_SO)
+        raise Unusable(UNKNOWN.format(what=f".{ending} files" if ending.isalnum() else "this kind of file"))
+    if WEB_PAGE.match(text[:SAMPLE]):
+        return {"kind": "web page", "text": plain(text), "note": ""}
+    return {"kind": "text", "text": text, "note": ""}
+
+
+def decoded(content: bytes) -> str | None:
+    """A text by its mark, as UTF-8, or as what it most likely is; None for what is no text."""
+    content = content[:BYTES]
+    encoding = next((encoding for mark, encoding in MARKS if content.startswith(mark)), None) or _wide(content)
+    if encoding is None and b"\0" in content[:SAMPLE]:
+        return None
+    text = content.decode(encoding, "replace") if encoding else _utf8(content) or _by_guess(content)
+    head = text[:SAMPLE]
+    return None if len(CONTROLS.findall(head)) > len(head) / 100 else text
+
+
+def _wide(content: bytes) -> str | None:
+    """UTF-16 without a mark: every other byte of Western text is zero."""
+    head = content[:SAMPLE]
+    half = len(head) // 2
+    for encoding, zeros in (("utf-16-le", head[1::2].count(0)), ("utf-16-be", head[::2].count(0))):
+        if zeros > 0.6 * half and head.count(0) < 1.1 * zeros:
+            return encoding
+    return None
+
+
+def _utf8(content: bytes) -> str | None:
+    """UTF-8, also when it is cut off in its last character; None for what is not."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(content) - 3:
+            return None
+        return content[: error.start].decode()
+
+
+def _by_guess(content: bytes) -> str:
+    """What is not UTF-8: as a page declares itself, else guessed where much is beyond ASCII, else Western Windows."""
+    encoding = "cp1252"
+    declared = DECLARED.search(content[:4096])
+    head = content[:SAMPLE]
+    if declared:
+        encoding = declared[1].decode()
+    elif sum(byte >= 0x80 for byte in head) > len(head) / 4:
+        from charset_normalizer import from_bytes
+
+        guess = from_bytes(head).best()
+        encoding = guess.encoding if guess else encoding
+    try:
+        return content.decode(encoding, "replace")
+    except (LookupError, ValueError):
+        return content.decode("cp1252", "replace")

@@ -1,0 +1,1 @@
+"""Files that are zip archives: Office documents, books, archives."""

@@ -1,0 +1,46 @@
+"""Books (EPUB) as text."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from relay.media.extraction.failure import Unusable
+from relay.media.extraction.markup import plain
+from relay.media.extraction.parts import MOST
+from relay.media.extraction.text import BYTES, decoded
+from relay.media.extraction.zipped.package import BROKEN, Package
+
+CONTAINER = "META-INF/container.xml"
+LOCKED = "It is a protected book (DRM), which only its own reader can open."
+
+
+def read(package: Package) -> dict[str, Any]:
+    """`{kind, text, note}`: the chapters in their order. Raises `Unusable`."""
+    root = next((one.get("full-path", "") for one in _all(package.xml(CONTAINER), "rootfile")), "")
+    if root not in package.names:
+        raise Unusable(BROKEN)
+    opened = package.xml(root)
+    folder = posixpath.dirname(root)
+    files = {one.get("id"): unquote(one.get("href", "")) for one in _all(opened, "item")}
+    told: list[str] = []
+    length = seen = 0
+    for one in _all(opened, "itemref"):
+        name = posixpath.normpath(posixpath.join(folder, files.get(one.get("idref"), "")))
+        if name not in package.names or length > MOST or seen > BYTES:
+            continue
+        page = package.read(name, BYTES)
+        text = plain(decoded(page) or "")
+        told.append(text)
+        seen += len(page)
+        length += len(text)
+    if not length and "META-INF/encryption.xml" in package.names:
+        raise Unusable(LOCKED)
+    return {"kind": "book", "text": "\n\n".join(text for text in told if text), "note": ""}
+
+
+def _all(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+    """All elements of a name, whatever their namespace."""
+    return [one for one in root.iter() if isinstance(one.tag, str) and one.tag.rpartition("}")[2] == tag]

@@ -1,0 +1,112 @@
+"""Documents, spreadsheets and presentations of Office and of OpenDocument, as text."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+from relay.media.extraction.markup import plain
+from relay.media.extraction.zipped import sheets
+from relay.media.extraction.zipped.package import Package
+
+DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+PRESENTATION = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+OPEN_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+TEXTS = (f"{DRAWING}t", f"{DRAWING}br")
+SLIDES = 2_000
+
+
+def document(package: Package) -> dict[str, Any]:
+    """A Word document, by mammoth: what it says, with its headings, lists and tables, without its pictures."""
+    import mammoth
+
+    made = mammoth.convert_to_html(
+        io.BytesIO(package.content),
+        convert_image=mammoth.images.img_element(lambda image: {}),
+        include_embedded_style_map=False,
+    )
+    return {"kind": "Word document", "text": plain(made.value), "note": ""}
+
+
+def spreadsheet(package: Package) -> dict[str, Any]:
+    """See `sheets.read`."""
+    return sheets.read(package.content)
+
+
+def presentation(package: Package) -> dict[str, Any]:
+    """A presentation: each slide under its number, its notes after it."""
+    related = _related(package, "ppt/presentation.xml")
+    shown = [one.get(REFERENCE, "") for one in package.xml("ppt/presentation.xml").iter(f"{PRESENTATION}sldId")]
+    told: list[str] = []
+    for number, name in enumerate((related.get(one, "") for one in shown[:SLIDES]), 1):
+        if name not in package.names:
+            continue
+        lines = list(_drawn(package.xml(name)))
+        notes = next((one for one in _related(package, name).values() if "/notesSlides/" in one), "")
+        if notes in package.names and (said := [line for line in _drawn(package.xml(notes)) if not line.isdigit()]):
+            lines += ["Notes:", *said]
+        if lines:
+            told.append(f"[slide {number}]\n" + "\n".join(lines))
+    return {"kind": "presentation", "text": "\n\n".join(told), "note": ""}
+
+
+def open_document(package: Package) -> dict[str, Any]:
+    """A file of LibreOffice and its like."""
+    sort = package.read("mimetype", 200).decode("ascii", "replace") if "mimetype" in package.names else ""
+    if "spreadsheet" in sort:
+        return spreadsheet(package)
+    kind = "presentation" if "presentation" in sort else "text document"
+    paragraphs = (
+        ("#" * _level(one) + " " if one.tag == f"{OPEN_TEXT}h" else "") + "".join(one.itertext()).strip()
+        for one in _outermost(package.xml("content.xml"), f"{OPEN_TEXT}p", f"{OPEN_TEXT}h")
+    )
+    return {"kind": kind, "text": "\n\n".join(text for text in paragraphs if text.strip("# ")), "note": ""}
+
+
+def _level(heading: ElementTree.Element) -> int:
+    given = heading.get(f"{OPEN_TEXT}outline-level", "1")
+    return min(6, int(given)) if given.isdecimal() else 1
+
+
+def _drawn(slide: ElementTree.Element) -> Iterator[str]:
+    """The lines of a slide; a row of a table is one."""
+    for one in _outermost(slide, f"{DRAWING}tr", f"{DRAWING}p"):
+        if one.tag == f"{DRAWING}tr":
+            cells = _outermost(one, f"{DRAWING}tc")
+            yield " | ".join(" ".join(map(_words, _outermost(cell, f"{DRAWING}p"))).strip() for cell in cells)
+        elif words := _words(one):
+            yield words
+
+
+def _outermost(root: ElementTree.Element, *tags: str) -> Iterator[ElementTree.Element]:
+    """The elements of these names in their order, without those within another one: nothing is read twice."""
+    left = [root]
+    while left:
+        one = left.pop()
+        if one.tag in tags and one is not root:
+            yield one
+        else:
+            left.extend(reversed(one))
+
+
+def _words(paragraph: ElementTree.Element) -> str:
+    texts = (" " if one.tag == f"{DRAWING}br" else one.text or "" for one in paragraph.iter() if one.tag in TEXTS)
+    return "".join(texts).strip()
+
+
+def _related(package: Package, name: str) -> dict[str, str]:
+    """What a part refers to: names in the package by their ids."""
+    folder, base = posixpath.split(name)
+    relations = f"{folder}/_rels/{base}.rels"
+    if relations not in package.names:
+        return {}
+    return {
+        one.get("Id", ""): posixpath.normpath(posixpath.join("/", folder, one.get("Target", ""))).lstrip("/")
+        for one in package.xml(relations).iter(RELATION)
+        if one.get("TargetMode") != "External"
+    }

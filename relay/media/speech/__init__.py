@@ -1,0 +1,1 @@
+"""Speech to text, in a process of its own that holds the model."""

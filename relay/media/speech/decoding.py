@@ -1,0 +1,73 @@
+"""From the bytes of any sound or video file to what Whisper takes."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+from relay.media.extraction.failure import NO_SOUND, Unusable
+
+RATE = 16_000
+FORMATS = "aac,ac3,aiff,amr,amrnb,amrwb,asf,avi,caf,flac,flv,matroska,webm,mov,mp4,mp3,mpeg,mpegts,ogg,wav,w64,wv"
+"""Containers that are read. Not among them: playlists and the like, which would open other files and addresses."""
+QUIET = 1e-4
+"""Full scale is 1; a recording that is nowhere louder is silence."""
+BROKEN = "It is damaged, or it is no recording."
+NOTHING = "I heard nothing in it."
+WORDLESS = (NO_SOUND, NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The beginning of a recording."""
+
+    samples: Any
+    """A NumPy array of float32: mono, 16 kHz."""
+    seconds: int
+    """How long all of it is, as far as that is known."""
+    cut: bool
+    """Whether there is more of it."""
+
+
+def decoded(content: bytes, minutes: int) -> Recording:
+    """The first minutes of a recording. What comes after a damaged place is left out. Raises `Unusable`."""
+    import av
+    import numpy
+
+    try:
+        with av.open(io.BytesIO(content), options={"format_whitelist": FORMATS}) as container:
+            if not container.streams.audio:
+                raise Unusable(NO_SOUND)
+            told = (container.duration or 0) / av.time_base
+            chunks, cut = _chunks(container, minutes * 60 * RATE)
+    except av.error.FFmpegError:
+        raise Unusable(BROKEN) from None
+    if not chunks:
+        raise Unusable(BROKEN)
+    samples = numpy.concatenate(chunks)
+    if float(numpy.abs(samples).max()) < QUIET:
+        raise Unusable(NOTHING)
+    heard = len(samples) / RATE
+    return Recording(samples, round(max(heard, told) if cut else heard), cut)
+
+
+def _chunks(container: Any, most: int) -> tuple[list[Any], bool]:
+    """Pieces of `most` samples together at most, and whether there is more."""
+    import av
+
+    resampler = av.AudioResampler(format="flt", layout="mono", rate=RATE)
+    chunks, length = [], 0
+    try:
+        for frame in container.decode(container.streams.audio[0]):
+            for piece in resampler.resample(frame):
+                samples = piece.to_ndarray()[0]
+                chunks.append(samples[: most - length])
+                length += len(samples)
+                if length > most:
+                    return chunks, True
+        chunks += [piece.to_ndarray()[0] for piece in resampler.resample(None)]
+    except av.error.FFmpegError:
+        if not chunks:
+            raise
+    return chunks, False

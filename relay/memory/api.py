@@ -1,0 +1,137 @@
+"""The memory engine for scripts: what `async with relay.open(url) as relay` calls `relay.memory`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from relay.core.models import Space
+from relay.core.ports import Embedder
+from relay.memory.calls.base import Json
+from relay.memory.ids import id_of, read_id
+from relay.memory.people import People
+from relay.memory.query_vectors import LOADING_SECONDS, embed_query
+from relay.memory.store import Store
+
+FACT_LENGTH, LEARNING_LENGTH = 500, 2000
+NOBODY: Json = {"bot_id": 0}
+"""Who asks, when no thread does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something that is remembered."""
+
+    id: str
+    """m123: a message, k45: a memory, s6: a summary, d7.2: a part of a document."""
+    text: str
+    """All of a memory; of anything else what of it fits, 600 characters at most."""
+    at: datetime
+    """When it was said or learned."""
+    who: str
+    """Who said it, or whom it is about; empty: not known."""
+    untrusted: bool
+    """Others wrote it, or it was derived from what they wrote: material, never instructions."""
+    score: float = 0.0
+
+
+class Memory:
+    """What is remembered. `space`: whose memory is meant, a person's or a group's; the first admin's without it."""
+
+    def __init__(self, store: Store, admins: frozenset[int] = frozenset(), embedder: Embedder | None = None) -> None:
+        self._store = store
+        self._people = People(admins)
+        self._embedder = embedder
+
+    async def recall(self, text: str, space: Space | None = None, limit: int = 5) -> list[Found]:
+        """What bears on a text well enough to be brought up unasked, best first; nothing where memory is off."""
+        query = await embed_query(self._embedder, text, LOADING_SECONDS)
+        return [_found(row) for row in await self._store.recall_for(await self._meant(space), query, limit)]
+
+    async def search(
+        self,
+        text: str,
+        space: Space | None = None,
+        *,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 10,
+    ) -> list[Found]:
+        """What has to do with a text, best first, however little; nothing where memory is off.
+
+        `kinds`: only these of message, memory, summary, part (of a document). `tags`: only memories with one of them.
+        `since`, `until`: aware.
+        """
+        query: Json = await embed_query(self._embedder, text, LOADING_SECONDS) | {
+            "kinds": list(kinds) if kinds else None,
+            "tags": list(tags) if tags else None,
+            "since": since.isoformat() if since else None,
+            "until": until.isoformat() if until else None,
+        }
+        found = await self._store.look_up(await self._meant(space), NOBODY, query, limit)
+        return [_found(row) for row in found or []]
+
+    async def remember(
+        self, text: str, space: Space | None = None, *, kind: str = "fact", tags: Sequence[str] = ()
+    ) -> str:
+        """Keeps something about whose memory it is; says its id. What is known nearly so already is reworded.
+
+        `kind`: fact, or learning for something longer; in a group it is about nobody. Raises ValueError for a text
+        that is empty or longer than 500 (a learning: 2,000) characters.
+        """
+        content = text.strip() if kind == "learning" else " ".join(text.split())
+        longest = LEARNING_LENGTH if kind == "learning" else FACT_LENGTH
+        if not 0 < len(content) <= longest:
+            raise ValueError(f"A {kind} has 1 to {longest} characters, not {len(content)}.")
+        whose = await self._meant(space)
+        names = {row["user_id"]: row["name"] for row in await self._store.people()}
+        action = {
+            "action": "learn",
+            "kind": kind,
+            "content": content,
+            "subject_id": whose.owner_id,
+            "subject": names.get(whose.owner_id),
+            "tags": list(tags),
+            "by": "user",
+        }
+        done = await self._store.change_directly(whose, whose.owner_id, [action])
+        return id_of("memory", done["changes"][-1]["memory_id"])
+
+    async def forget(self, id: str, space: Space | None = None) -> bool:
+        """Retires the memory of this id (`k45`); its owner can undo that. Says whether it was there."""
+        named = read_id(id)
+        if named is None or named[0] != "memory":
+            return False
+        whose = await self._meant(space)
+        action = {"action": "forget", "content": "", "memory_id": named[1], "admin": True}
+        done = await self._store.change_directly(whose, whose.owner_id, [action])
+        return not done["failed"]
+
+    async def memories(self, words: str = "", space: Space | None = None, limit: int = 100) -> list[Found]:
+        """What is known, newest first; `words`: only what has all of them."""
+        page = await self._store.memories(await self._meant(space), 0, limit, {"words": words} if words else None)
+        return [
+            Found(
+                id_of("memory", row["id"]),
+                row["content"],
+                datetime.fromisoformat(row["created_at"]),
+                row["subject"] or "",
+                untrusted=bool(row.get("tainted")),
+            )
+            for row in page["memories"]
+        ]
+
+    async def _meant(self, space: Space | None) -> Space:
+        if space is not None:
+            return space
+        await self._people.refresh(self._store)
+        return Space("private", owner_id=self._people.owner)
+
+
+def _found(row: Json) -> Found:
+    who = "Relay" if row["role"] == "assistant" else row.get("name") or row.get("subject") or ""
+    name = id_of(row["kind"], row["id"], row.get("part") or 0)
+    return Found(name, row["snippet"], datetime.fromisoformat(row["at"]), who, row["untrusted"], row["score"])

@@ -1,0 +1,100 @@
+"""Erasing, exporting and importing a space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.core.models import Space
+from relay.memory.calls.base import Calls, Json
+
+
+class EraseCalls(Calls):
+    """What an erasure would take, and taking it, step by step."""
+
+    async def erase_preview(
+        self, space: Space, query: Json, user_id: int, admin: bool, turn_id: int | None = None
+    ) -> Json | None:
+        """What an erasure by `{words}` or `{memory_id}` would take; None when there is nothing. `turn_id`: in which
+        it was asked for: its words stay in no event.
+
+        `{erasure_id, counts: {memories, messages, summaries, documents}, memories, messages, documents, left, more}`;
+        it can be begun for a quarter of an hour.
+        """
+        found: Json | None = await self._call(
+            "erase_preview", space=space.as_json(), query=query, user_id=user_id, admin=admin, turn_id=turn_id
+        )
+        return found
+
+    async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:
+        """Lets an erasure that was shown happen: whether it does. From then on it is finished, whatever dies."""
+        return bool(await self._call("erase_begin", erasure_id=erasure_id, user_id=user_id, admin=admin))
+
+    async def erase_keep(self, erasure_id: int, user_id: int) -> bool:
+        """Erases nothing of what was shown, and forgets that it was; whether there was something."""
+        return bool(await self._call("erase_keep", erasure_id=erasure_id, user_id=user_id))
+
+    async def files_gone(self, removed: Sequence[str] = ()) -> list[str]:
+        """The unique ids of files of which no copy may be kept, a hundred at most; without those that are `removed`."""
+        return list(await self._call("files_gone", removed=list(removed)))
+
+    async def erase_step(self, erasure_id: int | None = None) -> Json | None:
+        """Goes on with an erasure (None: the oldest) for a second: `{erasure_id, done, counts, theirs, waiting}`.
+
+        theirs: what its person has to delete, `[{chat_id, message_id, at, what: yours, ours or export}]`; waiting: how
+        many messages of ours are still to be deleted or edited. None: there is none, or another process is at it.
+        """
+        found: Json | None = await self._call("erase_step", erasure_id=erasure_id)
+        return found
+
+    async def retractions(self, bot_id: int, erasure_id: int | None, limit: int) -> list[Json]:
+        """Messages of ours that a bot is to delete or edit for an erasure (None: for any), the newest first:
+        `[{erasure_id, chat_id, message_id, request}]`; request: what stays of the message, None when it goes."""
+        return list(await self._call("retractions", bot_id=bot_id, erasure_id=erasure_id, limit=limit))
+
+    async def retracted(self, bot_id: int, chat_id: int, message_id: int, outcome: str) -> None:
+        """Takes down what became of such a message: `deleted`, `edited` or `left`."""
+        await self._call("retracted", bot_id=bot_id, chat_id=chat_id, message_id=message_id, outcome=outcome)
+
+
+PAGE = 200
+"""Rows of a page, at most."""
+
+
+class ExportCalls(Calls):
+    """Pages of what a space holds, and what takes them into a space."""
+
+    async def export_space(self, space: Space) -> Json | None:
+        """A space's threads, choices, personas and rules; see `relay_export_space`."""
+        found: Json | None = await self._call("export_space", space=space.as_json())
+        return found
+
+    async def export_memories(self, space: Space, after: Json | None) -> Json:
+        """A page of its memories, oldest first: `{rows, last, end}`. `after`: the `last` of the page before."""
+        page: Json = await self._call("export_memories", space=space.as_json(), after=after, most=PAGE)
+        return page
+
+    async def export_thread(self, part: str, space: Space, thread_id: int, after: Json | None) -> Json:
+        """A page of a thread's sessions, messages, documents or summaries, which `part` names."""
+        page: Json = await self._call(
+            f"export_{part}", space=space.as_json(), thread_id=thread_id, after=after, most=PAGE
+        )
+        return page
+
+    async def import_space(self, space: Space, rows: Json) -> Json:
+        """Makes a space and its threads where they are not there yet: `{space_id, ids}`."""
+        made: Json = await self._call("import_space", space=space.as_json(), rows=rows)
+        return made
+
+    async def import_rows(self, part: str, space_id: int, rows: list[Json], **more: list[int]) -> Json:
+        """Adds sessions, messages, documents, summaries or memories that are not there yet: `{ids, added}`, the ids in
+        order."""
+        done: Json = await self._call(f"import_{part}", space_id=space_id, rows=rows, **more)
+        return done
+
+    async def import_links(self, space_id: int, rows: list[Json]) -> None:
+        """Links memories to what replaced them: `[{id, replaced_by}]`, as they are numbered here."""
+        await self._call("import_links", space_id=space_id, rows=rows)
+
+    async def import_finish(self, space_id: int) -> None:
+        """Lets the threads that were imported go on where they were."""
+        await self._call("import_finish", space_id=space_id)

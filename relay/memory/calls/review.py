@@ -1,0 +1,140 @@
+"""Judging what was said, and deriving memories again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from relay.core.models import Space
+from relay.memory.calls.base import Calls, Json
+
+
+class JudgeCalls(Calls):
+    """Threads that wait to be judged, and what was found in them."""
+
+    async def claim_judging(self, limit: int, lease_seconds: int) -> tuple[list[Json], bool]:
+        """Leases threads in which something waits, each with its next messages: `{thread_id, space_id, kind, after,
+        through, again, failures, messages, before, taught}`. And whether others may wait though these are few."""
+        found = await self._call("claim_judging", worker=self._worker, limit=limit, lease_seconds=lease_seconds)
+        return list(found["work"]), bool(found["passed"])
+
+    async def renew_judging(self, thread_id: int, lease_seconds: int) -> None:
+        """Prolongs the lease of a thread that is being judged."""
+        await self._call("renew_judging", thread_id=thread_id, worker=self._worker, lease_seconds=lease_seconds)
+
+    async def keep_judged(self, thread_id: int, result: Json) -> bool:
+        """Keeps what was found and moves the cursor, all of it or nothing: `{after, again, through, findings, fallback,
+        again_seconds}`. Returns False when the lease or the place was lost; the same again changes nothing more."""
+        return bool(await self._call("keep_judged", thread_id=thread_id, worker=self._worker, result=result))
+
+    async def put_off_judging(self, thread_id: int, error: str, retry_seconds: float, again: int | None) -> None:
+        """Puts a thread off; its cursor stays."""
+        await self._call(
+            "put_off_judging",
+            thread_id=thread_id,
+            worker=self._worker,
+            error=error,
+            retry_seconds=retry_seconds,
+            again=again,
+        )
+
+    async def pass_judging(self, limit: int) -> int:
+        """Moves the cursors of threads in which something waits to the end, unjudged. Returns how many."""
+        return int(await self._call("pass_judging", limit=limit))
+
+    async def unjudged(self) -> int:
+        """How many messages wait to be judged, in all spaces."""
+        return int(await self._call("unjudged"))
+
+    async def judging_rests(self) -> float | None:
+        """Seconds until something that waits may be judged; None: nothing does."""
+        found: float | None = await self._call("judging_rests")
+        return found
+
+    async def near_memories(self, space_id: int, candidates: list[Json], limit: int) -> list[list[Json]]:
+        """For each candidate `{content, subject_id, kind, vector, model}` the memories nearest to it."""
+        return list(await self._call("near_memories", space_id=space_id, candidates=candidates, limit=limit))
+
+    async def claim_announcements(self, bot_id: int, limit: int, lease_seconds: int) -> list[Json]:
+        """Leases what was learned after its answer was sent and is to be told under it."""
+        return list(
+            await self._call(
+                "claim_announcements", bot_id=bot_id, worker=self._worker, limit=limit, lease_seconds=lease_seconds
+            )
+        )
+
+    async def announced(self, turn_id: int, seq: int | None, request: Json | None) -> bool:
+        """The message shows `request` now. False: another process has it."""
+        return bool(await self._call("announced", turn_id=turn_id, worker=self._worker, seq=seq, request=request))
+
+    async def announce_anew(self, turn_id: int, request: Json) -> bool:
+        """It is about to be told in a message of its own. False: it was, or another process has it."""
+        return bool(await self._call("announce_anew", turn_id=turn_id, worker=self._worker, request=request))
+
+    async def announced_anew(self, turn_id: int, chat_id: int, telegram_message_id: int) -> None:
+        """That message is in the chat."""
+        await self._call("announced_anew", turn_id=turn_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
+
+    async def put_off_announcement(self, turn_id: int, retry_seconds: float) -> None:
+        """It could not be told now."""
+        await self._call("put_off_announcement", turn_id=turn_id, worker=self._worker, retry_seconds=retry_seconds)
+
+
+class RederiveCalls(Calls):
+    """Deriving again."""
+
+    async def derived_summaries(self, space: Space, since: datetime | None, after: int) -> list[Json]:
+        """The next summaries of a space that a model made since then: `{id, thread_id}`."""
+        since_then = since and since.isoformat()
+        return list(await self._call("derived_summaries", space=space.as_json(), since=since_then, after=after))
+
+    async def derived_summary(self, id: int) -> Json | None:
+        """A summary with what it was made of: `{id, thread_id, space_id, text, hash, previous, messages}`."""
+        found: Json | None = await self._call("derived_summary", id=id)
+        return found
+
+    async def replace_summary(self, id: int, was: str, summary: Json) -> bool:
+        """Puts another text in a summary's place, if it still says `was`; whether it did."""
+        return bool(await self._call("replace_summary", id=id, was=was, summary=summary))
+
+    async def told_threads(self, space: Space, since: datetime | None, after: int, version: str) -> list[Json]:
+        """The next threads of a space in which something was said since then that another version may have judged:
+        `{id, space_id}`."""
+        found = await self._call(
+            "told_threads", space=space.as_json(), since=since and since.isoformat(), after=after, version=version
+        )
+        return list(found)
+
+    async def rejudged(self, thread_id: int, version: str) -> None:
+        """A thread holds findings of this version of the judge alone."""
+        await self._call("rejudged", thread_id=thread_id, version=version)
+
+    async def told_messages(self, thread_id: int, since: datetime | None, after: int, limit: int) -> list[Json]:
+        """The next messages of a thread from which something may be learned."""
+        since_then = since and since.isoformat()
+        return list(await self._call("told_messages", thread_id=thread_id, since=since_then, after=after, limit=limit))
+
+    async def derived_memories(self, space_id: int, name: str, messages: Sequence[int]) -> list[Json]:
+        """What a derivation keeps now of some messages: `{id, content, kind, subject_id, subject, evidence, held}`."""
+        found = await self._call(
+            "derived_memories", space_id=space_id, name=name, messages=[str(number) for number in messages]
+        )
+        return list(found)
+
+    async def known_besides(self, space_id: int, name: str, messages: Sequence[int]) -> list[Json]:
+        """What else is known of some messages, or was until it was over, beside what a derivation keeps of them now:
+        `{content, subject_id, evidence, tainted}`."""
+        found = await self._call(
+            "known_besides", space_id=space_id, name=name, messages=[str(number) for number in messages]
+        )
+        return list(found)
+
+    async def wanted(self, space_id: int, candidates: Sequence[Json]) -> list[bool]:
+        """Which of these candidates (`{subject_id, evidence}`) nobody has forgotten, undone or discarded before."""
+        told = [{"subject_id": one["subject_id"], "evidence": list(one["evidence"])} for one in candidates]
+        return list(await self._call("wanted", space_id=space_id, candidates=told))
+
+    async def apply_derived(self, space_id: int, was: Json | None, memory: Json | None) -> bool:
+        """Keeps what was derived again in the place of what it was until now; whether it did. `memory` may tell how it
+        stands to that: `{action: refine or supersede, memory_id}`."""
+        return bool(await self._call("apply_derived", space_id=space_id, was=was, memory=memory))

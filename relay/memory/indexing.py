@@ -1,0 +1,289 @@
+"""The index that finds by meaning, kept fresh beside answering: what was stored gets its vector within seconds, what a
+new model has to make again its own in time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import structlog
+
+from relay.clients.embedding.installed import QUERY
+from relay.core import metrics
+from relay.core.errors import EmbedderUnavailable, RelayError
+from relay.core.ports import Embedder
+from relay.memory.calls.base import Json
+from relay.memory.calls.search import vector_text
+from relay.memory.store import Store
+
+log = structlog.get_logger()
+
+BATCH = 8
+"""Texts that are taken at a time: so few that what comes in meanwhile is soon the next."""
+LEASE_SECONDS = 60
+"""How long they are this process's own. Where that is too short, some are made twice."""
+STEP = 1000
+"""Entries that are put down at once to be embedded anew."""
+LOOK_SECONDS = 3.0
+"""How often it is looked for what was stored."""
+DISTANT_SECONDS = 30.0
+"""The same where each look is a request to somebody's service."""
+TROUBLE_SECONDS = 30.0
+COUNTED = 100
+"""While the model changes, it is counted after so many batches which one has more vectors."""
+QUIET_SECONDS = 0.5
+"""How long nothing has been answered when vectors are made: on a small machine they would take an answer's time."""
+PATIENCE_SECONDS = 10.0
+"""How long a batch waits for that at most, so that the index keeps up with a chat that is never quiet."""
+REMEMBERED = 64
+"""Queries whose vectors are kept for a while."""
+
+
+class Closing(Embedder, Protocol):
+    """An embedder that is loaded, and closed."""
+
+    async def preload(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class EmbedderRouter:
+    """The `Embedder` that questions go to: the one of the settings; or, while most vectors are another model's, that
+    one, where it is still installed. Texts that are stored always go to the one of the settings."""
+
+    def __init__(self, own: Closing, make: Callable[[str], Closing | None]) -> None:
+        """`make`: the embedder of a model by its name in the database; None where it is not to be had."""
+        self.own = own
+        self._make = make
+        self._now = own
+        self._queries: dict[tuple[str, str], asyncio.Task[list[list[float]]]] = {}
+
+    @property
+    def model(self) -> str:
+        """See `ports.Embedder.model`: the one that questions are embedded with now."""
+        return self._now.model
+
+    @property
+    def dimensions(self) -> int:
+        """See `ports.Embedder.dimensions`."""
+        return self._now.dimensions
+
+    async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
+        """See `ports.Embedder.embed`. A query that was embedded just now, or still is, is not embedded again."""
+        if not query:
+            return await self.own.embed(texts)
+        return [await self._query(self._now, text) for text in texts]
+
+    async def embed_said(self, text: str) -> list[float]:
+        """The vector of a person's short message, with the model of the settings: the one that its turn was asked
+        with. e5's model card has "query: " on both sides where both are alike."""
+        return await self._query(self.own, text)
+
+    async def _query(self, embedder: Closing, text: str) -> list[float]:
+        key = (embedder.model, text)
+        if (work := self._queries.pop(key, None)) is None:
+            work = asyncio.create_task(embedder.embed([text], query=True), name="query")
+            work.add_done_callback(lambda done: self._forget_failed(key, done))
+        self._queries[key] = work
+        while len(self._queries) > REMEMBERED:
+            del self._queries[next(iter(self._queries))]
+        (vector,) = await asyncio.shield(work)
+        return vector
+
+    def _forget_failed(self, key: tuple[str, str], done: asyncio.Task[list[list[float]]]) -> None:
+        if (done.cancelled() or done.exception() is not None) and self._queries.get(key) is done:
+            del self._queries[key]
+
+    async def preload(self) -> None:
+        """Loads the model of the settings now, if that can be done."""
+        await self.own.preload()
+
+    async def serve(self, model: str) -> None:
+        """Has questions embedded with a model, if it is to be had; else with the one of the settings."""
+        if model == self._now.model:
+            return
+        before, self._now = self._now, (self.own if model == self.own.model else self._make(model) or self.own)
+        if before is not self._now:
+            log.info("questions are embedded with another model", model=self._now.model)
+        if before is not self.own and before is not self._now:
+            await before.close()
+
+    async def close(self) -> None:
+        """Ends all processes."""
+        if self._now is not self.own:
+            await self._now.close()
+        await self.own.close()
+
+
+class Indexer:
+    """Makes the vectors that are due. `at` hears after each batch how many it has made. `answering`: whether somebody
+    is waiting for an answer just now."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: EmbedderRouter,
+        at: Callable[[int], object] = lambda made: None,
+        answering: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._at = at
+        self._answering = answering
+        self._made = 0
+        self._changing = True
+
+    async def begin(self) -> None:
+        """Looks which model questions are embedded with."""
+        await self._choose()
+
+    async def run(self) -> int:
+        """Works until nothing is due. Returns how many vectors were made. What fails is tried again another time.
+
+        Raises `EmbedderUnavailable` when the embedder itself does.
+        """
+        before = self._made
+        while True:
+            await self._run_due()
+            if not self._changing:
+                return self._made - before
+            put = await self._store.embed_everything(STEP) or await self._store.embed_again(self._model, STEP)
+            if not put:
+                await self._choose()
+                self._changing = False
+
+    @property
+    def _model(self) -> str:
+        return self._embedder.own.model
+
+    async def _run_due(self) -> None:
+        batches = 0
+        while True:
+            await self._wait_for_quiet()
+            if not (batch := await self._store.take_embed_due(BATCH, LEASE_SECONDS)):
+                return
+            self._made += await self._embed(batch)
+            self._at(self._made)
+            batches += 1
+            if self._changing and batches % COUNTED == 0:
+                await self._choose()
+
+    async def _wait_for_quiet(self) -> None:
+        """Waits until nothing has been answered for `QUIET_SECONDS`, at most `PATIENCE_SECONDS`."""
+        loop = asyncio.get_running_loop()
+        began = quiet = loop.time()
+        while loop.time() - began < PATIENCE_SECONDS:
+            if self._answering():
+                quiet = loop.time() + QUIET_SECONDS
+            if loop.time() >= quiet:
+                return
+            await asyncio.sleep(QUIET_SECONDS / 5)
+
+    async def _embed(self, batch: Sequence[Json]) -> int:
+        """Makes and stores the vectors of a batch. One by one where that fails: a text that the embedder dies of keeps
+        no others from theirs, and comes again less and less often; one that was in when it was killed has its vector
+        at once."""
+        blank = [row for row in batch if not row["text"].strip()]
+        rest = [row for row in batch if row["text"].strip()]
+        if blank:
+            await self._keep(blank, None)
+        try:
+            return await self._made_of(rest) if rest else 0
+        except EmbedderUnavailable:
+            await self._check(rest)
+        except BaseException:
+            await asyncio.shield(self._give_back(rest))
+            raise
+        return sum([await self._alone(row) for row in rest])
+
+    async def _check(self, rows: Sequence[Json]) -> None:
+        """Whether it was a text: an embedder that makes no vector of a simple word is broken. Then all that was taken
+        is given back. Raises `EmbedderUnavailable`."""
+        try:
+            await self._embedder.own.embed(["text"])
+        except EmbedderUnavailable:
+            await self._give_back(rows)
+            raise
+        log.warning("texts could not be embedded", many=len(rows))
+
+    async def _alone(self, row: Json) -> int:
+        try:
+            return await self._made_of([row])
+        except EmbedderUnavailable:
+            return 0
+
+    async def _give_back(self, rows: Sequence[Json]) -> None:
+        await self._store.return_embed_due([row["entry_id"] for row in rows])
+
+    async def _made_of(self, rows: Sequence[Json]) -> int:
+        rest = [row for row in rows if not is_short(row)]
+        vectors = dict(zip((row["entry_id"] for row in rest), await self._passages(rest), strict=True))
+        for row in rows:
+            if row["entry_id"] not in vectors:
+                vectors[row["entry_id"]] = await self._embedder.embed_said(row["text"])
+        return await self._keep(rows, [vectors[row["entry_id"]] for row in rows])
+
+    async def _passages(self, rows: Sequence[Json]) -> Sequence[Sequence[float]]:
+        return await self._embedder.own.embed([row["text"] for row in rows]) if rows else []
+
+    async def _keep(self, rows: Sequence[Json], vectors: Sequence[Sequence[float]] | None) -> int:
+        texts = [None] * len(rows) if vectors is None else [vector_text(vector) for vector in vectors]
+        stored = await self._store.store_embeddings(
+            self._model,
+            [
+                {"entry_id": row["entry_id"], "since": row["since"], "hash": row["hash"], "vector": text}
+                for row, text in zip(rows, texts, strict=True)
+            ],
+        )
+        metrics.VECTORS.add("made", by=stored if vectors is not None else 0)
+        return stored
+
+    async def _choose(self) -> None:
+        status = await self._store.embedding_status(self._model)
+        await self._embedder.serve(status["serves"])
+
+
+def is_short(row: Json) -> bool:
+    """Whether the text is a person's message that is embedded whole as a query."""
+    return bool(row["said"]) and len(row["text"]) <= QUERY
+
+
+async def enter(store: Store, at: Callable[[int], object] = lambda entered: None) -> int:
+    """Enters what can be found and is not entered yet: after an upgrade, a move, a restored backup. `at` hears now and
+    then how much was; returns that. Without an embedder, too: words are found by it."""
+    entered = 0
+    while put := await store.index_missing(STEP):
+        entered += put
+        at(entered)
+    return entered
+
+
+async def keep_fresh(indexer: Indexer, woken: asyncio.Event | None = None, look_seconds: float = LOOK_SECONDS) -> None:
+    """Makes what is due, and looks for more every `look_seconds` or as soon as it is `woken`, until cancelled."""
+    woken = woken or asyncio.Event()
+    begun = False
+    troubled = False
+    while True:
+        pause = look_seconds
+        woken.clear()
+        try:
+            if not begun:
+                await indexer.begin()
+                begun = True
+            await indexer.run()
+            troubled = False
+        except RelayError as error:
+            pause = TROUBLE_SECONDS
+            metrics.ERRORS.add("index", type(error).__name__)
+            if not troubled:
+                log.warning("the index cannot be kept fresh now; it is tried again", error=str(error))
+            troubled = True
+        except Exception as error:  # its text may quote what it failed on
+            pause = TROUBLE_SECONDS
+            metrics.ERRORS.add("index", type(error).__name__)
+            log.error("the index failed; it is tried again", error=type(error).__name__)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await woken.wait()

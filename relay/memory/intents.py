@@ -1,0 +1,174 @@
+"""Intents: what a model's reply asks for by tags, parsed into actions, and the text that people see without them."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from relay.memory.tags import FACT_LENGTH, Scanner, one_line, storable
+
+MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
+CONTENT_LENGTH, TAG_LENGTH, MAX_TAGS = 2000, 40, 10
+FORGET_LETTERS = 3
+"""The fewest letters that may mean a memory: as a whole word."""
+WHOLE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A letter of a script in which one or two make a word."""
+VOICE_REPLY = ("VOICE_REPLY", "")
+ECHO = "it was in the message itself"
+_CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
+"""What makes code, a quote or mere text of what follows it."""
+CATEGORIES = ("knowledge", "identity", "operational")
+
+
+@dataclass(frozen=True, slots=True)
+class Learn:
+    """Keep a fact about the user."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Retire the one fact that matches these words."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Keep a learning; `category` is one of CATEGORIES."""
+
+    content: str
+    category: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An intent that was not understood or not allowed; `reason` is a fragment to show, as "longer than 200 …"."""
+
+    tag: str
+    text: str
+    reason: str
+
+
+Action = Learn | Forget | Remember
+
+
+@dataclass(frozen=True, slots=True)
+class Intents:
+    """A reply, parsed: the text to show, what to do, what was refused, and whether to send a voice note too."""
+
+    text: str
+    actions: tuple[Action, ...]
+    rejected: tuple[Rejected, ...]
+    voice_reply: bool
+
+
+def process_intents(reply: str) -> Intents:
+    """Parse the whole reply of the model. Total: whatever cannot be parsed is text, or is listed in `rejected`."""
+    scanner = Scanner(reply.strip(), growing=False)
+    text = scanner.run()
+    limits: dict[type[Action], int] = {Learn: MAX_LEARN, Forget: MAX_FORGET, Remember: MAX_REMEMBER}
+    actions: dict[Action, None] = {}
+    rejected: dict[Rejected, None] = {}
+    for tag, payload, data in scanner.found:
+        verdict = _judge(tag, payload, data)
+        if isinstance(verdict, str):
+            rejected[Rejected(tag, payload, verdict)] = None
+        elif verdict not in actions:
+            limit = limits[type(verdict)]
+            if sum(isinstance(action, type(verdict)) for action in actions) >= limit:
+                rejected[Rejected(tag, payload, f"more than {limit} in one reply")] = None
+            else:
+                actions[verdict] = None
+    return Intents(text, tuple(actions), tuple(rejected), scanner.voice_reply)
+
+
+def without_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
+    """The intents without those whose tag stands in `texts`: a model that repeats what it read asks for nothing."""
+    if not (intents.actions or intents.voice_reply):
+        return intents
+    read = {key for text in texts if "[" in text for key in _tags_in(text)}
+    kept = tuple(action for action in intents.actions if _key(action) not in read)
+    echoes = (Rejected(*_shown(action), ECHO) for action in intents.actions if _key(action) in read)
+    voice_reply = intents.voice_reply and VOICE_REPLY not in read
+    return replace(intents, actions=kept, rejected=(*intents.rejected, *echoes), voice_reply=voice_reply)
+
+
+def without_known(intents: Intents, lent: Iterable[str]) -> Intents:
+    """The intents without those that would keep what was only lent (the contents of somebody's own memories)."""
+    known = set(map(_plain, lent))
+    kept = (action for action in intents.actions if isinstance(action, Forget) or _key(action)[1] not in known)
+    return replace(intents, actions=tuple(kept))
+
+
+def _tags_in(text: str) -> Iterable[tuple[str, str]]:
+    """The tags in a text, also those in code and quotes, where they do nothing until somebody repeats them."""
+    scanner = Scanner(_CODE_AND_QUOTES.sub("", text), growing=False)
+    scanner.run()
+    yield from ((tag, _plain(str(payload))) for tag, payload, _ in scanner.found)
+    if scanner.voice_reply:
+        yield VOICE_REPLY
+
+
+def _shown(action: Action) -> tuple[str, str]:
+    """An action's tag and what it says."""
+    if isinstance(action, Remember):
+        return "REMEMBER", action.content
+    return ("LEARN" if isinstance(action, Learn) else "FORGET"), action.text
+
+
+def _key(action: Action) -> tuple[str, str]:
+    tag, text = _shown(action)
+    return tag, _plain(text)
+
+
+def _plain(text: str) -> str:
+    """The letters and digits of a text: a repetition may differ in case, spaces and punctuation."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def visible(partial: str) -> str:
+    """What may be shown of a reply that still grows: no tag, and no tag that is only half there at the end."""
+    return Scanner(partial.strip(), growing=True).run()
+
+
+def is_long_enough(words: str) -> bool:
+    """Whether words have enough letters to mean a memory."""
+    return sum(map(str.isalnum, words)) >= FORGET_LETTERS or bool(WHOLE.search(words))
+
+
+def _judge(tag: str, payload: str, data: Any) -> Action | str:
+    """The action that a tag asks for, or the reason why it is refused; `data` is its JSON, or already a reason."""
+    if isinstance(data, str):
+        return data
+    if tag == "REMEMBER":
+        return _remember(data)
+    letters = sum(map(str.isalnum, payload))
+    if tag == "FORGET":
+        return Forget(payload) if is_long_enough(payload) else f"fewer than {FORGET_LETTERS} letters to match"
+    if not letters:
+        return "empty"
+    return Learn(payload) if len(payload) <= FACT_LENGTH else f"longer than {FACT_LENGTH} characters"
+
+
+def _remember(data: dict[str, Any]) -> Remember | str:
+    """The learning in a JSON object, or the reason why there is none."""
+    content, category, tags = data.get("content"), data.get("category"), data.get("tags")
+    if not isinstance(content, str) or not (content := storable(content).strip()):
+        return "without content"
+    if len(content) > CONTENT_LENGTH:
+        return f"longer than {CONTENT_LENGTH} characters"
+    category = "knowledge" if category is None else category
+    if not isinstance(category, str) or (category := category.strip().lower()) not in CATEGORIES:
+        return f"not of a known category ({', '.join(CATEGORIES)})"
+    tags = [] if tags is None else tags
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        return "with tags that are not a list of words"
+    names = tuple(filter(None, dict.fromkeys(one_line(tag) for tag in tags)))
+    if len(names) > MAX_TAGS:
+        return f"with more than {MAX_TAGS} tags"
+    if any(len(name) > TAG_LENGTH for name in names):
+        return f"with a tag longer than {TAG_LENGTH} characters"
+    return Remember(content, category, names)

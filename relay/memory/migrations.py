@@ -1,0 +1,160 @@
+"""Applies `migrations/`: numbered files once and in order, function files whenever their text has changed.
+
+What is applied is one list of SQL scripts, each safe to run again; `relay db sql` prints the same list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from relay.core.errors import SchemaError
+from relay.core.ports import Database
+
+Run = Callable[[str], Awaitable[None]]
+"""Executes one SQL script in a transaction of its own."""
+
+LOCK = 7_301_984_221
+BOOTSTRAP = f"""select pg_advisory_xact_lock({LOCK});
+create schema if not exists relay;
+create schema if not exists extensions;
+create table if not exists relay.migration (
+    version integer primary key, name text not null, breaking boolean not null,
+    applied_at timestamptz not null default now());
+create table if not exists relay.function_file (
+    name text primary key, hash text not null, applied_at timestamptz not null default now());
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A numbered file. One whose first line is `-- breaking` shuts older versions of Relay out."""
+
+    version: int
+    name: str
+    sql: str
+
+    @property
+    def breaking(self) -> bool:
+        return self.sql.startswith("-- breaking")
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What `migrations/` holds: the numbered files, the function files by name, and who may what."""
+
+    migrations: tuple[Migration, ...]
+    functions: dict[str, str]
+    access: str
+
+    @property
+    def version(self) -> int:
+        return self.migrations[-1].version
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The hash of the text of each function file, and of who may what, as the database keeps it."""
+        files = self.functions | {"access": self.access}
+        return {name: hashlib.sha256(sql.encode()).hexdigest()[:16] for name, sql in files.items()}
+
+    def scripts(self) -> list[str]:
+        """Everything, in order, as scripts that change nothing when run again."""
+        functions = self.functions | {"access": self.access}
+        return [
+            BOOTSTRAP,
+            *(_once(migration) for migration in self.migrations),
+            # One script, so that a new function is never there without its revokes (Supabase gives it to everybody).
+            "\n".join(_function_script(name, sql, self.hashes[name]) for name, sql in functions.items())
+            + _forget_others(functions),
+        ]
+
+
+def load() -> Schema:
+    """Reads `migrations/`, from inside the installed package or from the checkout beside it."""
+    here = Path(__file__).parents[1]
+    root = here / "migrations" if (here / "migrations").is_dir() else here.parent / "migrations"
+    numbered = [
+        Migration(int(path.name[:4]), path.stem[5:], path.read_text("utf-8"))
+        for path in sorted(root.glob("[0-9][0-9][0-9][0-9]_*.sql"))
+    ]
+    functions = {path.stem: path.read_text("utf-8") for path in sorted((root / "functions").glob("*.sql"))}
+    return Schema(tuple(numbered), functions, (root / "access.sql").read_text("utf-8"))
+
+
+def _once(migration: Migration) -> str:
+    return f"""do $relay_once$ begin
+perform pg_advisory_xact_lock({LOCK});
+if not exists (select from relay.migration where version = {migration.version}) then
+execute $relay_sql$
+{migration.sql}
+$relay_sql$;
+insert into relay.migration (version, name, breaking)
+values ({migration.version}, '{migration.name}', {str(migration.breaking).lower()});
+end if;
+end $relay_once$;
+"""  # noqa: S608 — our own files
+
+
+def _function_script(name: str, sql: str, digest: str) -> str:
+    return f"""select pg_advisory_xact_lock({LOCK});
+set local check_function_bodies = off;
+{sql}
+insert into relay.function_file (name, hash) values ('{name}', '{digest}')
+on conflict (name) do update set hash = excluded.hash, applied_at = now();
+"""  # noqa: S608 — our own files
+
+
+def _forget_others(functions: Iterable[str]) -> str:
+    """What was applied under other names is not known any more: a version that has such files applies them again."""
+    names = ", ".join(f"'{name}'" for name in functions)
+    return f"delete from relay.function_file where name not in ({names});\n"  # noqa: S608 — our own files
+
+
+async def present(database: Database) -> dict[str, Any]:
+    """What the database has: `{version, breaking, functions}`; version 0 when it has never been migrated."""
+    try:
+        found: dict[str, Any] = await database.call("schema")
+    except SchemaError:
+        return {"version": 0, "breaking": 0, "functions": {}}
+    return found
+
+
+def check(found: dict[str, Any], schema: Schema) -> bool:
+    """Whether the database is up to date. Raises `SchemaError` when only a newer Relay can use it."""
+    if found["breaking"] > schema.version:
+        raise SchemaError(
+            f"This database was upgraded by a newer Relay (schema {found['version']}, this one knows "
+            f"{schema.version}). Upgrade Relay, or restore a backup from before the upgrade."
+        )
+    if found["version"] > schema.version:
+        return True
+    stored = found["functions"]
+    return found["version"] == schema.version and all(stored.get(n) == h for n, h in schema.hashes.items())
+
+
+async def migrate(database: Database, run: Run, again: bool = False) -> bool:
+    """Brings the database up to date. Returns whether anything had to be done; running it again changes nothing.
+
+    `again`: an up-to-date one too, whose functions and grants somebody has changed by hand.
+    """
+    schema = load()
+    found = await present(database)
+    if check(found, schema) and not (again and found["version"] == schema.version):
+        return False
+    for script in schema.scripts():
+        await run(script)
+    return True
+
+
+def printed() -> str:
+    """All SQL as one text for a SQL editor; safe to run again."""
+    body = "\n".join(_in_transaction(script) for script in load().scripts())
+    return re.sub(r"\n{3,}", "\n\n", body)
+
+
+def _in_transaction(script: str) -> str:
+    return f"begin;\n{script}\ncommit;\n"

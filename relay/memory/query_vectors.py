@@ -1,0 +1,38 @@
+"""What somebody looks for as a vector, where there is something that makes one in time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from relay.core import metrics
+from relay.core.errors import EmbedderUnavailable
+from relay.core.ports import Embedder
+from relay.memory.calls.base import Json
+from relay.memory.calls.search import vector_text
+
+SECONDS = 1.0
+"""How long a search waits for it."""
+LOADING_SECONDS = 20.0
+"""The same where somebody rather waits until it is loaded: at a terminal, in a script."""
+LONGEST = 2000
+"""Characters of a query that are looked at."""
+
+
+async def embed_query(embedder: Embedder | None, text: str, seconds: float = SECONDS) -> Json:
+    """`{text, vector, model}` of a query as `relay.find_entries` takes it; without a vector that is not there in time
+    words alone find."""
+    text = text.replace("\0", "")[:LONGEST]
+    words: Json = {"text": text, "vector": None, "model": ""}
+    if embedder is None or not text.strip():
+        return words
+    try:
+        async with asyncio.timeout(seconds):
+            (vector,) = await embedder.embed([text], query=True)
+    except TimeoutError:
+        metrics.VECTORS.add("late")
+        return words
+    except EmbedderUnavailable:
+        metrics.VECTORS.add("failed")
+        return words
+    metrics.VECTORS.add("used")
+    return {**words, "vector": vector_text(vector), "model": embedder.model}

@@ -1,0 +1,1 @@
+"""Memories and summaries, derived again from the messages they came from."""

@@ -1,0 +1,101 @@
+"""Summaries made again, each conversation's in the order in which they build on each other."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from relay.core.charge import Charge
+from relay.core.models import Space
+from relay.core.prompt_markup import estimate_tokens
+from relay.memory.rederivation.change import Change, Estimate, Step
+from relay.memory.writing.summaries import Summariser, summary_derivation, summary_messages, tainted, write_summary
+
+Json = dict[str, Any]
+WORDS = 300
+"""Tokens that a summary has, about."""
+
+
+@dataclass(slots=True)
+class Summaries:
+    """The summaries of a space since a moment that another summariser made."""
+
+    summariser: Summariser
+    space: Space
+    since: datetime | None
+    at_once: int
+    _chains: dict[int, list[int]] = field(default_factory=dict, init=False)
+    """By thread: the summaries that are to be made again. What comes after one of them is among them."""
+
+    async def estimate(self) -> Estimate:
+        """See `Again.estimate`."""
+        total, after = Estimate(), 0
+        while page := await self.summariser.store.derived_summaries(self.space, self.since, after):
+            for row in page:
+                after = row["id"]
+                total += await self._estimated(row)
+        return total
+
+    async def _estimated(self, row: Json) -> Estimate:
+        work = await self.summariser.store.derived_summary(row["id"])
+        if work is None or not work["messages"]:
+            return Estimate()
+        derivation = summary_derivation(self.summariser, work["previous"], work["messages"])
+        if work["hash"] == derivation.hash and row["thread_id"] not in self._chains:
+            return Estimate()
+        self._chains.setdefault(row["thread_id"], []).append(row["id"])
+        content = summary_messages(work["previous"], work["messages"])[0]["content"][0]["text"]
+        return Estimate(1, estimate_tokens(content) + WORDS, WORDS)
+
+    async def changes(self, done: Step) -> list[Change]:
+        """See `Again.changes`."""
+        turns, finished = asyncio.Semaphore(self.at_once), 0
+
+        def one_more() -> None:
+            nonlocal finished
+            finished += 1
+            done(finished)
+
+        async def chain(ids: list[int]) -> list[Change]:
+            async with turns:
+                texts: dict[int, str] = {}
+                found = []
+                for id in ids:
+                    found += await self._again(id, texts)
+                    one_more()
+                return found
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(chain(ids)) for ids in self._chains.values()]
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
+        return [change for task in tasks for change in task.result()]
+
+    async def settled(self) -> None:
+        """See `Again.settled`: each summary tells its own version."""
+
+    async def _again(self, id: int, texts: dict[int, str]) -> list[Change]:
+        """One summary, made of the one before as that will be. `texts`: what those of its conversation will say."""
+        store = self.summariser.store
+        work = await store.derived_summary(id)
+        if work is None:
+            return []
+        previous, messages = work["previous"], work["messages"]
+        if previous is not None and previous["id"] in texts:
+            previous = {**previous, "text": texts[previous["id"]]}
+        derivation = summary_derivation(self.summariser, previous, messages)
+        charge = Charge("rederive", space_id=work["space_id"])
+        made = await write_summary(self.summariser, work["space_id"], derivation, previous, messages, charge)
+        texts[id] = made["text"]
+        row = {
+            **made,
+            "settings": self.summariser.settings,
+            "derivation": derivation.as_json(),
+            "tainted": tainted(previous, messages),
+        }
+        apply = partial(store.replace_summary, id, work["text"], row)
+        return [Change("summary", f"summary {id}", work["text"], made["text"], apply)]

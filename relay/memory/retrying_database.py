@@ -1,0 +1,73 @@
+"""A database that waits: every function of ours may be repeated, so a call is repeated until it gets through."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+
+from relay.core import metrics
+from relay.core.errors import DatabaseError, DatabaseUnavailable, SchemaError
+from relay.core.ports import Database
+
+log = structlog.get_logger()
+
+LONGEST_PAUSE = 5.0
+
+
+class RetryingDatabase:
+    """The `Database` port over another one. `repair` is tried between attempts (to start the embedded server)."""
+
+    def __init__(self, database: Database, repair: Callable[[], Awaitable[object]] | None = None) -> None:
+        self._database = database
+        self._repair = repair
+        self._repairing: asyncio.Future[object] | None = None
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        """See `ports.Database.call`; never raises `DatabaseUnavailable`.
+
+        Nor `SchemaError`: the schema fitted at the start, so somebody is changing it, or must be told that they did.
+        """
+        pause = 0.1
+        while True:
+            try:
+                return await self._database.call(function, **arguments)
+            except (DatabaseUnavailable, SchemaError) as error:
+                log.warning("waiting for the database", function=function, error=str(error))
+                metrics.RETRIES.add("database", type(error).__name__)
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE, pause * 2)
+            await self.repair()
+
+    async def repair(self) -> None:
+        """Tries to bring the database back, once for all who wait for it; a failure is logged."""
+        if self._repair is None:
+            return
+        if self._repairing is None or self._repairing.done():
+            self._repairing = asyncio.ensure_future(self._repair())
+        try:
+            await asyncio.shield(self._repairing)
+        except DatabaseError as error:
+            log.warning("the database could not be started", error=str(error))
+
+
+async def until_reached(
+    database: Database, function: str, arguments: dict[str, Any], say: Callable[[str], None], seconds: float, hint: str
+) -> Any:
+    """Calls a function that may be repeated, and again for some seconds while the database cannot be reached.
+
+    `say` is told why it waits. Raises `DatabaseUnavailable` with the hint when the time is over.
+    """
+    deadline, pause = time.monotonic() + seconds, 0.2
+    while True:
+        try:
+            return await database.call(function, **arguments)
+        except DatabaseUnavailable as error:
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable(f"{error} {hint}") from error
+            say(f"Waiting: {error}")
+        await asyncio.sleep(pause)
+        pause = min(10.0, pause * 2)

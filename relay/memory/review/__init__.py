@@ -1,0 +1,1 @@
+"""The judge: what in a conversation is worth keeping."""

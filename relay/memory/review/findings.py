@@ -1,0 +1,231 @@
+"""What a judge finds in messages: its shape, its limits, and what becomes of it in memory. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
+
+from relay.core.models import Step
+from relay.core.prompt_markup import neutralize_markup
+from relay.memory.intents import process_intents
+from relay.memory.review.calibration import ACKNOWLEDGEMENT_WORTH, LEAST, weight
+
+Json = dict[str, Any]
+
+KINDS: dict[str, tuple[str, str | None]] = {
+    "decision": ("decision", None),
+    "discovery": ("learning", "knowledge"),
+    "feeling": ("feeling", None),
+    "philosophy": ("learning", "identity"),
+    "issue": ("event", None),
+    "success": ("event", None),
+    "fact": ("fact", None),
+    "preference": ("preference", None),
+    "goal": ("goal", None),
+    "person": ("person", None),
+    "event": ("event", None),
+}
+"""A judge's kinds, each with the memory's kind and category; where these differ, its own stays as a tag."""
+LONGEST = 200
+"""Characters of a distilled sentence."""
+MOST = 20
+"""Findings in one answer."""
+MOST_EVIDENCE = 12
+TOOL = "keep"
+DATE = {"type": "string", "description": "YYYY-MM-DD"}
+KEEP: Json = {
+    "name": TOOL,
+    "description": "Notes what is worth remembering of these messages; an empty list where nothing is.",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "findings": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "kind": {"type": "string", "enum": list(KINDS)},
+                        "importance": {"type": "integer", "minimum": 1, "maximum": 10},
+                        "sentence": {"type": "string", "description": f"at most {LONGEST} characters, third person"},
+                        "evidence": {"type": "array", "items": {"type": "integer"}, "description": "message ids"},
+                        "deadline": DATE,
+                        "valid_from": DATE,
+                        "valid_until": DATE,
+                    },
+                    "required": ["kind", "importance", "sentence", "evidence"],
+                },
+            }
+        },
+        "required": ["findings"],
+    },
+}
+
+
+class InvalidAnswer(ValueError):
+    """A model's answer is not of the shape that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing worth keeping."""
+
+    kind: str
+    """One of KINDS."""
+    importance: int
+    text: str
+    evidence: tuple[int, ...]
+    """Message ids, at least one of the person's own."""
+    tainted: bool
+    """It rests on words of others: it waits for the person's tap, and changes nothing before."""
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    """A goal's deadline."""
+    tags: tuple[str, ...] = ()
+
+    def as_action(self) -> Json:
+        """How `relay.apply_actions` takes it, but for whose it is and who found it."""
+        kind, category = KINDS[self.kind]
+        own = () if kind == self.kind else (self.kind,)
+        return {
+            "action": "learn",
+            "kind": kind,
+            "content": self.text,
+            "category": category,
+            "tags": [*own, *self.tags],
+            "importance": self.importance,
+            "confidence": 0.8,
+            "valid_from": self.valid_from.isoformat() if self.valid_from else None,
+            "valid_until": self.valid_until.isoformat() if self.valid_until else None,
+            "evidence": list(self.evidence),
+            "tainted": self.tainted,
+        }
+
+
+def given(step: Step, tool: str) -> Any:
+    """What a model gave as the input of a tool, or as JSON in its text where its server knows no forced tools.
+
+    Raises `InvalidAnswer`, also for an answer that was cut.
+    """
+    if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+        raise InvalidAnswer("it was cut")
+    for block in step.blocks:
+        if block.get("type") == "tool_use" and block.get("name") == tool:
+            return block.get("input")
+    return json_in("".join(str(block.get("text") or "") for block in step.blocks if block.get("type") == "text"))
+
+
+def json_in(text: str) -> Any:
+    """The JSON object in a text, maybe fenced or with words around it. Raises `InvalidAnswer`."""
+    begin, end = text.find("{"), text.rfind("}")
+    if begin < 0 or end < begin:
+        raise InvalidAnswer("there is no JSON in it")
+    try:
+        return json.loads(text[begin : end + 1])
+    except (ValueError, RecursionError):
+        raise InvalidAnswer("its JSON is broken") from None
+
+
+def findings_in(
+    answer: Any, rows: Mapping[int, Json], zone: tzinfo = UTC, before: Mapping[int, Json] | None = None
+) -> list[Finding]:
+    """The findings of a judge's answer about messages (by id), weighed and from importance 5. `before`: what was said
+    before them, which may be named besides.
+
+    Raises `InvalidAnswer` when any of it is not of the shape that was asked for.
+    """
+    listed = answer.get("findings") if isinstance(answer, dict) else None
+    if not isinstance(listed, list) or len(listed) > MOST:
+        raise InvalidAnswer("it holds no list of findings, or too long a one")
+    known = {**(before or {}), **rows}
+    found = [weighed(finding_of(one, rows, known, zone), known, rows) for one in listed]
+    return [one for one in found if one.importance >= LEAST]
+
+
+def finding_of(row: Any, rows: Mapping[int, Json], known: Mapping[int, Json], zone: tzinfo) -> Finding:
+    """One finding as a model gave it; `known`: all messages that it was shown. Raises `InvalidAnswer`."""
+    if not isinstance(row, dict) or not isinstance(row.get("kind"), str) or row["kind"] not in KINDS:
+        raise InvalidAnswer("a finding has no kind")
+    importance, text = row.get("importance"), row.get("sentence")
+    if type(importance) is not int or not 1 <= importance <= 10:
+        raise InvalidAnswer("a finding's importance is not from 1 to 10")
+    sentence = plain_sentence(text) if isinstance(text, str) else ""
+    if not sentence or len(sentence) > LONGEST:
+        raise InvalidAnswer("a finding's sentence is missing or too long")
+    until = date_in(row.get("deadline") or row.get("valid_until"), zone)
+    evidence = evidence_in(row.get("evidence"), rows, known)
+    return Finding(
+        row["kind"],
+        importance,
+        sentence,
+        evidence,
+        rests_on_others(evidence, known),
+        date_in(row.get("valid_from"), zone),
+        until and until + timedelta(days=1, seconds=-1),
+    )
+
+
+def plain_sentence(text: str) -> str:
+    """A text on one line, without tags: those of a judge act on nothing."""
+    return one_line(process_intents(text).text)
+
+
+def one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def as_data(text: str) -> str:
+    """A sentence as a prompt lists it: on one line, in quotation marks that it cannot close."""
+    return json.dumps(neutralize_markup(one_line(text)), ensure_ascii=False)
+
+
+def evidence_in(ids: Any, rows: Mapping[int, Json], known: Mapping[int, Json]) -> tuple[int, ...]:
+    """The messages that a finding names. Raises `InvalidAnswer` unless all are known, and one at least is the person's
+    among those that were to be judged."""
+    if not isinstance(ids, list) or not 0 < len(ids) <= MOST_EVIDENCE:
+        raise InvalidAnswer("a finding names no messages")
+    named = [int(one) if isinstance(one, str) and re.fullmatch(r"[0-9]{1,18}", one) else one for one in ids]
+    if not all(type(one) is int and one in known for one in named):
+        raise InvalidAnswer("a finding names a message that is not there")
+    if not any(one in rows and rows[one]["role"] == "user" for one in named):
+        raise InvalidAnswer("a finding names none of the person's messages")
+    return tuple(sorted(set(named)))
+
+
+def rests_on_others(evidence: Iterable[int], known: Mapping[int, Json]) -> bool:
+    """Whether any of some messages holds words of others, or answers such."""
+    return any(known[one].get("untrusted") or known[one].get("tainted") for one in evidence)
+
+
+def date_in(text: Any, zone: tzinfo) -> datetime | None:
+    """The beginning of a day; None when it is none."""
+    found = re.match(r"\d{4}-\d{2}-\d{2}", text) if isinstance(text, str) else None
+    try:
+        return datetime.fromisoformat(found[0]).replace(tzinfo=zone) if found and "1800" < found[0] < "2300" else None
+    except ValueError:
+        return None
+
+
+def weighed(finding: Finding, known: Mapping[int, Json], rows: Mapping[int, Json]) -> Finding:
+    """A finding of nothing but a short message weighs what such a message does; assent is tied to what it answers."""
+    said = [one for one in finding.evidence if one in rows and rows[one]["role"] == "user"]
+    short = weight(rows[said[0]]["text"]) if len(said) == 1 else None
+    if short is None:
+        return finding
+    what, worth = short
+    if what == "feeling":
+        return replace(finding, importance=max(worth, finding.importance)) if finding.kind == "feeling" else finding
+    return acknowledged(finding, said[0], known)
+
+
+def acknowledged(finding: Finding, said: int, known: Mapping[int, Json]) -> Finding:
+    """Assent, with the answer that it was given to as evidence."""
+    answered = max((one for one, row in known.items() if one < said and row["role"] == "assistant"), default=None)
+    evidence = {said, *finding.evidence} | ({answered} if answered is not None else set())
+    worth = max(ACKNOWLEDGEMENT_WORTH, finding.importance)
+    tainted = finding.tainted or rests_on_others(evidence, known)
+    tags = ("acknowledgement",)
+    return replace(finding, importance=worth, evidence=tuple(sorted(evidence)), tainted=tainted, tags=tags)

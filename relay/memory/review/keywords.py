@@ -1,0 +1,118 @@
+"""A judge for when no model can be had: it knows some words. What it finds is marked as its own. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from relay.memory.review.calibration import weight
+from relay.memory.review.findings import LONGEST, Finding, acknowledged, plain_sentence, rests_on_others
+
+Json = dict[str, Any]
+
+NAME, VERSION = "keyword judge", 1
+SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
+PATTERNS = [
+    (
+        "decision",
+        7,
+        r"(?:i|we)(?:'ve| have)? decided|ich habe (?:mich )?(?:beschlossen|entschieden)"
+        r"|wir haben beschlossen|(?:he|hemos) decidido|(?:j'ai|nous avons) décidé|(?:ho|abbiamo) deciso"
+        r"|(?:decidi|decidimos)|я решила?|мы решили",
+    ),
+    (
+        "goal",
+        6,
+        r"my goal is|i (?:want|plan|intend) to|mein ziel ist|ich (?:will|möchte|plane)|mi objetivo es"
+        r"|quiero|mon objectif|je veux|il mio obiettivo|voglio|meu objetivo|quero|моя цель|я хочу"
+        r"|я планирую",
+    ),
+    (
+        "preference",
+        6,
+        r"i (?:really )?(?:prefer|like|love|hate|dislike|can't stand)|my favou?rite"
+        r"|ich (?:mag|liebe|hasse)|mein liebling\w*|prefiero|me gusta|no soporto|je préfère|j'aime"
+        r"|je déteste|preferisco|mi piace|prefiro|eu gosto|я предпочитаю|мне нравится|я люблю|я ненавижу",
+    ),
+    (
+        "event",
+        7,
+        r"i (?:just )?(?:moved|got married|got a new job|started at|was born|graduated)"
+        r"|ich bin .{0,40}umgezogen|ich habe geheiratet|me mud[eé]|me casé|j'ai déménagé|je me suis marié"
+        r"|mi sono trasferit[oa]|mi sono sposat[oa]|mudei|casei|я переехала?|я женился|я вышла замуж",
+    ),
+    (
+        "person",
+        6,
+        r"my (?:wife|husband|son|daughter|mother|father|sister|brother|partner|boss) (?:is|was|has|lives)"
+        r"|mein(?:e)? (?:frau|mann|sohn|tochter|mutter|vater|schwester|bruder|chef(?:in)?) (?:ist|hat|heißt|wohnt)"
+        r"|mi (?:esposa|marido|hij[oa]|madre|padre|herman[oa]) "
+        r"|m(?:a|on) (?:femme|mari|fils|fille|mère|père|sœur|frère) "
+        r"|mi[ao] (?:moglie|marito|figli[oa]|madre|padre|sorella|fratello) "
+        r"|minha (?:esposa|filha|mãe|irmã) |meu (?:marido|filho|pai|irmão) "
+        r"|мо[йя] (?:жена|муж|сын|дочь|мама|папа|сестра|брат) ",
+    ),
+    (
+        "fact",
+        6,
+        r"my name is|call me|i(?: am|'m) (?:a|an|allergic)\b|i (?:live|work|study) (?:in|at|as)"
+        r"|i have (?:a|two|three)\b|ich hei(?:ß|ss)e|ich (?:wohne|lebe|arbeite) |me llamo|vivo en"
+        r"|trabajo |je m'appelle|j'habite|je travaille|mi chiamo|abito a|vivo a|lavoro |meu nome é"
+        r"|moro em|trabalho |меня зовут|я живу|я работаю",
+    ),
+    (
+        "discovery",
+        6,
+        r"i(?:'ve| have)? (?:just |finally )?(?:found out|discovered|figured out|learn(?:ed|t) that|reali[sz]ed)"
+        r"|(?:it )?turns out|ich habe .{0,40}(?:herausgefunden|entdeckt)|es stellte? sich heraus"
+        r"|(?:he|hemos) descubierto|descubrí|resulta que|(?:j'ai|nous avons) (?:découvert|appris que)"
+        r"|(?:ho|abbiamo) scoperto|descobri|я (?:узнала?|обнаружила?|выяснила?)|оказалось|оказывается",
+    ),
+    (
+        "issue",
+        5,
+        r"(?:it|this|that) (?:broke|doesn't work|failed)|funktioniert nicht|no funciona|ne marche pas"
+        r"|non funziona|não funciona|не работает",
+    ),
+]
+KNOWN = [(kind, worth, re.compile(rf"(?<!\w)(?:{words})", re.IGNORECASE)) for kind, worth, words in PATTERNS]
+MOST = 5
+"""Findings of one message."""
+
+
+def keyword_findings(rows: Mapping[int, Json], before: Mapping[int, Json] | None = None) -> list[Finding]:
+    """What keywords find in a person's own messages among these, as it was said, in quotation marks. `before`: what was
+    said before them."""
+    known = {**(before or {}), **rows}
+    return [one for row in rows.values() if row["role"] == "user" for one in in_message(row, known)]
+
+
+def in_message(row: Json, known: Mapping[int, Json]) -> list[Finding]:
+    """What keywords find in one message: of a short one what it expresses, else sentences of a known kind."""
+    text, tainted = row["text"].strip(), rests_on_others((row["id"],), known)
+    if short := weight(text):
+        what, worth = short
+        if what == "feeling":
+            return [Finding("feeling", worth, quoted(text), (row["id"],), tainted)]
+        return [acknowledged(Finding("success", worth, quoted(text), (row["id"],), tainted), row["id"], known)]
+    found: list[Finding] = []
+    for sentence in SENTENCE.findall(text):
+        said = plain_sentence(sentence).replace("’", "'")
+        if said.endswith("?") or len(found) >= MOST:
+            continue
+        kind = next(((kind, worth) for kind, worth, words in KNOWN if words.search(said)), None)
+        if kind:
+            found.append(Finding(*kind, quoted(said), (row["id"],), tainted))
+    return found
+
+
+def tells_something(text: str) -> bool:
+    """Whether a message holds words of a known kind: then it is worth a judge's look, however short it is."""
+    return bool(keyword_findings({0: {"id": 0, "role": "user", "text": text}}))
+
+
+def quoted(text: str) -> str:
+    """Something as it was said, within the length of a memory."""
+    said = plain_sentence(text)
+    return f"“{said if len(said) <= LONGEST - 2 else said[: LONGEST - 3].rstrip() + '…'}”"

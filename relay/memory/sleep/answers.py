@@ -1,0 +1,31 @@
+"""JSON that a model was asked for, taken out of what it said. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from relay.core.errors import EmptyAnswer, ModelRefused
+from relay.core.models import Step
+
+
+class AnswerUnclear(EmptyAnswer):
+    """The model's answer does not have the form that was asked for."""
+
+
+def list_of(step: Step) -> list[dict[str, Any]]:
+    """The list of objects that a step holds, whatever stands around it.
+
+    Raises `ModelRefused` for a refusal and `AnswerUnclear` where there is no such list.
+    """
+    if step.stop_reason == "refusal":
+        raise ModelRefused()
+    text = "".join(block.get("text", "") for block in step.blocks)
+    begin, end = text.find("["), text.rfind("]")
+    try:
+        found = json.loads(text[begin : end + 1])
+    except (ValueError, RecursionError):
+        raise AnswerUnclear() from None
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise AnswerUnclear()
+    return found

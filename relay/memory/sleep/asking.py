@@ -1,0 +1,67 @@
+"""One question of the night to the small model: answered by a list, asked twice at most, paid for, never twice the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from relay.core.charge import Charge
+from relay.core.models import ModelRequest
+from relay.core.prompt_markup import text_block
+from relay.memory.derivation import Derivation
+from relay.memory.results import MOST, once
+from relay.memory.sleep.answers import AnswerUnclear, list_of
+from relay.memory.spending.gate import Gate
+from relay.memory.store import Store
+
+Json = dict[str, Any]
+MODEL_SECONDS = 90
+TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class BatchModel:
+    """The small model and what its work at night needs."""
+
+    store: Store
+    gate: Gate
+    model_name: str
+    results: int = MOST
+
+    async def answer(
+        self,
+        space_id: int,
+        what: str,
+        derivation: Derivation,
+        words: tuple[str, str],
+        most_tokens: int,
+        read: Callable[[list[Json]], list[Json]],
+        user_id: int | None = None,
+    ) -> list[Json]:
+        """What `read` makes of the answer to `words` (system, user), charged as `what` to `user_id` (None: to
+        whoever owns the space).
+
+        `read` raises `AnswerUnclear` for an answer that does not fit; then it is asked once more. Raises what the model
+        raises, `AnswerUnclear` among it, and `BudgetUsedUp`.
+        """
+        charge = Charge(what, user_id=user_id, space_id=space_id)
+        request = ModelRequest(
+            self.model_name,
+            [text_block(words[0])],
+            [{"role": "user", "content": [text_block(words[1])]}],
+            most_tokens,
+        )
+
+        async def make() -> Json:
+            for attempt in range(1, TRIES + 1):
+                step = await self.gate.ask(request, charge, MODEL_SECONDS)
+                try:
+                    return {"list": read(list_of(step))}
+                except AnswerUnclear:
+                    if attempt == TRIES:
+                        raise
+            raise AssertionError
+
+        found: list[Json] = (await once(self.store, space_id, derivation, make, self.results))["list"]
+        return found

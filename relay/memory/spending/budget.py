@@ -1,0 +1,131 @@
+"""What may be spent on a day, by all together and by each person; and what one piece of work has used. Pure.
+
+A day begins at midnight in the installation's time zone. What was spent is asked of the database when work begins, and
+counted from then on; `relay.memory.spending.gate` adds what others are using meanwhile.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, tzinfo
+from typing import Any
+
+from relay.core.errors import SettingsError
+from relay.core.prices import Prices, dollars
+
+WARN = 0.8
+"""The part of a budget at which the people concerned are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Dollars of a day: of all together, and of one person."""
+
+    total: float = 0.0
+    own: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Dollars for a day; 0: no limit."""
+
+    total: float = 0.0
+    each: float = 0.0
+    prices: Prices = field(default_factory=Prices)
+    zone: tzinfo = UTC
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is any budget to keep to."""
+        return self.total > 0 or self.each > 0
+
+    def day(self, now: datetime | None = None) -> datetime:
+        """When today began."""
+        today = (now or datetime.now(UTC)).astimezone(self.zone).date()
+        return datetime.combine(today, time.min, self.zone)
+
+    def spent(self, rows: Iterable[Mapping[str, Any]]) -> Spent:
+        """Dollars of the rows that `Store.spent` gives; models without a price cost nothing here."""
+        total = own = 0.0
+        for row in rows:
+            cost = self.prices.cost_of(row) or 0.0
+            total += cost
+            own += cost if row["own"] else 0.0
+        return Spent(total, own)
+
+    def used_up(self, spent: Spent) -> str:
+        """The line that says that a budget is used up; empty while none is."""
+        again = f"I answer again from midnight ({self.zone}). Commands still work."
+        if 0 < self.total <= spent.total:
+            return f"Today's budget of {dollars(self.total)} is used up; {again}"
+        if 0 < self.each <= spent.own:
+            return f"Your budget of {dollars(self.each)} for today is used up; {again}"
+        return ""
+
+    def nearly_used_up(self, spent: Spent) -> str:
+        """The line that warns a person of their own budget; empty while there is enough of it."""
+        if not 0 < WARN * self.each <= spent.own:
+            return ""
+        if spent.own >= self.each:
+            return f"💸 That used up your budget of {dollars(self.each)} for today; it is new at midnight ({self.zone})"
+        share = f"{100 * spent.own / self.each:.0f} %"
+        return f"💸 {dollars(spent.own)} of your {dollars(self.each)} for today is used ({share})"
+
+    def refuses(self, model: str) -> bool:
+        """Whether a model may not be used: it has no price, and there is a budget to keep to."""
+        return self.limited and self.prices.of(model) is None
+
+    def check(self, **models: str) -> None:
+        """Raises `SettingsError` for the first of the models, by the names of their settings, that has no price."""
+        for setting, model in models.items():
+            if self.refuses(model):
+                raise SettingsError(
+                    f"{setting} is {model}, whose price is not known, so a daily budget in dollars cannot be kept. "
+                    f'Give its price in the file that RELAY_PRICES names, such as {{"{model}": {{"input": 2, '
+                    '"output": 10}} (dollars for a million tokens; 0 where it costs nothing), or take '
+                    "RELAY_DAILY_BUDGET_USD and RELAY_DAILY_BUDGET_USD_PER_USER away."
+                )
+
+
+UNLIMITED = Budget()
+NOTHING = Spent()
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one piece of work has used of a model so far, beside what was spent on the day before it began."""
+
+    model: str
+    budget: Budget = UNLIMITED
+    before: Spent = NOTHING
+    usage: dict[str, int] = field(default_factory=dict)
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    """So that it is kept once, however often that is asked for."""
+
+    def count(self, usage: Mapping[str, int]) -> None:
+        """Counts a call of the model, tokens and searches by kind."""
+        for kind, number in usage.items():
+            self.usage[kind] = self.usage.get(kind, 0) + number
+
+    @property
+    def cost(self) -> float:
+        """Dollars that it has cost."""
+        return self.budget.prices.cost(self.model, self.usage) or 0.0
+
+    @property
+    def spent(self) -> Spent:
+        """What is spent now."""
+        return Spent(self.before.total + self.cost, self.before.own + self.cost)
+
+    @property
+    def used_up(self) -> str:
+        """Why no further call may be made; empty while one may."""
+        return self.budget.used_up(self.spent)
+
+    def as_json(self, done: bool) -> dict[str, Any] | None:
+        """What is kept of it; None when nothing was used. `done`: something came of it."""
+        if not any(self.usage.values()):
+            return None
+        return {"id": self.id, "done": done, "model": self.model, "usage": self.usage}

@@ -1,0 +1,239 @@
+"""The one way to the model. It knows who pays for a call, what their budget still allows, and what is under way.
+
+Nothing else holds a `Model`: an answer asks through `Gate.work`, all other work through `Gate.ask`. Budgets are checked
+before each call against what was spent and what calls under way may still cost, so a budget is overshot by one call at
+most. Other processes on the same database count as soon as their calls have ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
+
+from relay.core.charge import Charge
+from relay.core.errors import BudgetUsedUp, ModelUnavailable, RelayError, StreamCut
+from relay.core.models import ModelRequest, Step
+from relay.core.ports import Model
+from relay.core.prompt_markup import estimate_tokens
+from relay.memory.spending.budget import NOTHING, UNLIMITED, Budget, Spent, Tally
+
+Json = dict[str, Any]
+KEEP_SECONDS = 2.0
+"""How long work that is cut off may take to keep what it used."""
+
+
+class Books(Protocol):
+    """Where what was used is kept: the store."""
+
+    async def charged(self, charge: Charge, since: datetime) -> Json:
+        """Who pays, and what was used since then: `{user_id, spent}`, as `Budget.spent` takes it."""
+        ...
+
+    async def spend(self, charge: Charge, spend: Json) -> None:
+        """Keeps what a piece of work used; once, however often it is told."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class Work:
+    """A piece of work under way that may ask the model, again and again."""
+
+    tally: Tally
+    user_id: int | None
+    gate: Gate
+    reserved: float = 0.0
+    """Dollars that its present call may cost."""
+
+    def pays_with(self, other: Work) -> bool:
+        """Whether both are on one person's account."""
+        return self.user_id is not None and self.user_id == other.user_id
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None], seconds: float | None = None) -> Step:
+        """See `ports.Model.reply`; counted in `tally` whatever becomes of it. `seconds`: how long the call may take.
+        Raises `BudgetUsedUp` besides."""
+        return await self.gate.call(self, request, on_text, seconds)
+
+
+@dataclass(slots=True)
+class UnderWay:
+    """What a process asks of its model just now."""
+
+    works: list[Work] = field(default_factory=list)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set, and replaced, whenever a call has ended."""
+    joined: dict[str, Joined] = field(default_factory=dict)
+    locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+
+@dataclass(slots=True)
+class Joined:
+    """A call that several wait for."""
+
+    task: asyncio.Task[Step]
+    waiting: int = 0
+
+
+class Gate:
+    """Asks a model within the budgets of those it is asked for."""
+
+    def __init__(self, model: Model, books: Books, budget: Budget = UNLIMITED) -> None:
+        self.budget = budget
+        self._model = model
+        self._books = books
+        self._under_way = UnderWay()
+        self._places: asyncio.Semaphore | None = None
+
+    def few(self, most: int) -> Gate:
+        """The same gate for work that nobody waits for: `ask` makes `most` calls at once."""
+        gate = copy.copy(self)
+        gate._places = asyncio.Semaphore(most)
+        return gate
+
+    def alone(self, key: str) -> asyncio.Lock:
+        """What makes work of one kind wait for its like in this process."""
+        return self._under_way.locks.setdefault(key, asyncio.Lock())
+
+    async def used_up(self, charge: Charge | None = None) -> str:
+        """Why no model may be asked today, on this account or (None) by anybody; empty when one may."""
+        if not self.budget.limited:
+            return ""
+        _, spent = await self._account(charge or Charge("any"))
+        return self.budget.used_up(spent)
+
+    @contextlib.asynccontextmanager
+    async def work(self, charge: Charge, model: str, before: Spent = NOTHING) -> AsyncIterator[Work]:
+        """Opens a piece of work that saves what it used (`tally.as_json`) with what came of it; when it is cut off,
+        that is kept here. `before`: what was spent when it began."""
+        with self._opened(Work(Tally(model, self.budget, before), charge.user_id, self)) as work:
+            try:
+                yield work
+            except BaseException:
+                if spend := work.tally.as_json(done=False):
+                    with contextlib.suppress(RelayError, TimeoutError):
+                        async with asyncio.timeout(KEEP_SECONDS):
+                            await self._books.spend(charge, spend)
+                raise
+
+    async def ask(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
+        """One call, `seconds` long at most once it has its place; an equal one that is under way is waited for instead.
+
+        Raises the `ModelError` tree and `BudgetUsedUp`.
+        """
+        key = _key(request, charge)
+        joined = self._under_way.joined.get(key)
+        if joined is None:
+            joined = Joined(asyncio.create_task(self._asked(request, charge, seconds)))
+            self._under_way.joined[key] = joined
+            joined.task.add_done_callback(lambda _: self._under_way.joined.pop(key, None))
+        joined.waiting += 1
+        try:
+            return await asyncio.shield(joined.task)
+        finally:
+            joined.waiting -= 1
+            if not joined.waiting and not joined.task.done():
+                joined.task.cancel()
+                await asyncio.gather(joined.task, return_exceptions=True)
+
+    async def _asked(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
+        async with self._places or contextlib.nullcontext():
+            user_id, before = await self._account(charge) if self.budget.limited else (charge.user_id, NOTHING)
+            with self._opened(Work(Tally(request.model, self.budget, before), user_id, self)) as work:
+                done = False
+                try:
+                    step = await work.reply(request, lambda _: None, seconds)
+                    done = True
+                    return step
+                finally:
+                    if spend := work.tally.as_json(done):
+                        await self._books.spend(charge, spend)
+
+    async def call(
+        self, work: Work, request: ModelRequest, on_text: Callable[[str], None], seconds: float | None
+    ) -> Step:
+        """See `Work.reply`."""
+        await self._admit(work, request)
+        used = request.used
+        try:
+            async with asyncio.timeout(seconds):
+                step = await self._model.reply(request, on_text)
+            used = step.usage
+            return step
+        except TimeoutError:
+            raise ModelUnavailable(f"The model took longer than {seconds:g} seconds.") from None
+        except StreamCut as cut:
+            used = cut.usage
+            raise
+        finally:
+            work.tally.count(used)
+            work.reserved = 0.0
+            self._wake()
+
+    async def _admit(self, work: Work, request: ModelRequest) -> None:
+        """Waits while calls under way may use up what this one needs. Raises `BudgetUsedUp`."""
+        if not self.budget.limited:
+            return
+        cost = self.budget.prices.cost(request.model, _at_most(request)) or 0.0
+        while True:
+            if why := self.budget.used_up(self._spent(work, 0.0)):
+                raise BudgetUsedUp(why)
+            under_way = any(other.reserved for other in self._under_way.works)
+            if not under_way or not self.budget.used_up(self._spent(work, cost)):
+                work.reserved = cost
+                return
+            await self._under_way.ended.wait()
+
+    def _spent(self, work: Work, more: float) -> Spent:
+        """What is spent as this work sees it, with what others under way used. With `more` dollars that it asks for,
+        also what their calls may still cost."""
+        total, own = work.tally.spent.total + more, work.tally.spent.own + more
+        for other in self._under_way.works:
+            if other is not work:
+                cost = other.tally.cost + (other.reserved if more else 0.0)
+                total += cost
+                own += cost if other.pays_with(work) else 0.0
+        return Spent(total, own)
+
+    @contextlib.contextmanager
+    def _opened(self, work: Work) -> Iterator[Work]:
+        """Work under way. At its end what it cost stands in the books; works that began before that are told."""
+        works = self._under_way.works
+        works.append(work)
+        try:
+            yield work
+        finally:
+            works.remove(work)
+            for other in works:
+                before, cost = other.tally.before, work.tally.cost
+                other.tally.before = Spent(before.total + cost, before.own + (cost if other.pays_with(work) else 0.0))
+            self._wake()
+
+    def _wake(self) -> None:
+        self._under_way.ended.set()
+        self._under_way.ended = asyncio.Event()
+
+    async def _account(self, charge: Charge) -> tuple[int | None, Spent]:
+        """Who pays, and what is spent."""
+        found = await self._books.charged(charge, self.budget.day())
+        return found["user_id"], self.budget.spent(found["spent"])
+
+
+def _at_most(request: ModelRequest) -> dict[str, int]:
+    """The tokens that a call may use, about."""
+    blocks = [*request.system, *(block for message in request.messages for block in message["content"])]
+    read = sum(estimate_tokens(str(block.get("text") or "")) for block in blocks)
+    return {"input_tokens": read, "output_tokens": request.max_tokens}
+
+
+def _key(request: ModelRequest, charge: Charge) -> str:
+    """What two equal requests have in common: the words, what they are for, and whose they are."""
+    whose = {key: value for key, value in charge.as_json().items() if key != "user_id"}
+    said = [request.model, request.system, request.messages, request.max_tokens, request.tools, request.tool_choice]
+    return hashlib.sha256(json.dumps([whose, said], sort_keys=True).encode()).hexdigest()

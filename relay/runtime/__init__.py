@@ -1,0 +1,1 @@
+"""The composition root: settings become an open Relay."""

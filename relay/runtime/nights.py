@@ -1,0 +1,62 @@
+"""What a night is made of here: its phases, with what they need of an open Relay."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from relay.archive.backup import Backup
+from relay.archive.nightly import Quiet, nightly
+from relay.memory import migrations
+from relay.memory.people import People
+from relay.memory.sleep.asking import BatchModel
+from relay.memory.sleep.consolidate import Consolidation
+from relay.memory.sleep.digest import Digests
+from relay.memory.sleep.night import Phase
+from relay.memory.sleep.prepare import Preparation
+from relay.memory.spending.gate import Gate
+from relay.runtime.app import Relay, make_leftovers, read_version
+
+Json = dict[str, Any]
+
+
+def phases(
+    relay: Relay, gate: Gate, bot_id: int, people: People, owed: Mapping[str, Callable[[], Awaitable[int]]]
+) -> list[Phase]:
+    """The phases of a night, in order. `bot_id`: as whom digests and questions are said; `owed`: what writes what is
+    owed, by its name."""
+    mind = mind_of(relay, gate)
+    consolidation = Consolidation(mind, bot_id, lambda: sorted(people.admins))
+    return [
+        Phase("backup", lambda _: backed_up(relay)),
+        Phase("consolidate", consolidation.run),
+        Phase("digest", Digests(mind, bot_id).run),
+        Phase("prepare", Preparation(relay.store, owed).run),
+        Phase("files", lambda _: cleared(relay)),
+    ]
+
+
+def mind_of(relay: Relay, gate: Gate) -> BatchModel:
+    """The small model with what its work at night needs."""
+    settings = relay.settings
+    return BatchModel(relay.store, gate, settings.small_model, settings.result_cache)
+
+
+async def cleared(relay: Relay) -> Json:
+    """The database's files without what was erased, where something was."""
+    leftovers = make_leftovers(relay)
+    if not leftovers.clears:
+        return {"skipped": "the host's to clear"}
+    if not await leftovers.owed():
+        return {"skipped": "nothing was erased"}
+    return {"remains": await leftovers.clear()}
+
+
+async def backed_up(relay: Relay) -> Json:
+    """The night's backup: its rows and bytes; old ones go."""
+    settings = relay.settings
+    if not settings.backup_days:
+        return {"skipped": "off (RELAY_BACKUP_DAYS)"}
+    backup = Backup(relay.database, Quiet(), read_version(), migrations.load().version, relay.storage)
+    made = await nightly(backup, settings.backups, settings.backup_days)
+    return {"rows": sum(made.rows.values()), "bytes": made.bytes}

@@ -1,0 +1,162 @@
+"""Where Relay keeps its state: the database that the settings name, opened, and its schema up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+import structlog
+
+from relay.core.errors import AccessRefused, DatabaseUnavailable, SchemaError, SettingsError
+from relay.core.ports import Database
+from relay.core.program import RELAY
+from relay.memory import migrations
+
+if TYPE_CHECKING:
+    from relay.core.settings import Settings
+
+log = structlog.get_logger()
+
+RELOAD_SECONDS = 15.0
+"""How long Supabase may take to see that its schema has changed."""
+LONGEST_PAUSE = 30.0
+TWO_WAYS = (
+    f"Run `{RELAY} db migrate` with the project's connection string (Project → Connect) in DATABASE_URL, or paste what "
+    f"`{RELAY} db sql` prints into the project's SQL editor."
+)
+
+
+class Storage(NamedTuple):
+    """An open database, what brings it back when it dies, and what to call it."""
+
+    database: Database
+    repair: Callable[[], Awaitable[object]] | None
+    label: str
+
+    @property
+    def run(self) -> migrations.Run | None:
+        """What executes a script; None where nothing can: over REST."""
+        return getattr(self.database, "run", None)
+
+
+@contextlib.asynccontextmanager
+async def open_storage(settings: Settings) -> AsyncIterator[Storage]:
+    """Opens the database that the settings name: Supabase, DATABASE_URL, or the embedded one."""
+    for name, other in (("URL", "SERVICE_ROLE_KEY"), ("SERVICE_ROLE_KEY", "URL")):
+        if getattr(settings, f"supabase_{name.lower()}") and not getattr(settings, f"supabase_{other.lower()}"):
+            raise SettingsError(
+                f"SUPABASE_{name} is set but SUPABASE_{other} is not: Supabase needs both (Project → Settings → API)."
+            )
+    choose = _supabase if settings.supabase_url else _direct if settings.database_url else _embedded
+    async with choose(settings) as opened:
+        yield opened
+
+
+@contextlib.asynccontextmanager
+async def _supabase(settings: Settings) -> AsyncIterator[Storage]:
+    from relay.clients.supabase.database import Supabase
+
+    database = Supabase(settings.supabase_url, settings.supabase_service_role_key)
+    try:
+        await database.open()
+        yield Storage(database, None, "Supabase")
+    finally:
+        await database.close()
+
+
+@contextlib.asynccontextmanager
+async def _direct(settings: Settings) -> AsyncIterator[Storage]:
+    from relay.clients.postgres.database import Postgres
+
+    database = Postgres(settings.database_url)
+    await database.open()
+    try:
+        yield Storage(database, None, "DATABASE_URL")
+    finally:
+        await database.close()
+
+
+@contextlib.asynccontextmanager
+async def _embedded(settings: Settings) -> AsyncIterator[Storage]:
+    from relay.clients.embedded.server import EmbeddedPostgres
+    from relay.clients.postgres.database import Postgres
+
+    server = EmbeddedPostgres(settings.data_dir)
+    try:
+        database = Postgres(await server.start(), pooled=False)
+        await database.open()
+        try:
+            yield Storage(database, server.start, f"embedded, under {settings.data_dir}")
+        finally:
+            await database.close()
+    finally:
+        await server.stop()
+
+
+def is_embedded(settings: Settings) -> bool:
+    """Whether the settings name no database but the one that Relay brings along."""
+    return not settings.supabase_url and not settings.database_url
+
+
+def place(settings: Settings) -> str:
+    """Where the settings keep the data, in words and without secrets."""
+    if settings.supabase_url:
+        return f"Supabase, {settings.supabase_url}"
+    if settings.database_url:
+        parts = urlsplit(settings.database_url)
+        return f"Postgres, {parts.netloc.rpartition('@')[2] or 'local'}{parts.path}"
+    return f"embedded, under {settings.data_dir.expanduser().resolve()}"
+
+
+def direct(settings: Settings) -> Settings:
+    """The settings with which scripts can be run: Supabase's is its connection string. Raises `SettingsError`."""
+    if not settings.supabase_url:
+        return settings
+    if not settings.database_url:
+        raise SettingsError(f"Over SUPABASE_URL no tables can be made. {TWO_WAYS}")
+    return settings.model_copy(update={"supabase_url": "", "supabase_service_role_key": ""})
+
+
+async def bring_up_to_date(opened: Storage, settings: Settings, again: bool = False) -> bool:
+    """Migrates what has to be, and returns whether anything was. Raises `SchemaError` where a person has to.
+
+    `again`: see `migrate.migrate`.
+    """
+    if opened.run is not None:
+        return await migrations.migrate(opened.database, opened.run, again)
+    schema = migrations.load()
+    found = await migrations.present(opened.database)
+    if migrations.check(found, schema):
+        return False
+    if not settings.database_url:
+        state = "older than this Relay" if found["version"] else "not there yet"
+        raise SchemaError(f"Relay's tables and functions in the Supabase project are {state}. {TWO_WAYS}")
+    async with open_storage(direct(settings)) as other:
+        await bring_up_to_date(other, settings)
+    for _ in range(int(RELOAD_SECONDS / 0.2)):
+        if migrations.check(await migrations.present(opened.database), schema):
+            return True
+        await asyncio.sleep(0.2)
+    raise SchemaError(
+        "The database of DATABASE_URL is up to date, but the project of SUPABASE_URL does not show it: "
+        "do both name the same project?"
+    )
+
+
+async def prepare_schema(opened: Storage, settings: Settings, wait: bool) -> bool:
+    """The same; with `wait`, a Supabase that is away is waited for, and said so. A wrong key is a wrong setting."""
+    pause = 1.0
+    while True:
+        try:
+            return await bring_up_to_date(opened, settings)
+        except AccessRefused as error:
+            raise SettingsError(str(error)) from None
+        except DatabaseUnavailable as error:
+            if not wait or not settings.supabase_url:
+                raise
+            log.warning("waiting for the database", error=str(error))
+        await asyncio.sleep(pause)
+        pause = min(LONGEST_PAUSE, pause * 2)

@@ -1,1 +1,0 @@
-"""`relay setup`: asks for what Relay needs, sees whether it is good, and writes `.env`."""

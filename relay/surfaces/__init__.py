@@ -1,0 +1,1 @@
+"""Where people reach Relay: Telegram, the terminal, HTTP."""

@@ -1,0 +1,1 @@
+"""`relay doctor`: what it checks."""

@@ -1,0 +1,179 @@
+"""`relay doctor`: everything that Relay needs, looked at; one line each, and under what is wrong how to mend it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import platform
+import textwrap
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import asdict
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+from relay.clients.embedded.instance import in_use
+from relay.core.errors import SettingsError
+from relay.core.redaction_patterns import load
+from relay.core.settings import Settings
+from relay.runtime.app import load_budget, read_version
+from relay.surfaces.cli.doctor import (
+    backups,
+    machine,
+    meaning,
+    model,
+    network,
+    settings,
+    speech,
+    storage,
+    telegram,
+    voice,
+)
+from relay.surfaces.cli.doctor.finding import Finding, in_vain, within
+
+WIDTH = 80
+MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "skipped": "–"}
+COLOURS = {"ok": "32", "warning": "33", "failed": "31", "skipped": "2"}
+HIDDEN = 6
+"""A secret shorter than this is none."""
+
+
+async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
+    """Looks at everything, at once where it can be. Changes nothing. `wrong`: see `settings.tolerant`."""
+    wrong = await asyncio.to_thread(with_files, given, wrong)
+    here = await asyncio.to_thread(_runs_here, given)
+    looking = asyncio.create_task(_look(given, wrong))
+
+    async def running() -> telegram.Running:
+        work = (await looking).work or {}
+        return telegram.Running(here, bool(work.get("working")), frozenset(work.get("rivalled", ())))
+
+    async def on_this_machine() -> list[Finding]:
+        look = await looking
+        return await asyncio.to_thread(_files, given, look.since)
+
+    first, asked, models, files, others, look = await asyncio.gather(
+        asyncio.to_thread(lambda: [*settings.settings(given, wrong), *settings.file(given)]),
+        _asked(telegram, lambda: telegram.telegram(given, running), wrong),
+        _asked(model, lambda: model.model(given), wrong),
+        _asked(machine, on_this_machine, wrong),
+        asyncio.gather(
+            _asked(network, lambda: network.network(given, bool(here)), wrong),
+            _asked(voice, lambda: voice.voice(given), wrong),
+            _asked(meaning, lambda: meaning.meaning(given), wrong),
+        ),
+        looking,
+    )
+    people = settings.people(given, look.work)
+    found = [
+        *first,
+        people,
+        *asked,
+        *models,
+        *look.findings,
+        *files,
+        *(line for findings in others for line in findings),
+    ]
+    return [*found, *machine.python(), speech.hearing(given)]
+
+
+class _Subject(Protocol):
+    """A module of `checks` that asks: what it finds out about, by which settings, and for how long."""
+
+    @property
+    def NAMES(self) -> tuple[str, ...]: ...  # noqa: N802
+
+    @property
+    def NEEDS(self) -> tuple[str, ...]: ...  # noqa: N802
+
+    @property
+    def SECONDS(self) -> float: ...  # noqa: N802
+
+
+async def _asked(
+    subject: _Subject, check: Callable[[], Coroutine[Any, Any, list[Finding]]], wrong: Mapping[str, str]
+) -> list[Finding]:
+    return in_vain(subject.NAMES, wrong, subject.NEEDS) or await within(subject.SECONDS, subject.NAMES, check())
+
+
+async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.Look:
+    """What is in the database, and where nothing could be seen, why."""
+    seen = storage.Look([])
+
+    async def work() -> list[Finding]:
+        nonlocal seen
+        seen = await storage.look(given)
+        return seen.findings
+
+    findings = await _asked(storage, work, wrong)
+    return storage.Look(findings, seen.work, seen.since)
+
+
+def with_files(given: Settings, wrong: Mapping[str, str]) -> Mapping[str, str]:
+    """What is wrong, and the files too that settings name: prices (no budget is kept without), patterns."""
+    found = dict(wrong)
+    for name, read in (("RELAY_PRICES", lambda: load_budget(given)), ("RELAY_REDACT", lambda: load(given.redact))):
+        try:
+            read()
+        except SettingsError as error:
+            found = {name: str(error), **found}
+    return found
+
+
+def _files(given: Settings, since: str) -> list[Finding]:
+    return [machine.data_directory(given), machine.disk(given), backups.backup(given, since)]
+
+
+def _runs_here(given: Settings) -> bool | None:
+    """Whether a Relay works on the data directory; None when that cannot be told."""
+    try:
+        return in_use(given.data_dir)
+    except OSError:
+        return None
+
+
+def exit_code(findings: list[Finding]) -> int:
+    """0: all is well, or could be better. 1: something failed. 2: a setting is wrong or missing."""
+    broken = {one.name for one in findings if one.state == "failed"}
+    return 2 if "settings" in broken else 1 if broken else 0
+
+
+def as_json(findings: list[Finding], given: Settings) -> str:
+    """One object: `{ok, checks: [{name, state, said, fix}]}`."""
+    checks = [{key: _hidden(text, given) for key, text in asdict(one).items()} for one in findings]
+    return json.dumps({"ok": exit_code(findings) == 0, "checks": checks}, ensure_ascii=False, indent=2)
+
+
+def as_page(findings: list[Finding], given: Settings, colours: bool = False) -> str:
+    """A screen of text: a line for each finding, and under it how to mend it."""
+    lines = [f"Relay {read_version()}, Python {platform.python_version()}"]
+    for one in findings:
+        lines += _wrapped(f"{MARKS[one.state]} {one.name:<12}", _hidden(one.said, given), COLOURS[one.state], colours)
+        if one.fix:
+            lines += _wrapped(f"{'':14}→ ", _hidden(one.fix, given))
+    return "\n".join([*lines, _summary(findings)])
+
+
+def _summary(findings: list[Finding]) -> str:
+    failures = sum(one.state == "failed" for one in findings)
+    warnings = sum(one.state == "warning" for one in findings)
+    told = [f"{number} {word}" for number, word in ((failures, "failed"), (warnings, "to look at")) if number]
+    return f"{', '.join(told) or 'All is well'}."
+
+
+def _wrapped(head: str, text: str, colour: str = "", colours: bool = False) -> list[str]:
+    lines = textwrap.wrap(
+        text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    if colours and colour and lines:
+        lines[0] = f"\x1b[{colour}m{lines[0][0]}\x1b[0m{lines[0][1:]}"
+    return lines
+
+
+def _hidden(text: str, given: Settings) -> str:
+    """A text without any secret of the settings, should an error have told one."""
+    password = unquote(urlsplit(given.database_url).password or "")
+    for secret in sorted({*given.secrets, password}, key=len, reverse=True):
+        if len(secret) >= HIDDEN:
+            text = text.replace(secret, "[secret]")
+    return text

@@ -1,0 +1,115 @@
+"""This machine: Python, the disk, and the directory where Relay keeps its files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from pathlib import Path
+
+from relay.core.settings import Settings
+from relay.surfaces.cli.doctor.finding import Finding, failed, ok, skipped, warning
+
+NAMES = ("data", "disk", "backup")
+NEEDS = ("RELAY_DATA_DIR", "RELAY_BACKUP_DIR")
+SECONDS = 100.0
+PYTHONS = ((3, 11), (3, 14))
+"""The first that is supported, and the first that is not."""
+FULL, LOW, PLENTY = 100e6, 1e9, 10e9
+"""Bytes: nothing can be written soon; little; more than that is no trouble, however small a part of the disk."""
+LOW_PART = 0.05
+
+
+def python() -> list[Finding]:
+    """What is wrong with this Python, if it is none that Relay is made for. (The page's first line names it.)"""
+    version = sys.version_info[:2]
+    if PYTHONS[0] <= version < PYTHONS[1]:
+        return []
+    said = f"{version[0]}.{version[1]}.{sys.version_info[2]} is none that Relay is tried with"
+    return [warning("python", said, "Use Python 3.11, 3.12 or 3.13.")]
+
+
+def disk(settings: Settings) -> Finding:
+    """The room where Relay writes: its data, and its backups."""
+    folders = (_there(path) for path in (settings.backups, settings.data_dir) if not unusable(path))
+    places = {folder.stat().st_dev: folder for folder in folders}
+    if not places:
+        return skipped("disk", "not looked at: the directories come first")
+    return min(
+        (_room(place) for place in places.values()), key=lambda one: ("failed", "warning", "ok").index(one.state)
+    )
+
+
+def _room(place: Path) -> Finding:
+    usage = shutil.disk_usage(place)
+    said = f"{usage.free / 1e9:,.1f} GB free of {usage.total / 1e9:,.0f} GB, at {short(place)}"
+    fix = f"Free some space at {short(place)}, or move RELAY_DATA_DIR or RELAY_BACKUP_DIR to a larger disk."
+    if usage.free < FULL:
+        return failed("disk", said, fix)
+    if usage.free < LOW or (usage.free < usage.total * LOW_PART and usage.free < PLENTY):
+        return warning("disk", said, fix)
+    return ok("disk", said)
+
+
+def data_directory(settings: Settings) -> Finding:
+    """Whether Relay may write where its data is, and others may not look."""
+    path = settings.data_dir
+    there = _there(path)
+    if trouble := unusable(path):
+        return failed("data", trouble, remedy(path, trouble, "RELAY_DATA_DIR"))
+    if there != path:
+        return skipped("data", f"{short(path)} is made at the first start")
+    open_to = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
+    if sys.platform != "win32" and path.stat().st_mode & open_to:
+        mode = "711" if os.geteuid() == 0 else "700"
+        return warning("data", f"others can look into {short(path)}", f"chmod {mode} {short(path)}")
+    return ok("data", short(path))
+
+
+def unusable(path: Path) -> str:
+    """Why Relay cannot write in a directory, or make it; empty when it can."""
+    there = _there(path)
+    if not there.is_dir():
+        return f"{short(there)} is no directory"
+    if is_read_only(there):
+        return f"{short(there)} is on a read-only disk"
+    if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
+        return f"Relay may not write in {short(there)}"
+    return "" if shutil.disk_usage(there).total else f"{short(there)} holds no files"
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether the file system of a path is mounted read-only: then nobody can write there, not even root."""
+    return sys.platform != "win32" and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def remedy(path: Path, trouble: str, setting: str) -> str:
+    """What to do about a directory that cannot be used. `setting`: what names it."""
+    there = _there(path)
+    if "read-only" in trouble:
+        return f"Make that disk writable (a disk with errors is often mounted read-only), or set {setting}."
+    if "may not" in trouble:
+        return f"Run Relay as {_owner(there)}, give the directory to its user with chown -R, or set {setting}."
+    return f"Set {setting} to another place."
+
+
+def short(path: Path) -> str:
+    """A path as people write it."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path != home and path.is_relative_to(home) else str(path)
+
+
+def _there(path: Path) -> Path:
+    """The path, or where it is not there, the nearest directory above it that is."""
+    path = path.absolute()
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return path
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except (KeyError, OSError, NotImplementedError):
+        return "its owner"

@@ -1,0 +1,46 @@
+"""The model: the key, and whether the models that the settings name can be had."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import urlsplit
+
+from relay.core.errors import ModelAccountError, ModelError, ModelThrottled, ModelUnavailable
+from relay.core.settings import Settings
+from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skipped, warning
+from relay.surfaces.cli.doctor.live import model_answers
+
+NAMES = ("model", "small model")
+NEEDS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "RELAY_MODEL", "RELAY_SMALL_MODEL")
+SECONDS = 45.0
+ANTHROPIC = "https://api.anthropic.com"
+
+
+async def model(settings: Settings) -> list[Finding]:
+    """Both models, asked for one token each."""
+    if not settings.anthropic_api_key and settings.anthropic_base_url == ANTHROPIC:
+        return [skipped(name, "not looked at: ANTHROPIC_API_KEY comes first") for name in NAMES]
+    first, second = await asyncio.gather(
+        _one(settings, "model", "RELAY_MODEL", settings.model),
+        _one(settings, "small model", "RELAY_SMALL_MODEL", settings.small_model),
+    )
+    if first.state == second.state == "failed" and first.said == second.said:
+        second = skipped("small model", "not looked at: the model comes first")
+    return [first, second]
+
+
+async def _one(settings: Settings, name: str, setting: str, model: str) -> Finding:
+    place = "" if settings.anthropic_base_url == ANTHROPIC else f", at {urlsplit(settings.anthropic_base_url).hostname}"
+    try:
+        await model_answers(settings.anthropic_api_key, settings.anthropic_base_url, model)
+    except ModelAccountError as error:
+        return of_error(name, error)
+    except ModelThrottled as error:
+        return warning(name, f"{error} ({model})", "Nothing to do, if it passes: Relay waits and tries again.")
+    except ModelUnavailable as error:
+        fix = "Check the network, a proxy and ANTHROPIC_BASE_URL; status.anthropic.com tells of outages."
+        return failed(name, f"{error}".rstrip(".") + (place or ", at api.anthropic.com") + ".", fix)
+    except ModelError as error:
+        found = of_error(name, str(error).replace("RELAY_MODEL", setting))
+        return failed(name, f"{found.said.rstrip('.')}: {model}.", found.fix or f"Check {setting}.")
+    return ok(name, f"{model}{place}")

@@ -1,0 +1,119 @@
+"""The ports that Relay listens on, and the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import time
+
+from relay.core.settings import Settings
+from relay.surfaces.cli.doctor.finding import Finding, failed, ok, skipped, warning
+
+NAMES = ("ports", "clock")
+NEEDS = (
+    "TELEGRAM_API_URL",
+    "RELAY_WEB",
+    "RELAY_WEB_HOST",
+    "RELAY_WEB_PORT",
+    "RELAY_WEBHOOK_HOST",
+    "RELAY_WEBHOOK_PORT",
+)
+SECONDS = 30.0
+CLOCK_SECONDS = 60
+ASK_SECONDS = 5
+ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 — where what listens everywhere is asked
+
+
+async def network(settings: Settings, here: bool) -> list[Finding]:
+    """The ports and the clock. `here`: Relay runs on this data directory."""
+    return [await ports(settings, here), await clock(settings)]
+
+
+async def ports(settings: Settings, here: bool) -> Finding:
+    """Whether the ports that Relay listens on are free, or its own. `here`: Relay runs on this data directory."""
+    wanted = []
+    if settings.web:
+        wanted.append(("RELAY_WEB", settings.web_host, settings.web_port))
+    if settings.webhook_url:
+        wanted.append(("RELAY_WEBHOOK", settings.webhook_host, settings.webhook_port))
+    found = [await _port(settings, *one, here) for one in wanted if one[2]]
+    bad = [one for one in found if one.state != "ok"]
+    if bad or not found:
+        return (
+            min(bad, key=lambda one: one.state != "failed")
+            if bad
+            else skipped("ports", "none is used: RELAY_WEB is off")
+        )
+    return ok("ports", ", ".join(one.said for one in found))
+
+
+async def _port(settings: Settings, setting: str, host: str, port: int, here: bool) -> Finding:
+    trouble = await asyncio.to_thread(_bind, host, port)
+    if trouble is None:
+        return ok("ports", f"{port} is free")
+    if trouble != errno.EADDRINUSE:
+        fix = f"Give {setting}_HOST an address of this machine, and {setting}_PORT a number above 1023."
+        return failed("ports", f"{host}:{port} cannot be listened on ({os.strerror(trouble)})", fix)
+    status = await _status(host, port, "/readyz") if here and setting == "RELAY_WEB" else 200
+    if here and status == 200:
+        return ok("ports", f"{port} is Relay's")
+    if here and status == 503:
+        return warning("ports", f"{port} is Relay's, and it says that it is not ready", "Its log tells why.")
+    fix = f"Stop what uses it, or give {setting}_PORT another number."
+    if setting == "RELAY_WEB" and not settings.model_fields_set & {"web_host", "web_port"}:
+        return warning("ports", f"{port} is used by another program; Relay does without its health page", fix)
+    return failed("ports", f"{port} is used by another program", fix)
+
+
+def _bind(host: str, port: int) -> int | None:
+    """The error of listening there, if there is one. What was bound is let go at once."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            if os.name != "nt":  # there it would take the port from who has it
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except socket.gaierror:
+        return errno.EADDRNOTAVAIL
+    except OSError as error:
+        return error.errno or errno.EADDRNOTAVAIL
+    return None
+
+
+async def _status(host: str, port: int, path: str) -> int:
+    """The HTTP status that something on this machine answers with; 0 when it does not."""
+    import aiohttp
+
+    timeout = aiohttp.ClientTimeout(total=ASK_SECONDS)
+    name = ANY.get(host, host)
+    address = f"http://{f'[{name}]' if ':' in name else name}:{port}{path}"
+    try:
+        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(address) as response:
+            return response.status
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        return 0
+
+
+async def clock(settings: Settings) -> Finding:
+    """Whether this machine's clock is right, going by Telegram's."""
+    from telegram.error import TelegramError
+
+    from relay.clients.telegram.transport import AiohttpRequest
+
+    server = AiohttpRequest(settings.telegram_api_url, 1, read_timeout=5)
+    try:
+        await server.initialize()
+        told = await server.server_time()
+    except TelegramError:
+        told = None
+    finally:
+        await server.shutdown()
+    if told is None:
+        return skipped("clock", "not looked at: nobody told the time")
+    ahead = time.time() - told.timestamp()
+    if abs(ahead) <= CLOCK_SECONDS:
+        return ok("clock", "right")
+    said = f"{abs(ahead):,.0f} s {'ahead' if ahead > 0 else 'behind'}, going by Telegram's"
+    return warning("clock", said, "Let the system set it: sudo timedatectl set-ntp true")

@@ -1,0 +1,126 @@
+"""`relay export` and `relay import`: what one person or group has in Relay as files, and back."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+from rich.console import Console
+
+from relay.archive.export import line, pages
+from relay.archive.imports import PARTS, Import, ImportRefused, check
+from relay.archive.readable import Readable
+from relay.archive.restore import resting
+from relay.clients.embedded.instance import in_use
+from relay.commands.registry import pluralize
+from relay.core.errors import RelayError, SettingsError
+from relay.core.models import Space
+from relay.core.private_files import in_thread, written
+from relay.core.settings import Settings
+from relay.memory.people import People
+from relay.runtime.app import Relay, find_time_zone, open_relay, read_version
+from relay.runtime.storage import place
+from relay.surfaces.cli.keyboard import typed
+from relay.surfaces.cli.progress import plain
+
+
+class NothingToExport(RelayError):
+    """There is nothing to export: nobody has said anything there."""
+
+
+async def export(settings: Settings, user_id: int | None, chat_id: int | None, to: Path) -> list[Path]:
+    """Writes what a person (without one: the admin) or a group has into two files of a folder, both of mode 600.
+
+    Files of the same name are replaced. Raises `NothingToExport`, `FileRefused` and what the database raises.
+    """
+    _check_options(user_id, chat_id)
+    console = plain()
+    async with open_relay(settings) as relay:
+        owner = await _person(relay, user_id)
+        space = Space("private", owner_id=owner) if chat_id is None else Space("group", chat_id=chat_id)
+        whose = _whose(space)
+        name = f"relay-export-{owner}" if chat_id is None else f"relay-export-group-{abs(chat_id)}"
+        folder = await in_thread(lambda: to.expanduser().resolve())
+        paths = [folder / f"{name}.jsonl", folder / f"{name}.md"]
+        readable = Readable(f"What Relay remembers of {whose}", find_time_zone(settings))
+        numbers = Counter[str]()
+        with ExitStack() as stack:
+            lines, text = (stack.enter_context(written(path, replace=True)) for path in paths)
+            async for page in pages(relay.store, space, read_version()):
+                await in_thread(lines.writelines, map(line, page))
+                await in_thread(text.write, readable.add(page).encode())
+                numbers.update(PARTS.get(row.get("type", ""), "more") for row in page)
+            if not numbers:
+                raise NothingToExport()
+            text.write(readable.end().encode())
+    what = _in_words(numbers) or "choices"
+    console.print(f"Exported {what} of {whose}:\n  {paths[0]} (to import again)\n  {paths[1]} (to read)")
+    return paths
+
+
+async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: int | None = None) -> None:
+    """Adds an export to the database of the settings; what is there already stays as it is. No model is asked.
+
+    `user_id`: whose memory it becomes; `chat_id`: the group whose it is; without either the first admin is meant. When
+    it would become another's, a person at the terminal has to agree. Raises `ImportRefused`, also while a Relay is at
+    work there, and what the database raises.
+    """
+    _check_options(user_id, chat_id)
+    console = plain()
+    export = await in_thread(check, path)
+    if in_use(settings.data_dir):
+        raise ImportRefused(f"A Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
+    async with open_relay(settings) as relay:
+        await resting(relay.database)
+
+        def told(part: str, seen: int) -> None:
+            if sys.stdout.isatty():
+                print(f"\r{part}: {seen:,} ", end="", flush=True)
+
+        work = Import(relay.store, export, user_id, told)
+        meant = Space("group", chat_id=chat_id) if chat_id is not None else None
+        await _agree(relay, work.becomes(), meant or Space("private", owner_id=await _person(relay, user_id)), console)
+        space = await work.run()
+    added = _in_words(work.added) or "nothing"
+    there = sum(work.seen.values()) - sum(work.added.values())
+    console.print(
+        f"{chr(13) if sys.stdout.isatty() else ''}Into {place(settings)}, for {_whose(space)}: {added} added; "
+        f"{pluralize(there, 'row')} {'was' if there == 1 else 'were'} there already."
+    )
+
+
+def _in_words(numbers: Counter[str]) -> str:
+    return ", ".join(pluralize(numbers[many], one, many) for one, many in PARTS.items() if numbers[many])
+
+
+def _check_options(user_id: int | None, chat_id: int | None) -> None:
+    if user_id is not None and chat_id is not None:
+        raise SettingsError("Say either --user or --chat.")
+
+
+async def _person(relay: Relay, user_id: int | None) -> int:
+    """Who is meant: without a word about it, the first of the admins."""
+    if user_id is not None:
+        return user_id
+    people = People(relay.settings.admins)
+    await people.refresh(relay.store)
+    return people.owner
+
+
+async def _agree(relay: Relay, space: Space, meant: Space, console: Console) -> None:
+    """Says whose memory a file becomes, and asks about it unless they are meant. Raises `ImportRefused`."""
+    names = {row["user_id"]: f", {row['name']}" for row in await relay.store.people()}
+    console.print(f"This becomes the memory of {_whose(space)}{names.get(space.owner_id, '')}.")
+    if space == meant:
+        return
+    if not sys.stdin.isatty():
+        option = f"--user {space.owner_id}" if space.kind == "private" else f"--chat {space.chat_id}"
+        raise ImportRefused(f"If that is right, say {option}. Nothing was changed.")
+    if await typed("Type yes to go on: ") != "yes":
+        raise ImportRefused("Nothing was changed.")
+
+
+def _whose(space: Space) -> str:
+    return f"the user {space.owner_id}" if space.kind == "private" else f"the group {space.chat_id}"

@@ -1,0 +1,105 @@
+"""`relay memory index`: what was said is judged, and what finds it brought up to date, while somebody watches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from relay.archive.transfer import Watcher
+from relay.clients.embedding.installed import named
+from relay.core.settings import Settings, lacking
+from relay.memory.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
+from relay.memory.review.judging import judge_due
+from relay.memory.store import Store
+from relay.runtime.app import Relay, make_judge, open_model, open_relay
+from relay.runtime.embedder_router import open_embedder
+from relay.surfaces.cli.progress import plain, watching
+
+PATIENCE = 300.0
+"""Seconds for which a model that is away is waited for."""
+OFF = "Found by words alone: RELAY_EMBEDDER is off."
+
+
+@contextlib.asynccontextmanager
+async def _opened(settings: Settings) -> AsyncIterator[tuple[Relay, EmbedderRouter | None]]:
+    """An open Relay and its embedder, if there is one."""
+    async with open_embedder(settings) as embedder, open_relay(settings) as relay:
+        yield relay, embedder
+
+
+async def status(settings: Settings) -> dict[str, Any]:
+    """How the index stands: `{model, entries, embedded, due, of_other_models, serves, rebuilding, unjudged}`; no model:
+    there is no embedder."""
+    async with _opened(settings) as (relay, embedder):
+        model = embedder.own.model if embedder else ""
+        return {"model": model, **await relay.store.embedding_status(model), "unjudged": await relay.store.unjudged()}
+
+
+async def index(settings: Settings, rebuild: bool = False) -> None:
+    """Judges what waits, and makes what is missing; with `rebuild` all vectors anew, or those that one which was broken
+    off left. Each of it goes on where a kill left it."""
+    console, what = plain(), named(settings.embedder)
+    async with _opened(settings) as (relay, embedder):
+        store = relay.store
+        with watching(console) as watcher:
+            entered = await enter(store, lambda many: watcher.at("Entering", "what is new", many, many))
+            unjudged = await _judged(relay, embedder, watcher)
+            entered += await enter(store)
+            made = await _embedded(store, embedder, watcher, rebuild) if embedder else 0
+        if unjudged:
+            console.print(unjudged)
+        if embedder is None:
+            console.print(f"{entered:,} entered. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
+            return
+        now = await store.embedding_status(embedder.own.model)
+        left = f", {now['due']:,} still due" if now["due"] else ""
+        console.print(f"{made:,} made: {now['embedded']:,} of {now['entries']:,} are found by meaning{left}.")
+
+
+async def _judged(relay: Relay, embedder: EmbedderRouter | None, watcher: Watcher) -> str:
+    """Judges what waits, as the bot does beside answering. Returns what to say of what still waits."""
+    settings, store = relay.settings, relay.store
+    waiting = await store.unjudged()
+    if settings.capture not in ("auto", "ask") or not waiting:
+        return ""
+    if lacking(settings, "ANTHROPIC_API_KEY"):
+        return f"{waiting:,} messages wait to be judged: ANTHROPIC_API_KEY is not set."
+
+    async def told() -> None:
+        watcher.at("Judging", "messages", waiting - await store.unjudged(), waiting)
+
+    async with open_model(relay) as gate:
+        await judge_due(make_judge(relay, gate, embedder, told), PATIENCE)
+    left = await store.unjudged()
+    why = "the model is away, the day's budget is used up, or another process is at them"
+    return f"{left:,} messages still wait to be judged: {why}." if left else ""
+
+
+async def _embedded(store: Store, embedder: EmbedderRouter, watcher: Watcher, rebuild: bool) -> int:
+    """Makes the vectors that are due. Returns how many."""
+    start, model = rebuild, embedder.own.model
+    while await store.embed_everything(STEP, start):
+        start = False
+    due = (await store.embedding_status(model))["due"]
+    indexer = Indexer(store, embedder, lambda made: watcher.at("Embedding", "texts", made, max(made, due)))
+
+    async def waits() -> bool:
+        return bool((await store.embedding_status(model))["due"])
+
+    return await _to_the_end(indexer.run, waits)
+
+
+async def _to_the_end(work: Callable[[], Awaitable[int]], waits: Callable[[], Awaitable[bool]]) -> int:
+    """Works until nothing waits any more, or nothing was done for as long as a lease lasts: what another process has
+    taken, which may be dead, is waited for. Returns how much was done."""
+    done, until = 0, time.monotonic() + LEASE_SECONDS + LOOK_SECONDS
+    while True:
+        if more := await work():
+            done += more
+            until = time.monotonic() + LEASE_SECONDS + LOOK_SECONDS
+        if not await waits() or time.monotonic() > until:
+            return done
+        await asyncio.sleep(LOOK_SECONDS)

@@ -1,0 +1,64 @@
+"""Erasing for good, and what keeps memory findable and up to date."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from relay.core.settings import require
+from relay.surfaces.cli.memory.door import AsJson, memory, printed
+from relay.surfaces.cli.shell import ready, run_work
+
+
+@memory.command()
+def erase(
+    words: list[str],
+    yes: Annotated[bool, typer.Option("--yes", help="Erase what is found; without it, it is only shown.")] = False,
+    purge: Annotated[bool, typer.Option("--purge-backups", help="Replace all backups by a fresh one.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take away for good what has some words, or a memory by #number: with its messages, answers and history."""
+    settings = ready(quiet=True)
+    from relay.surfaces.cli.erase import erase as erasing
+
+    run_work(erasing(settings, " ".join(words), yes, purge, as_json))
+
+
+@memory.command()
+def index(
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make all of it anew; goes on after a break.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Only say how it stands, as JSON.")] = False,
+) -> None:
+    """Bring what finds memories up to date, also while the bot runs."""
+    settings = ready(quiet=True)
+    from relay.surfaces.cli import index as indexing
+
+    async def work() -> None:
+        if status:
+            printed(await indexing.status(settings))
+        else:
+            await indexing.index(settings, rebuild)
+
+    run_work(work())
+
+
+@memory.command()
+def rederive(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, apply nothing.")] = False,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what was derived from that day on.")
+    ] = None,
+    what: Annotated[str, typer.Option(help="What is derived again: summaries, memories or all.")] = "all",
+    user: Annotated[int | None, typer.Option(help="Whose memory (otherwise the admin's): a Telegram user id.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Derive again what an older version made of a record; shows the difference first, goes on after a break."""
+    settings = ready(quiet=True)
+    require(settings, "ANTHROPIC_API_KEY")
+    from relay.surfaces.cli import rederive as rederiving
+
+    wish = rederiving.Wish(what, since, user, dry_run, yes, as_json)
+    run_work(rederiving.rederive(settings, wish))

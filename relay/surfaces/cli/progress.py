@@ -1,0 +1,85 @@
+"""How long work comes along, on a terminal and elsewhere; and how what is to be done next is called there."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from relay.archive.transfer import Watcher
+
+LINE_SECONDS = 5.0
+"""How often a line tells where a long table is, without a terminal."""
+
+
+def plain() -> Console:
+    """A console that prints texts as they are."""
+    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def called() -> str:
+    """What to type for this program from where it was called, as long as it is there."""
+    program = Path(sys.argv[0]).absolute()
+    found = shutil.which("relay")
+    if found is not None and Path(found).resolve() == program.resolve():
+        return "relay"
+    if program.name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m relay"
+    here = Path.cwd()
+    return shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
+
+
+class Bar:
+    """A progress bar."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._tasks: dict[tuple[str, str], TaskID] = {}
+
+    def at(self, step: str, table: str, rows: int, of: int) -> None:
+        key = (step, table)
+        if key not in self._tasks:
+            for task in self._tasks.values():
+                self._progress.update(task, visible=False)
+            self._tasks[key] = self._progress.add_task(f"{step} {table}", total=of)
+        self._progress.update(self._tasks[key], completed=rows, total=of)
+
+    def say(self, sentence: str) -> None:
+        self._progress.console.print(sentence)
+
+
+class Lines:
+    """The same in lines, where there is no terminal: one for each table that is copied, and now and then one."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._next = time.monotonic() + LINE_SECONDS
+        self._copied: set[str] = set()
+
+    def at(self, step: str, table: str, rows: int, of: int) -> None:
+        copied = step == "Copying" and rows == of > 0 and table not in self._copied
+        if copied or time.monotonic() > self._next:
+            self._next = time.monotonic() + LINE_SECONDS
+            self._copied |= {table} if copied else set()
+            self._console.print(f"{step} {table}: {rows:,} of {of:,} rows")
+
+    def say(self, sentence: str) -> None:
+        self._console.print(sentence)
+
+
+@contextlib.contextmanager
+def watching(console: Console) -> Iterator[Watcher]:
+    """A bar on a terminal, lines elsewhere."""
+    if not console.is_terminal:
+        yield Lines(console)
+        return
+    columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        yield Bar(progress)

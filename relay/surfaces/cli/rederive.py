@@ -1,0 +1,171 @@
+"""`relay memory rederive`: what it would cost, what it would change, and (when that is wanted) the change."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from relay.commands.soul.difference import ADDED, KEPT, REMOVED, pieces
+from relay.core.errors import RelayError
+from relay.core.models import Space
+from relay.core.prices import dollars
+from relay.core.settings import Settings
+from relay.memory.people import People
+from relay.memory.rederivation.change import Again, Change, Estimate
+from relay.memory.rederivation.memories import Memories
+from relay.memory.rederivation.summaries import Summaries
+from relay.memory.review.again import Rejudge
+from relay.memory.spending.gate import Gate
+from relay.runtime.app import Relay, make_judge, make_summariser, open_model, open_relay
+from relay.surfaces.cli.keyboard import typed
+from relay.surfaces.cli.progress import plain, watching
+
+Json = dict[str, Any]
+KINDS = ("summaries", "memories")
+MOST_SHOWN = 30
+STYLES = {KEPT: "", REMOVED: "red strike", ADDED: "green bold"}
+SIGNS = {"added": "+", "changed": "~", "gone": "-"}
+
+
+class NotDerived(RelayError):
+    """Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for on the command line. `user`: whose memory; None: the owner's. `quiet`: JSON, for programs."""
+
+    what: str = "all"
+    since: datetime | None = None
+    user: int | None = None
+    dry_run: bool = False
+    yes: bool = False
+    quiet: bool = False
+
+
+async def rederive(settings: Settings, wish: Wish) -> None:
+    """Derives again what another version made of a person's record since a moment, shows the difference, and applies it
+    once that is confirmed. Raises what the model raises, `BudgetUsedUp`, and `NotDerived`."""
+    if wish.quiet and not wish.yes:
+        raise NotDerived("--json asks nothing: it needs --yes. With --dry-run nothing is changed even so.")
+    console, told = plain(), dict[str, Json]()
+    async with open_relay(settings) as relay, open_model(relay) as gate:
+        space = await whose(relay, wish.user)
+        since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
+        work = derivations(relay, gate, space, since)
+        if wish.what not in (*KINDS, "all"):
+            raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
+        if wish.what not in (*work, "all"):
+            raise NotDerived(f"With RELAY_CAPTURE={settings.capture} nothing is noticed, nor again.")
+        if not wish.quiet:
+            console.print(f"Of the memory of user {space.owner_id} alone; another's needs --user.")
+        for name, again in work.items():
+            if wish.what in (name, "all"):
+                told[name] = await _one(console, relay, name, again, wish)
+    if wish.quiet:
+        print(json.dumps({"user": space.owner_id, **told}, indent=2, ensure_ascii=False))
+
+
+async def whose(relay: Relay, user: int | None) -> Space:
+    """The memory of a person; without one the owner's."""
+    people = People(relay.settings.admins)
+    await people.refresh(relay.store)
+    return Space("private", owner_id=user if user is not None else people.owner)
+
+
+def derivations(relay: Relay, gate: Gate, space: Space, since: datetime | None) -> dict[str, Again]:
+    """What can be derived again, by what it is called: what people have switched off is not."""
+    settings = relay.settings
+    found: dict[str, Again] = {
+        "summaries": Summaries(make_summariser(relay, gate), space, since, settings.background_concurrency)
+    }
+    if settings.capture in ("auto", "ask"):
+        judge, asks = Rejudge(make_judge(relay, gate)), settings.capture == "ask"
+        found["memories"] = Memories(relay.store, judge, space, since, settings.result_cache, asks)
+    return found
+
+
+async def _one(console: Console, relay: Relay, name: str, again: Again, wish: Wish) -> Json:
+    """One kind of what is derived: what it came to."""
+    estimate = await again.estimate()
+    told: Json = {"calls": estimate.calls, "cost": cost(estimate, relay), "changes": [], "applied": 0}
+    if not estimate.calls:
+        if not wish.quiet:
+            console.print(f"{name}: all as this version makes them.")
+        return told
+    changes = await _changes(console, relay, name, again, estimate, wish)
+    told["changes"] = [
+        {"what": one.label, "verdict": one.verdict, "before": one.before, "after": one.after} for one in changes
+    ]
+    if wish.dry_run:
+        return told
+    if changes and not wish.yes and not await agreed("Apply it?"):
+        raise NotDerived()
+    told["applied"] = sum([await change.apply() for change in changes])
+    await again.settled()
+    if not wish.quiet:
+        console.print(f"{name}: applied {told['applied']:,} of {len(changes):,}.")
+    return told
+
+
+async def _changes(
+    console: Console, relay: Relay, name: str, again: Again, estimate: Estimate, wish: Wish
+) -> list[Change]:
+    """What would change, shown as it is found; asked before, where somebody sits there."""
+    if wish.quiet:
+        found = await again.changes(lambda _: None)
+        return [change for change in found if change.before != change.after]
+    console.print(f"{name}: {in_words(estimate, relay)}.")
+    if not wish.yes and not await agreed("Ask the model?"):
+        raise NotDerived()
+    with watching(console) as watcher:
+        found = await again.changes(lambda done: watcher.at("Deriving", name, done, estimate.calls))
+    changes = [change for change in found if change.before != change.after]
+    show(console, name, changes)
+    return changes
+
+
+def cost(estimate: Estimate, relay: Relay) -> float | None:
+    """US dollars that it costs, about; None where the price is not known."""
+    return relay.budget.prices.cost(relay.settings.small_model, estimate.usage)
+
+
+def in_words(estimate: Estimate, relay: Relay) -> str:
+    """What is to be asked, and what that costs."""
+    model = relay.settings.small_model
+    dear = cost(estimate, relay)
+    price = f"about {dollars(dear)}" if dear is not None else "at a price that is not known"
+    return f"up to {estimate.calls:,} calls of {model}, {estimate.input:,} tokens in, {estimate.output:,} out, {price}"
+
+
+async def agreed(question: str) -> bool:
+    """What somebody at a terminal says; elsewhere nobody agrees."""
+    if not sys.stdin.isatty():
+        raise NotDerived("Nothing was changed: without a terminal it needs --yes.")
+    return await typed(f"{question} Type yes: ") == "yes"
+
+
+def show(console: Console, name: str, changes: Sequence[Change]) -> None:
+    """The difference: how much of what, and the first of it in full."""
+    counts = Counter(change.verdict for change in changes)
+    table = Table(title=f"What changes of {name}")
+    for verdict in SIGNS:
+        table.add_column(verdict, justify="right")
+    table.add_row(*(f"{counts[verdict]:,}" for verdict in SIGNS))
+    console.print(table)
+    for change in changes[:MOST_SHOWN]:
+        line = Text(f"{SIGNS[change.verdict]} {change.label}: ")
+        for sign, text in pieces(change.before or "", change.after or ""):
+            line.append(text, STYLES[sign])
+        console.print(line)
+    if len(changes) > MOST_SHOWN:
+        console.print(f"… and {len(changes) - MOST_SHOWN:,} more.")

@@ -1,0 +1,77 @@
+"""Setup without questions: every answer is a flag, or in the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from relay.core.errors import RelayError, SettingsError
+from relay.core.logs import silence
+from relay.core.settings import environment, require
+from relay.surfaces.cli.setup import meaning, model, storage
+from relay.surfaces.cli.setup.env_file import filled, read, write
+from relay.surfaces.cli.setup.interview import QUESTIONS
+from relay.surfaces.cli.setup.sheet import (
+    DATABASE,
+    KEY,
+    MODEL,
+    NAMES,
+    SMALL_MODEL,
+    STORAGE,
+    SUPABASE,
+    SUPABASE_KEY,
+    TOKEN,
+    Sheet,
+)
+
+NEEDS = {"embedded": (), "postgres": (DATABASE,), "supabase": (SUPABASE, SUPABASE_KEY)}
+"""What each storage needs."""
+
+
+def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
+    """Writes `.env` with what was given by flag or environment; what was not stays as it is. Prints what is set.
+
+    `place`: embedded, postgres, supabase, or empty to leave it. Raises `SettingsError` for anything that is wrong.
+    """
+    path = Path.cwd() / ".env"
+    text = read(path)
+    silence()
+    answers = {name: flags.get(name, "").strip() or environment(name) for name in NAMES}
+    for name, value in answers.items():
+        if environment(name) not in ("", value):
+            raise SettingsError(f"{name} has another value in the environment, which comes first: take it out there.")
+    sheet = Sheet().having({name: value for name, value in answers.items() if value})
+    if model.elsewhere(sheet) and answers[MODEL] and not sheet[SMALL_MODEL]:
+        sheet = sheet.having({SMALL_MODEL: answers[MODEL]})
+    sheet = _placed(sheet, place)
+    for name, flag in ((TOKEN, "--token"), (KEY, "--key")):
+        try:
+            require(sheet.settings(*NAMES), name)
+        except SettingsError as error:
+            raise SettingsError(f"{error} Or give it with {flag}, or in the environment.") from None
+    if checked:
+        for question in QUESTIONS:
+            try:
+                print(f"{question.heading}: {question.check(sheet)}.")
+            except RelayError as error:
+                raise SettingsError(str(error)) from None
+        print(meaning.line(sheet.settings()))
+    write(path, filled(text, sheet.answers))
+    print(f"Written{'' if checked else ', unchecked'}: {path}")
+
+
+def _placed(sheet: Sheet, place: str) -> Sheet:
+    """The sheet with only what this storage needs."""
+    if not place:
+        return sheet
+    if place not in NEEDS:
+        raise SettingsError("--storage must be embedded, postgres or supabase.")
+    missing = [name for name in NEEDS[place] if not sheet[name]]
+    if missing:
+        raise SettingsError(f"--storage {place} needs {' and '.join(missing)}.")
+    kept = STORAGE if place == "supabase" else NEEDS[place]
+    sheet = sheet.having({name: "" for name in STORAGE if name not in kept})
+    if storage.kind(sheet) != place:
+        there = " and ".join(name for name in STORAGE if name not in kept and sheet.fixed(name))
+        raise SettingsError(f"{there} in the environment comes before --storage {place}: take it out there.")
+    return sheet

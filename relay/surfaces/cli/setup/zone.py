@@ -1,0 +1,58 @@
+"""Which time it is for the person: the time zone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from difflib import get_close_matches
+from zoneinfo import ZoneInfo, available_timezones
+
+from relay.commands.session.settings import zones_named
+from relay.surfaces.cli.setup.ask import from_environment, say, typed
+from relay.surfaces.cli.setup.sheet import ZONE, Sheet
+
+
+def check(sheet: Sheet) -> str:
+    """What time it is in the zone. Raises `SettingsError` for one that there is not."""
+    zone = sheet.settings(ZONE).timezone
+    return f"{zone}, it is {datetime.now(ZoneInfo(zone)):%H:%M} there" if zone else "this machine's"
+
+
+def ask(sheet: Sheet) -> Sheet:
+    """Suggests this machine's zone, or the one that is set, and takes a zone or a city."""
+    if sheet.fixed(ZONE):
+        return from_environment(sheet, (ZONE,), "The time zone", check)
+    suggested = next(iter(zones_named(sheet[ZONE])), "") or guessed()
+    while True:
+        answer = typed(f"Yours, or a big city in it [{suggested}]: ") or suggested
+        found = zones_named(answer)
+        if len(found) == 1:
+            new = sheet.having({ZONE: found[0]})
+            say(f"{check(new)}.")
+            return new
+        close = found[:8] or similar(answer)
+        if close:
+            say(f"Which one do you mean: {', '.join(close)}?")
+        else:
+            say("There is no such time zone. Write it like Europe/Berlin.")
+
+
+def guessed() -> str:
+    """This machine's zone by its name; UTC where it has none."""
+    from tzlocal import get_localzone_name
+
+    try:
+        return next(iter(zones_named(get_localzone_name() or "")), "UTC")
+    except Exception:
+        return "UTC"
+
+
+def similar(answer: str) -> list[str]:
+    """Up to three zones that were perhaps meant: by their whole name, or by the city."""
+    zones = {key: zone for zone in sorted(available_timezones()) for key in (zone.lower(), _city(zone.lower()))}
+    words = "_".join(answer.lower().split())
+    keys = [*get_close_matches(words, zones, n=3, cutoff=0.75), *get_close_matches(_city(words), zones, n=3)]
+    return list(dict.fromkeys(zones[key] for key in keys))[:3]
+
+
+def _city(zone: str) -> str:
+    return zone.rsplit("/", 1)[-1]

@@ -1,0 +1,120 @@
+"""`relay sleep`: what the last night came to, what the next would do, and one right now."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+from relay.commands.registry import pluralize
+from relay.core.errors import RelayError
+from relay.core.ports import Messenger
+from relay.core.program import RELAY
+from relay.core.settings import Settings, lacking
+from relay.memory.people import People
+from relay.memory.sleep.consolidate import Consolidation
+from relay.memory.sleep.night import DUTY, sleep
+from relay.memory.sleep.words import PHASES, night_told, phase_told, step_told
+from relay.memory.writing.summaries import LEASE_SECONDS, renew_lease
+from relay.runtime.app import Relay, open_model, open_relay
+from relay.runtime.nights import mind_of, phases
+from relay.surfaces.server.job_list import writings
+
+Json = dict[str, Any]
+MOST_SHOWN = 20
+"""Memories that are shown with what would become of them."""
+
+
+class SleepsAlready(RelayError):
+    """Another process is at the nightly work just now."""
+
+
+async def look(settings: Settings) -> None:
+    """Prints what the last night came to, and when the next one is."""
+    async with open_relay(settings) as relay:
+        last = (await relay.store.night_ahead())["last"]
+        print(told(last, relay) if last else "There was no night yet.")
+        print(f"The next begins at {settings.sleep_at} ({relay.budget.zone}), while `{RELAY} run` runs.")
+
+
+async def preview(settings: Settings) -> None:
+    """Prints what each phase would do now, and what would become of which memories; changes none of them. The model is
+    asked about them, if there is one; the night does not ask again."""
+    async with open_relay(settings) as relay, open_model(relay) as gate:
+        found = await relay.store.night_ahead()
+        for name, line in zip(PHASES, ahead(found, settings), strict=True):
+            print(f"{name}: {line}")
+        consolidation = Consolidation(mind_of(relay, gate), settings.bot_id, tuple)
+        asks = not lacking(settings, "ANTHROPIC_API_KEY")
+        steps = [step for space in found["awake"] for step in await planned(consolidation, space, asks)]
+        for step in steps[:MOST_SHOWN]:
+            print(f"  {step_told(step)}")
+        if len(steps) > MOST_SHOWN:
+            print(f"  … and {len(steps) - MOST_SHOWN:,} more.")
+
+
+async def planned(consolidation: Consolidation, space: Json, asks: bool) -> list[Json]:
+    """What a night would do to a space's memories; where the model cannot be asked, what it would be asked."""
+    space_id = space["space_id"]
+    if asks:
+        try:
+            return (await consolidation.plan(space_id))[0]
+        except (RelayError, TimeoutError) as error:
+            print(f"  The model could not be asked: {error}")
+    goals = await consolidation.mind.store.past_goals(space_id)
+    pairs, _ = await consolidation.pairs(space_id)
+    return [*({"action": "archive", "older": goal} for goal in goals), *({"action": "compare", **one} for one in pairs)]
+
+
+@contextlib.asynccontextmanager
+async def reaching(settings: Settings) -> AsyncIterator[Messenger | None]:
+    """Telegram, where titles become the names of topics; None without a token."""
+    if not settings.telegram_bot_token:
+        yield None
+        return
+    from relay.clients.telegram.client import Telegram
+
+    telegram = Telegram(settings.telegram_bot_token, settings.telegram_api_url)
+    try:
+        await telegram.open()
+        yield telegram
+    finally:
+        await telegram.close_pools()
+
+
+async def now(settings: Settings) -> None:
+    """A night right now, or the rest of one that was cut off. Raises `SleepsAlready` and `NightFailed`."""
+    async with open_relay(settings) as relay, open_model(relay) as gate, reaching(settings) as messenger:
+        store, few = relay.store, gate.few(settings.background_concurrency)
+        people = People(settings.admins, settings.users)
+        await people.refresh(store)
+        owed = writings(relay, few, messenger, settings.bot_id)
+        if not await store.take_duty(DUTY, LEASE_SECONDS):
+            raise SleepsAlready()
+        try:
+            async with renew_lease(lambda: store.take_duty(DUTY, LEASE_SECONDS)):
+                done = await sleep(store, phases(relay, few, settings.bot_id, people, owed))
+        finally:
+            await store.end_duty(DUTY, done=False)  # the scheduled night is still to come
+        print("\n".join(phase_told(name, done[name]) for name in PHASES if name in done))
+
+
+def ahead(found: Json, settings: Settings) -> list[str]:
+    """What each phase would do, in words."""
+    days = settings.backup_days
+    return [
+        f"writes one into {settings.backups}, keeps those of {days} days" if days else "off (RELAY_BACKUP_DAYS is 0)",
+        f"looks at the new memories of {pluralize(found['spaces'], 'space')}; "
+        f"{pluralize(found['goals'], 'goal')} past {'its' if found['goals'] == 1 else 'their'} date",
+        f"tells {pluralize(found['digests'], 'space')} what the day brought (/digest on)",
+        f"writes {pluralize(found['summaries'], 'summary', 'summaries')} owed; gathers the database's statistics",
+        "writes the database's files anew, if something was erased",
+    ]
+
+
+def told(night: Json, relay: Relay) -> str:
+    """A night in one line."""
+    begun = datetime.fromisoformat(night["begun_at"]).astimezone(relay.budget.zone)
+    state = "" if night["ended_at"] else " (not over yet)"
+    return f"Last night, {begun:%d %B %H:%M}{state}: {night_told(night['phases']) or 'nothing is done yet'}."

@@ -1,0 +1,192 @@
+"""The `Messenger` port at a terminal: what the bot sends is printed."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import time
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from relay.commands import VERBS
+from relay.core.errors import MessengerError
+from relay.core.models import File
+from relay.core.private_files import FileRefused, written
+from relay.core.program import RELAY
+from relay.core.settings import Settings
+from relay.surfaces.cli.doctor.live import telegram_knows
+
+SHOWN = frozenset({"sendMessage", "editMessageText", "sendPhoto", "sendDocument", "editMessageReplyMarkup"})
+NAMES = "|".join(sorted(name for name, verb in VERBS.items() if "cli" in verb.doors))
+COMMAND = re.compile(rf"(?<![\w/.:])/({NAMES})\b( --erase)?( #(?=[0-9]))?")
+REMEMBERED = 200
+"""Messages whose text is known, in case they are edited."""
+
+
+class Terminal:
+    """The `Messenger` port on standard output. `settings`: who the bot is at Telegram, which is asked then."""
+
+    def __init__(self, settings: Settings, pressable: bool = True, one: bool = False) -> None:
+        """`pressable`: somebody is there who can press buttons, which are shown then. `one`: it is about one command of
+        the shell, where others are named as they are typed there."""
+        self._settings = settings
+        self._pressable = pressable
+        self._named = in_shell if one else str
+        self._last_id = time.time_ns() // 1_000_000
+        self._printed = ""
+        self._texts: dict[int, str] = {}
+        """What was printed last, by message: of one that is edited, what is new is printed."""
+        self._held: list[tuple[str, dict[str, Any]]] | None = None
+        self.buttons: list[tuple[str, str, int]] = []
+        """What can be pressed: label, data, and the message it hangs under."""
+        self.asking: dict[str, Any] | None = None
+        """The question that was asked last: the next line is the reply to it."""
+
+    def next_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """While this lasts, nothing is printed over what somebody types; it is printed at the end."""
+        self._held = []
+        try:
+            yield
+        finally:
+            late, self._held = self._held, None
+            for method, parameters in late:
+                self._show(method, parameters)
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        """See `ports.Messenger.call`."""
+        if method in SHOWN:
+            if method.startswith("send"):
+                parameters["message_id"] = self.next_id()
+            if self._held is None:
+                self._show(method, parameters)
+            else:
+                self._held.append((method, parameters))
+            return {"message_id": parameters["message_id"], "text": parameters.get("text")}
+        if method == "sendMessageDraft":
+            self._grow(parameters["text"])
+        elif method == "answerCallbackQuery" and parameters.get("text"):
+            print(f"({parameters['text']})")
+        elif method == "getMe" and self._settings.telegram_bot_token:
+            return await telegram_knows(self._settings.telegram_bot_token, self._settings.telegram_api_url)
+        return 2 if method == "getChatMemberCount" else True
+
+    async def fetch(self, file_id: str, most: int) -> bytes:
+        """See `ports.Messenger.fetch`."""
+        raise MessengerError("Files can be sent in Telegram, not in the terminal.")
+
+    def _show(self, method: str, parameters: dict[str, Any]) -> None:
+        """Prints a message, what is new of one that is edited, or where the file that it is was put."""
+        message_id, markup = parameters["message_id"], parameters.get("reply_markup")
+        text = None
+        if "text" in parameters:
+            text = self._named(parameters["text"] if self._printed else marked_up(parameters))
+        if method in ("sendPhoto", "sendDocument"):
+            file = parameters.get("photo") or parameters["document"]
+            with contextlib.suppress(UnicodeDecodeError):
+                if not file.picture:
+                    print(file.content.decode())
+            print(saved(file), flush=True)
+        elif text is not None:
+            before = self._texts.get(message_id, "")
+            if method == "editMessageText" and not before:  # of an earlier conversation: what was learned since
+                print(text.rpartition("\n\n")[2], flush=True)
+            elif before and text.startswith(before):
+                if new := text[len(before) :].strip(" \n·"):
+                    print(new, flush=True)
+            else:
+                self._grow(text, last=True)
+            while len(self._texts) >= REMEMBERED:
+                self._texts.pop(next(iter(self._texts)))
+            self._texts[message_id] = text
+            if (markup or {}).get("force_reply"):
+                self.asking = {"message_id": message_id, "text": parameters["text"]}
+        self._offer(markup, message_id)
+
+    def _grow(self, text: str, last: bool = False) -> None:
+        """Prints what is new of a growing answer; one that has become another, from the first other line on."""
+        printed = self._printed
+        if not last:
+            line = text[text.rfind("\n") + 1 :]
+            if line.startswith("⏳"):
+                print(line, flush=True)
+                return
+            text = ripe(text, printed)
+            if not text.startswith(printed):
+                return
+        elif printed.startswith(text):
+            self._printed = printed[len(text) :].lstrip("\n")
+            return
+        elif not text.startswith(printed):
+            lines = zip(printed.splitlines(True), text.splitlines(True), strict=False)
+            printed = "".join(line for line, other in takewhile(lambda pair: pair[0] == pair[1], lines))
+            sys.stdout.write("" if printed else "\n")
+        sys.stdout.write(text[len(printed) :] + ("\n" if last else ""))
+        sys.stdout.flush()
+        self._printed = "" if last else text
+
+    def _offer(self, markup: dict[str, Any] | None, message_id: int) -> None:
+        """Shows a message's buttons. Those of the message before it can be pressed until others come."""
+        rows = (markup or {}).get("inline_keyboard") or []
+        if rows:
+            self.buttons = [(b["text"], b["callback_data"], message_id) for row in rows for b in row]
+        else:
+            self.buttons = [one for one in self.buttons if one[2] != message_id]
+        if rows and self._pressable:
+            print("  ".join(f"[{i}] {label}" for i, (label, _, _) in enumerate(self.buttons, 1)))
+
+
+def marked_up(message: dict[str, Any]) -> str:
+    """A message's text, with what is struck out in it as [-…-], so that differences show."""
+    text = message["text"].encode("utf-16-le")
+    for one in sorted(message.get("entities") or (), key=lambda one: -int(one["offset"])):
+        if one["type"] == "strikethrough":
+            start, end = 2 * one["offset"], 2 * (one["offset"] + one["length"])
+            before, after = "[-".encode("utf-16-le"), "-]".encode("utf-16-le")
+            text = text[:start] + before + text[start:end] + after + text[end:]
+    return str(text.decode("utf-16-le", "replace"))
+
+
+def in_shell(text: str) -> str:
+    """A text that names commands of the chat, with what is typed in the shell instead."""
+    return COMMAND.sub(
+        lambda found: f"{RELAY} {'memory erase' if found[2] else found[1]}{' ' if found[3] else ''}", text
+    )
+
+
+def saved(file: File) -> str:
+    """Writes a file into the current folder, for its person's eyes only; where it is then, or why it is not there. One
+    of that name stays: the new one gets a number."""
+    name = Path(file.name).name
+    for number in range(1, 1000):
+        path = Path.cwd() / (name if number == 1 else f"{Path(name).stem}-{number}{Path(name).suffix}")
+        if path.exists():
+            continue
+        try:
+            with written(path) as target:
+                target.write(file.whole())
+        except FileRefused as error:
+            return f"[{name} was not written: {error}]"
+        return f"[{name}, {-(-len(file.whole()) // 1024)} KB: {path}]"
+    return f"[{name} was not written: this folder holds a thousand of them.]"
+
+
+def ripe(draft: str, printed: str) -> str:
+    """What of a draft will look the same in the answer: its whole lines, but for a table's, whose columns still move.
+    One that shows only the end of the answer is joined to what was printed of it."""
+    lines = draft.split("\n")[:-1]
+    while lines and ("|" in lines[-1] or "--" in lines[-1]):
+        lines.pop()
+    text = "".join(f"{line}\n" for line in lines)
+    if not text.startswith("…\n"):
+        return text
+    end = text[2:]
+    at = printed.rfind(end[:60])
+    return printed[:at] + end if at >= 0 else printed

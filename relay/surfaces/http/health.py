@@ -1,0 +1,102 @@
+"""Whether this process can do its work, however often and by however many that is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from relay.core.errors import DatabaseError
+from relay.memory.claims import Queue
+from relay.memory.store import Store
+
+T = TypeVar("T")
+
+PATIENCE = 2.0
+"""Seconds in which the database has to answer."""
+SILENCE = 60.0
+"""Seconds. A poll of Telegram comes back after half of this at the latest; a webhook is looked after more often."""
+QUEUE_SECONDS = 120.0
+"""So long something may wait although there is room for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What the running bot tells about itself."""
+
+    silence: Callable[[], float]
+    """Seconds since Telegram was heard of: a poll came back (in the process that polls), or it delivers to us."""
+    free: Callable[[], int]
+    """How many more turns may run."""
+    running: Callable[[], int]
+    """How many do."""
+    stopping: Callable[[], bool]
+
+
+class Health:
+    """The state of a process and of its database. `store` must not be one that waits for a database that is away."""
+
+    def __init__(self, process: Process, store: Store, bot_id: int) -> None:
+        self.process = process
+        self._ping = Kept(store.ping, 1.0)
+        self._queue = Kept(lambda: store.queue(bot_id), 5.0)
+
+    async def queue(self) -> Queue | None:
+        """What waits, as it was at most 5 s ago; None when the database does not tell."""
+        return await self._queue.get()
+
+    async def ready(self) -> dict[str, str]:
+        """What there is to check, and for each `ok` or what is wrong with it."""
+        answer, queue = await asyncio.gather(self._ping.get(), self._queue.get())
+        state = {
+            "database": "ok" if answer is not None else "does not answer",
+            "telegram": self._telegram(),
+            "queue": self._waiting(queue),
+        }
+        return state | ({"process": "stopping"} if self.process.stopping() else {})
+
+    def _telegram(self) -> str:
+        silence = self.process.silence()
+        return "ok" if silence < SILENCE else f"not heard of for {silence:.0f} s"
+
+    def _waiting(self, queue: Queue | None) -> str:
+        if queue is None:
+            return "not known"
+        late = queue.oldest >= QUEUE_SECONDS and self.process.free() > 0
+        return f"something waits for {queue.oldest:.0f} s" if late else "ok"
+
+    def close(self) -> None:
+        """Asks no more."""
+        self._ping.cancel()
+        self._queue.cancel()
+
+
+class Kept(Generic[T]):
+    """The answer to a question of the database, good for some seconds, so that it is never asked twice at a time."""
+
+    def __init__(self, ask: Callable[[], Awaitable[T]], seconds: float) -> None:
+        self._ask = ask
+        self._seconds = seconds
+        self._asked = 0.0
+        self._task: asyncio.Task[T | None] | None = None
+
+    async def get(self) -> T | None:
+        """The answer; None when there is none within `PATIENCE`. The question then stays under way."""
+        now = time.monotonic()
+        if self._task is None or (self._task.done() and now - self._asked >= self._seconds):
+            self._asked = now
+            self._task = asyncio.create_task(self._answer())
+        done, _ = await asyncio.wait({self._task}, timeout=PATIENCE)
+        return self._task.result() if done else None
+
+    async def _answer(self) -> T | None:
+        try:
+            return await self._ask()
+        except DatabaseError:
+            return None
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()

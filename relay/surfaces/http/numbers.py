@@ -1,0 +1,77 @@
+"""The metrics in Prometheus's format. Its package is imported when they are asked for the first time."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from prometheus_client import ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from relay.core import metrics
+from relay.memory.claims import Queue
+from relay.surfaces.http.health import Process
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers(Collector):
+    """Everything at one moment. `queue`: None when the database does not tell."""
+
+    process: Process
+    queue: Queue | None
+    version: str
+
+    def collect(self) -> Iterator[Metric]:
+        """See `Collector.collect`."""
+        yield gauge("relay_build_info", "What runs.", 1, version=self.version, python=platform.python_version())
+        yield gauge("relay_turns_running", "Turns under way in this process.", self.process.running())
+        yield gauge("relay_turns_free", "How many more turns may run here.", self.process.free())
+        yield gauge("relay_database_up", "Whether the database answers.", int(self.queue is not None))
+        yield gauge("relay_telegram_silence_seconds", "Since Telegram was last heard of.", self.process.silence())
+        if self.queue is not None:
+            yield gauge("relay_queue_updates", "Updates that wait for their turn.", self.queue.waiting)
+            yield gauge("relay_queue_turns", "Turns under way or left behind, in all processes.", self.queue.turns)
+            yield gauge(
+                "relay_queue_oldest_seconds", "For how long the oldest could have been taken up.", self.queue.oldest
+            )
+        yield from map(counter, metrics.COUNTERS)
+        yield from map(histogram, metrics.HISTOGRAMS)
+
+
+def rendered(numbers: Numbers, accept: str) -> tuple[bytes, str]:
+    """The numbers as text, in the newest form that the asker accepts, and that form's content type."""
+    registry = CollectorRegistry()
+    registry.register(numbers)
+    ProcessCollector(registry=registry)
+    encode, content_type = choose_encoder(accept)
+    return encode(registry), content_type
+
+
+def gauge(name: str, about: str, value: float, **labels: str) -> GaugeMetricFamily:
+    """One number that goes up and down."""
+    family = GaugeMetricFamily(name, about, labels=list(labels))
+    family.add_metric(list(labels.values()), value)
+    return family
+
+
+def counter(counted: metrics.Counter) -> CounterMetricFamily:
+    """One that only grows; without labels it is there from the start."""
+    family = CounterMetricFamily(counted.name, counted.about, labels=list(counted.labels))
+    for labels, value in (counted.values or ({} if counted.labels else {(): 0.0})).items():
+        family.add_metric(list(labels), value)
+    return family
+
+
+def histogram(measured: metrics.Histogram) -> HistogramMetricFamily:
+    """Durations, counted up to each bound."""
+    family = HistogramMetricFamily(measured.name, measured.about, labels=list(measured.labels))
+    for labels, spread in measured.values.items():
+        below, buckets = 0, []
+        for bound, count in zip([*map(str, metrics.BOUNDS), "+Inf"], spread.counts, strict=True):
+            below += count
+            buckets.append((bound, below))
+        family.add_metric(list(labels), buckets, spread.total)
+    return family

@@ -1,0 +1,1 @@
+"""The running bot: its parts and its life."""

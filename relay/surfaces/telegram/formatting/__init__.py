@@ -1,0 +1,1 @@
+"""Markdown as Telegram's text with entities. Pure."""

@@ -1,0 +1,47 @@
+"""Formulas in the brackets of LaTeX, as the parser of Markdown knows them. Pure."""
+
+from __future__ import annotations
+
+import re
+
+import pyromark
+from telegramify_markdown.converter import STANDARD_OPTIONS
+
+from relay.surfaces.telegram.formatting.tables import name_of, payload_of
+
+_LATEX_BRACKET = re.compile(rb"\\\\|\\[\[\]()]|\n\s*\n")
+
+
+def dollar_formulas(source: str) -> str:
+    r"""Write the formulas in \(…\) and \[…\], code apart, the way the parser knows: $…$ and $$…$$."""
+    data = source.encode()
+    written: list[bytes] = []
+    copied, opened = 0, None
+    code = iter(_code_ranges(source))
+    begin, end = next(code, (len(data), 0))
+    for token in _LATEX_BRACKET.finditer(data):
+        while end and end <= token.start():
+            begin, end = next(code, (len(data), 0))
+        if token.start() >= begin or token[0] == rb"\\":
+            continue
+        if token[0] in (rb"\(", rb"\["):
+            opened = token
+            continue
+        if opened and token[0] == {rb"\(": rb"\)", rb"\[": rb"\]"}[opened[0]]:
+            formula = data[opened.end() : token.start()].strip()
+            if formula and b"$" not in formula and b"`" not in formula:
+                sign = b"$" if token[0] == rb"\)" else b"$$"
+                written += [data[copied : opened.start()], sign, formula, sign]
+                copied = token.end()
+        opened = None
+    return b"".join([*written, data[copied:]]).decode()
+
+
+def _code_ranges(source: str) -> list[tuple[int, int]]:
+    """The UTF-8 byte ranges of code blocks and spans."""
+    found = []
+    for payload, where in pyromark.events_with_range(source, options=STANDARD_OPTIONS):
+        key, value = payload_of(payload)
+        if key == "Code" or (key == "Start" and name_of(value) == "CodeBlock"):
+            found.append((where["start"], where["end"]))
+    return found

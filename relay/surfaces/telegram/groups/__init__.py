@@ -1,0 +1,1 @@
+"""Groups, and who may use the bot."""

@@ -1,0 +1,55 @@
+"""The link that makes whoever opens it first the owner, while nobody runs the bot."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import sys
+
+import segno
+import structlog
+
+from relay.commands.people.people import invite_link
+from relay.memory.calls.people import CLAIM_MINUTES
+from relay.memory.people import People, digest, new_nonce
+from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.updates import Bot
+
+log = structlog.get_logger()
+
+OPEN_ME = "Nobody runs this bot yet: whoever opens this link first becomes its owner."
+
+
+async def offer(store: Store, people: People, bot: Bot) -> bool:
+    """Shows a claim link, unless somebody runs the bot: on the terminal, else in the log, however little that is to
+    hold. Returns whether it did."""
+    nonce = new_nonce()
+    if people.admins or not await store.offer_claim(digest(nonce) or ""):
+        return False
+    link = invite_link(bot.username, nonce)
+    if sys.stdout.isatty():
+        print(on_screen(link, sys.stdout.encoding), flush=True)
+    else:
+        log.log(max(logging.WARNING, log.get_effective_level()), OPEN_ME, link=link, minutes=CLAIM_MINUTES)
+    return True
+
+
+async def expire(store: Store, people: People, seconds: float = CLAIM_MINUTES * 60) -> None:
+    """Waits until a claim link is void, and says so if nobody opened it."""
+    await asyncio.sleep(seconds)
+    await people.refresh(store)
+    if not people.admins:
+        log.warning("Nobody opened the claim link in time, and it is void now. A restart makes a new one.")
+
+
+def on_screen(link: str, encoding: str) -> str:
+    """The link with a QR code of it, on a screen of 80 by 24; without the code where its signs cannot be shown."""
+    drawn = io.StringIO()
+    segno.make_qr(link, error="l").terminal(drawn, border=2, compact=True)
+    code = drawn.getvalue()
+    try:
+        code.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        code = ""
+    return f"\n{code}{OPEN_ME}\n{link}\nIt works once, for {CLAIM_MINUTES} minutes."

@@ -1,0 +1,162 @@
+"""Coming into a group: one message that says how things work there, and what to change where they do not."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from relay.commands.people.bot_rights import Standing, is_present, name_in, reads_all, standing, told
+from relay.commands.registry import Services, escape_markdown
+from relay.memory.calls.people import EVERYWHERE
+from relay.memory.claims import ClaimedTurn
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.outgoing.menu import register_admin
+from relay.surfaces.telegram.outgoing.render import message_parts
+from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.parsing.updates import LEFT, Bot, body_of, topic_of
+
+Json = dict[str, Any]
+SETTLE_SECONDS = 1.0
+"""Who adds a bot gives it its rights in the next moment; and that a group only got another id is told beside it."""
+AGAIN_SECONDS = 60.0
+"""Added again so soon, nothing is said again."""
+
+
+class Arrivals:
+    """Greets groups, and tells what a change of its rights there means."""
+
+    def __init__(self, services: Services, bot: Bot, groups: Groups) -> None:
+        self._services = services
+        self._bot = bot
+        self._groups = groups
+        self._arriving: set[int] = set()
+        self._greeted: dict[int, tuple[float, bool | None]] = {}
+        """When a group was greeted last (monotonic), and whether all messages could be read then."""
+
+    async def told(self, turn: ClaimedTurn) -> list[Json]:
+        """What is said to a change of the bot's own membership, as parts of a reply."""
+        change = turn.updates[0]["my_chat_member"]
+        before, now = change.get("old_chat_member") or {}, change.get("new_chat_member") or {}
+        if is_present(before):
+            return await self._other_rights(change["chat"], turn.user_id, before, now)
+        if change["chat"]["id"] in self._arriving:
+            return []
+        self._arriving.add(change["chat"]["id"])
+        try:
+            return await self._greeting(turn, change["chat"])
+        finally:
+            self._arriving.discard(change["chat"]["id"])
+
+    async def left(self, turn: ClaimedTurn) -> list[Json]:
+        """Somebody left a group: what they lent it is theirs alone again."""
+        message = body_of(turn.updates[0])
+        chat, gone = message["chat"], message[LEFT]
+        if not await self._services.store.unlink(chat["id"], gone["id"]):
+            return []
+        name = escape_markdown(str(gone.get("first_name") or "Somebody"))
+        line = f"{name} has left, and their memory is not lent any more."
+        return message_parts(line, Place(chat["id"], topic_of(message), False), silent=True)
+
+    async def _greeting(self, turn: ClaimedTurn, chat: Json) -> list[Json]:
+        await asyncio.sleep(SETTLE_SECONDS)
+        await self._register(chat["id"])
+        said_at, _ = self._greeted.get(chat["id"], (-AGAIN_SECONDS, None))
+        now = await standing(self._services.messenger, self._bot.id, chat["id"])
+        if self._groups.just_moved(chat["id"]):
+            self._note(chat["id"], now.reads)
+            return []
+        if time.monotonic() - said_at < AGAIN_SECONDS:
+            return []
+        alone = await self._groups.is_alone(chat, turn.user_id)
+        place = await self._services.store.place(chat["id"], EVERYWHERE)
+        lender = place["lender"]
+        name = await name_in(self._services.messenger, chat["id"], lender) if lender else ""
+        text = greeting(now, place["everywhere"], alone, name)
+        if not alone and not now.administrator and not chat.get("username"):
+            text += f"\n- {TO_BE_ALONE}"
+        self._note(chat["id"], now.reads)
+        if now.writes is False:
+            title = escape_markdown(str(chat.get("title") or "the group"))
+            text = f"You added me to {title}, but I may not write there. This is what I would say:\n\n{text}"
+            return message_parts(text, Place(turn.user_id, 0, True))
+        return message_parts(text, Place(chat["id"], 0, False), silent=True)
+
+    async def _other_rights(self, chat: Json, user_id: int, before: Json, now: Json) -> list[Json]:
+        """A line when the bot now gets more, or fewer, messages than it did."""
+        if chat["id"] in self._arriving:
+            return []
+        me = await told(self._services.messenger, "getMe")
+        reads = reads_all(me, now)
+        _, said = self._greeted.get(chat["id"], (0.0, reads_all(me, before)))
+        if reads is None or reads == said:
+            return []
+        self._note(chat["id"], reads)
+        answers = (await self._services.store.place(chat["id"], EVERYWHERE))["everywhere"]
+        if answers == "off":
+            return []
+        if reads:
+            line = "I can read every message here now. I still answer only what is for me; /answer all changes that."
+            if await self._groups.is_alone(chat, user_id):
+                line = "It's just the two of us here, so I now use your own memory here and answer everything."
+            elif answers == "all":
+                line = "I can read every message here now, and I answer them, as /answer all says."
+        else:
+            username = str(me.get("username") or self._bot.username)
+            line = f"From now on I only see what is addressed to me. {Standing(False, True, False, username).remedy}"
+        return message_parts(line, Place(chat["id"], 0, False), silent=True)
+
+    def _note(self, chat_id: int, reads: bool | None) -> None:
+        if len(self._greeted) > 10_000:
+            self._greeted.clear()
+        self._greeted[chat_id] = (time.monotonic(), reads)
+
+    async def _register(self, chat_id: int) -> None:
+        """Shows the commands of those who run the bot to those of them who are here."""
+        await self._services.people.refresh(self._services.store)
+        for admin in self._services.people.admins:
+            if is_present(await told(self._services.messenger, "getChatMember", chat_id=chat_id, user_id=admin)):
+                await register_admin(self._services.messenger, chat_id, admin)
+
+
+TO_BE_ALONE = (
+    "In a group of just the two of us I use your own memory and answer everything, once I'm an administrator: only "
+    "then does Telegram tell me for sure who is here."
+)
+
+
+def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> str:
+    """The one message (Markdown). `alone`: with one person and nobody else; `lender`: who lends their memory."""
+    lines = [answered(now, answers, alone)]
+    if now.forum:
+        lines.append("Each topic is a conversation of its own.")
+    if alone:
+        lines.append("As long as it's just the two of us here, I use your own memory, as in our private chat.")
+    else:
+        lines.append(
+            "This group has a memory of its own: what I learn here stays here, and I read nothing of what anybody "
+            "tells me in private."
+        )
+    if lender:
+        lines.append(
+            f"{escape_markdown(lender)} lends me their memory, for their own messages alone; /unlink takes it back."
+        )
+    if now.reads is False:
+        lines.append(f"Telegram only shows me what is addressed to me{', so far' if alone else ''}. {now.remedy}")
+    return "Hello! This is how it works here:\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def answered(now: Standing, answers: str | None, alone: bool) -> str:
+    """What is answered here, and who can change it."""
+    addressed = f"mention me (@{now.username})" if now.username else "mention me"
+    addressed += ", reply to me, or use a command"
+    change = "The people who run me can change that with /answer"
+    topics = ", also for a single topic" if now.forum else ""
+    match answers:
+        case "off":
+            return "I am switched off: I answer nothing, until one of the people who run me says /answer addressed."
+        case "all":
+            return f"I answer every message of the people I know. {change}{topics}."
+        case None if alone:
+            return f"Nobody else is here, so I answer everything. When others join, I answer when you {addressed}."
+    return f"I answer the people I know when they {addressed}. {change} (all or off{topics})."

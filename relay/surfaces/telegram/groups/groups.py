@@ -1,0 +1,124 @@
+"""Groups: whose space a chat belongs to, whether every message in it is for the bot, and who may still read along."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from relay.commands.people.bot_rights import ADMINISTRATOR, is_present
+from relay.core.errors import ChatMigrated, MessengerError
+from relay.core.models import Space
+from relay.core.ports import Messenger
+from relay.surfaces.telegram.outgoing.insist import call_until_answered
+
+ALONE = 2
+"""How many members a group of one person and the bot has."""
+OTHERS_SECONDS = 60.0
+"""How long it is believed without a look that other people are in a group."""
+MOVED_SECONDS = 120.0
+"""How long after a group got another id Telegram may tell that we are in it."""
+MOST_KNOWN = 10_000
+"""Of so many groups something is kept in mind at most; then it begins anew."""
+
+
+Ask = Callable[..., Awaitable[Any]]
+"""A call of Telegram's, by method and parameters."""
+
+
+async def is_alone_with(ask: Ask, bot_id: int, chat_id: int, user_id: int) -> bool:
+    """Whether a group holds this person, the bot, and nobody else who could read along. Raises `MessengerError`.
+
+    Two members are not enough: the person may have left, or may comment from outside in the discussion group of a
+    channel. A public group counts as shared. So does one where the bot is no administrator: what Telegram says of other
+    members is only guaranteed to administrators (https://core.telegram.org/bots/api#getchatmember).
+    """
+    if int(await ask("getChatMemberCount", chat_id=chat_id)) != ALONE:
+        return False
+    chat, bot, member = await asyncio.gather(
+        ask("getChat", chat_id=chat_id),
+        ask("getChatMember", chat_id=chat_id, user_id=bot_id),
+        ask("getChatMember", chat_id=chat_id, user_id=user_id),
+    )
+    is_open = any(chat.get(key) for key in ("username", "active_usernames", "linked_chat_id"))
+    return bot.get("status") in ADMINISTRATOR and is_present(member) and not is_open
+
+
+class Groups:
+    """Knows which groups hold one person and the bot only. Telegram is asked again before every turn that relies on
+    that, and before every part of its answer."""
+
+    def __init__(self, messenger: Messenger, bot_id: int) -> None:
+        self._messenger = messenger
+        self._bot_id = bot_id
+        self._others: dict[int, float] = {}
+        self._moved: dict[int, float] = {}
+
+    def may_be_open(self, chat: dict[str, Any]) -> bool:
+        """Whether every message may be for the bot, without asking: True unless others were seen just now."""
+        if chat.get("type") == "private":
+            return True
+        return not chat.get("username") and self._others.get(chat.get("id", 0), 0) < time.monotonic()
+
+    def changed(self, chat_id: int) -> None:
+        """Somebody joined or left."""
+        self._others.pop(chat_id, None)
+
+    def moved(self, chat_id: int) -> None:
+        """A group we know has just become this supergroup."""
+        if len(self._moved) > MOST_KNOWN:
+            self._moved.clear()
+        self._moved[chat_id] = time.monotonic() + MOVED_SECONDS
+
+    def just_moved(self, chat_id: int) -> bool:
+        """Whether a chat is a group that has just got this id, and not one that we came into."""
+        return self._moved.get(chat_id, 0) > time.monotonic()
+
+    async def is_alone(self, chat: dict[str, Any], user_id: int) -> bool:
+        """Whether the chat is a private group of just this person and the bot. In doubt it is not.
+
+        Trouble that passes is waited out: a message must not be dropped because Telegram was away.
+        """
+        if not self.may_be_open(chat):
+            return False
+        alone = await self._is_alone_in(chat["id"], user_id)
+        if not alone:
+            if len(self._others) > MOST_KNOWN:
+                self._others.clear()
+            self._others[chat["id"]] = time.monotonic() + OTHERS_SECONDS
+        return alone
+
+    async def _is_alone_in(self, chat_id: int, user_id: int) -> bool:
+        try:
+            return await is_alone_with(partial(call_until_answered, self._messenger), self._bot_id, chat_id, user_id)
+        except ChatMigrated as error:
+            return await self._is_alone_in(error.new_chat_id, user_id)
+        except MessengerError:
+            return False
+
+    async def may_read(self, chat: dict[str, Any], user_id: int, space: Space, lent: bool) -> bool:
+        """Whether what was made for a person from this space may be shown in the chat as it is now. `lent`: it was made
+        from the person's own memory too, which they lend the group while they are in it."""
+        if chat.get("type") == "private":
+            return True
+        if space.kind == "private":
+            return await self.is_alone(chat, user_id)
+        return not lent or await self.sees(space, user_id)
+
+    async def space_of(self, chat: dict[str, Any], user_id: int) -> tuple[Space, bool]:
+        """The space in which a user speaks in a chat, and whether every message there is for the bot."""
+        if chat.get("type") == "private" or await self.is_alone(chat, user_id):
+            return Space("private", owner_id=user_id), True
+        return Space("group", chat_id=chat["id"]), False
+
+    async def sees(self, space: Space, user_id: int) -> bool:
+        """Whether a person may see what a space holds: their own, or that of a group in which they are."""
+        if space.kind == "private":
+            return space.owner_id == user_id
+        try:
+            member = await call_until_answered(self._messenger, "getChatMember", chat_id=space.chat_id, user_id=user_id)
+        except MessengerError:
+            return False
+        return is_present(member)

@@ -1,0 +1,1 @@
+"""How updates reach Relay: polls or a webhook."""

@@ -1,0 +1,167 @@
+"""Updates as they come in, by polls or by a webhook: stored before Telegram is told that they arrived."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+
+from relay.core import metrics
+from relay.core.errors import DatabaseError, DataRefused, MessengerError
+from relay.core.ports import Messenger
+from relay.memory.people import People
+from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.message_parser import is_forward
+from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.parsing.updates import album_of, chat_of, is_number, sort_update, topic_of
+from relay.surfaces.telegram.turns.notices import say_once
+from relay.surfaces.telegram.turns.worker import Worker
+
+log = structlog.get_logger()
+
+OUTAGE_SECONDS = 2.0
+"""Trouble with the database that is over sooner is not worth a word."""
+JOIN_SECONDS = 2.0
+"""How long after a comment its forward may come to be one turn with it."""
+LATE_SECONDS = 10.0
+"""How long after an album the rest of it may."""
+MOST_WAVED = 20
+"""So many strangers' presses are answered at a time."""
+OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I answer it as soon as the database is back."
+Json = dict[str, Any]
+
+
+class Intake:
+    """Stores updates and runs what they make due. Its store does not wait for a database that is away; whoever brings
+    the updates does, and the chats are told."""
+
+    def __init__(self, store: Store, messenger: Messenger, worker: Worker, people: People) -> None:
+        self._store = store
+        self._messenger = messenger
+        self._worker = worker
+        self._people = people
+        self._told: set[tuple[int, int]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
+        self._trouble_since = 0.0
+
+    async def take(self, updates: list[Json]) -> None:
+        """Stores updates, each of which has an `update_id`. Raises `DatabaseError` when they are not stored: then they
+        must come again."""
+        begun = time.monotonic()
+        rows = [self._sorted(update) for update in updates]
+        try:
+            await self._store_rows(rows, [pair for update in updates if (pair := moved_group(update))])
+        except DatabaseError:
+            self._trouble_since = self._trouble_since or begun
+            if time.monotonic() - self._trouble_since >= OUTAGE_SECONDS:
+                self._tell_outage(updates, rows)
+            raise
+        self._told.clear()
+        self._trouble_since = 0.0
+        self._wave_off(updates, rows)
+        for row in rows:
+            metrics.UPDATES.add(row["kind"])
+            self._join(row)
+
+    def _wave_off(self, updates: list[Json], rows: list[Json]) -> None:
+        """Lets the buttons that strangers press stop waiting; nothing is said or kept of it."""
+        for update, row in zip(updates, rows, strict=True):
+            query = update.get("callback_query")
+            strange = row["kind"] == "ignored" or not row["known"]
+            if strange and isinstance(query, dict) and len(self._telling) < MOST_WAVED:
+                self._tell(self._answer_stranger(row, str(query.get("id"))))
+
+    async def _answer_stranger(self, row: Json, query_id: str) -> None:
+        """Answers a press, unless whoever pressed may use the bot after all: then their button does."""
+        with contextlib.suppress(MessengerError, DatabaseError):
+            if row["kind"] != "ignored":
+                await self._people.refresh(self._store)
+                if row["user_id"] in self._people.allowed:
+                    return
+            await self._messenger.call("answerCallbackQuery", callback_query_id=query_id)
+
+    def _tell(self, what: Coroutine[Any, Any, None]) -> None:
+        """Does something for which intake does not wait."""
+        telling = asyncio.create_task(what)
+        self._telling.add(telling)
+        telling.add_done_callback(self._telling.discard)
+
+    async def _store_rows(self, rows: list[Json], moved: list[tuple[int, int]]) -> None:
+        """Stores rows together; if the database refuses them, one by one, so that one bad update blocks no other.
+
+        `moved`: the groups that have become another chat; what waits for them runs once they are moved.
+        """
+        worker = self._worker
+        try:
+            room = 0 if moved else min(worker.free, len(rows))
+            turns, wait = await self._store.intake(worker.bot.id, rows, room, worker.running)
+            for before, now in moved:
+                await self._store.regroup(worker.bot.id, before, now)
+            worker.accept(turns, wait)
+        except DataRefused as error:
+            if len(rows) > 1:
+                for row in rows:
+                    await self._store_rows([row], moved)
+            elif rows[0].get("event") != "unreadable":
+                log.error("an update cannot be stored", update_id=rows[0]["update_id"], error=str(error))
+                await self._store_rows([_unreadable(rows[0], rows[0]["known"])], moved)
+            else:
+                raise
+
+    def _sorted(self, update: Json) -> Json:
+        """An update as the queue takes it; one that cannot even be read is kept as ignored."""
+        try:
+            chat = chat_of(update) or {}
+            message = update.get("message") or {}
+            if "my_chat_member" in update or "new_chat_members" in message or "left_chat_member" in message:
+                self._worker.groups.changed(chat.get("id", 0))
+            if pair := moved_group(update):
+                self._worker.groups.moved(pair[1])
+            named = self._people.named
+            row = sort_update(update, self._worker.bot, named, self._worker.groups.may_be_open(chat))
+            for asking in row.keys() & {"start", "knock"}:
+                row[asking] |= {"owned": bool(self._people.named_admins), "pairing": self._people.pairing}
+            return row
+        except Exception as error:
+            log.warning("unreadable update", update_id=update["update_id"], error=type(error).__name__)
+            log.debug("what it is", update=update, error=repr(error))
+            return _unreadable(update, False)
+
+    def _join(self, row: Json) -> None:
+        """A forward that follows its comment joins the comment's turn while that is young, and so does a part of an
+        album that comes late."""
+        message = (row.get("payload") or {}).get("message") or {}
+        album = "" if is_forward(message) else album_of(message)
+        if row["kind"] == "turn" and (album or is_forward(message)):
+            whose = row["chat_id"], row["topic_id"], row["user_id"]
+            within = LATE_SECONDS if album else JOIN_SECONDS
+            self._worker.runs.join(*whose, message["message_id"], within, album)
+
+    def _tell_outage(self, updates: list[Json], rows: list[Json]) -> None:
+        """Tells each chat once that its message waits; intake does not wait for that."""
+        for update, row in zip(updates, rows, strict=True):
+            chat = chat_of(update)
+            if row["kind"] == "ignored" or chat is None or row["user_id"] not in self._people.allowed:
+                continue
+            place = Place(chat["id"], topic_of(update.get("message") or {}), chat.get("type") == "private")
+            if (place.chat_id, place.topic_id) not in self._told:
+                self._told.add((place.chat_id, place.topic_id))
+                self._tell(say_once(self._messenger, place, OUTAGE))
+
+
+def moved_group(update: Json) -> tuple[int, int] | None:
+    """The id of a group before and after it became a supergroup, when this update tells of that in either chat."""
+    message, chat = update.get("message"), chat_of(update)
+    if not isinstance(message, dict) or chat is None:
+        return None
+    before, now = message.get("migrate_from_chat_id", chat["id"]), message.get("migrate_to_chat_id", chat["id"])
+    return (before, now) if before != now and is_number(before) and is_number(now) else None
+
+
+def _unreadable(update: Json, known: bool) -> Json:
+    """The row of an update that cannot be read or stored: known again, never run."""
+    return {"update_id": update["update_id"], "kind": "ignored", "event": "unreadable", "known": known}

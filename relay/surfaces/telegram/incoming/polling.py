@@ -1,0 +1,162 @@
+"""Long polling: an update is stored before the next poll tells Telegram that it arrived."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+from typing import Any
+
+import structlog
+
+from relay.core.errors import DatabaseError, MessengerError, MessengerThrottled, PollConflict, TokenRefused
+from relay.core.ports import Messenger
+from relay.memory.calls.queue import LEASE_SECONDS
+from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.store import Store
+from relay.surfaces.telegram.incoming.intake import Intake
+from relay.surfaces.telegram.parsing.updates import ALLOWED_UPDATES, is_number
+from relay.surfaces.telegram.turns.polling_lease import PollLease
+
+log = structlog.get_logger()
+
+POLL_SECONDS = 30
+QUICK_SECONDS = 0.3
+"""An empty poll that comes back sooner than this did not wait; the next one is not to follow at once."""
+RIVAL_SECONDS = 120.0
+"""A poll that was lost to another program so long ago tells of it no more."""
+Json = dict[str, Any]
+
+
+class Polling:
+    """Polls until cancelled, while no other process does: that is a duty under a lease, which the worker's claims keep.
+
+    A database that is away is waited for here: what cannot be stored is polled again and not acknowledged.
+    """
+
+    def __init__(
+        self,
+        intake: Intake,
+        messenger: Messenger,
+        store: Store,
+        patient: RetryingDatabase,
+        bot_id: int,
+        lease: PollLease,
+    ) -> None:
+        self._intake = intake
+        self._messenger = messenger
+        self._store = store
+        self._patient = patient
+        self._duty = f"poll:{bot_id}"
+        self._lease = lease
+        self._offset: int | None = None
+        self._polled_at = 0.0
+        self._lost: deque[float] = deque(maxlen=10)
+        """When polls were lost to another program (monotonic seconds)."""
+
+    @property
+    def polled_at(self) -> float:
+        """When the last poll came back, here or for all that is known in another process (monotonic seconds)."""
+        return max(self._polled_at, self._lease.elsewhere_at)
+
+    def lost(self) -> int:
+        """How many polls were lost to another program in the last minutes; no more than ten are counted."""
+        return sum(at > time.monotonic() - RIVAL_SECONDS for at in self._lost)
+
+    async def run(self) -> None:
+        """Takes turns in polling with the other processes, until cancelled."""
+        try:
+            while True:
+                if not await self._taken():
+                    await self._lease.free()
+                    continue
+                await self._while_ours()
+                log.warning("polling was taken over by another process")
+        finally:
+            with contextlib.suppress(DatabaseError, TimeoutError):
+                async with asyncio.timeout(5):
+                    await self._store.end_duty(self._duty, False)
+
+    async def _taken(self) -> bool:
+        """Whether polling is this process's duty now; waits for a database that is away."""
+        while True:
+            try:
+                taken = await self._store.take_duty(self._duty, LEASE_SECONDS)
+            except DatabaseError as error:
+                log.warning("whether another process polls cannot be told", error=str(error))
+                await self._patient.repair()
+                await asyncio.sleep(1)
+                continue
+            if taken:
+                self._lease.taken()
+            else:
+                log.info("another process polls; this one stands by")
+            return taken
+
+    async def _while_ours(self) -> None:
+        """Polls until another process has the duty."""
+        polling = asyncio.create_task(self._poll_on(), name="polling")
+        lost = asyncio.create_task(self._lease.lost(), name="lost")
+        try:
+            await asyncio.wait({polling, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if polling.done():
+                polling.result()
+        finally:
+            polling.cancel()
+            lost.cancel()
+            await asyncio.gather(polling, lost, return_exceptions=True)
+
+    async def _poll_on(self) -> None:
+        """Polls, stores, acknowledges; every failure is waited out."""
+        pause = 1.0
+        while True:
+            try:
+                asked = time.monotonic()
+                updates = await self._poll()
+                if updates:
+                    await self._intake.take(updates)
+                    self._offset = max(update["update_id"] for update in updates) + 1
+                elif time.monotonic() - asked < QUICK_SECONDS:
+                    await asyncio.sleep(QUICK_SECONDS)
+                pause = 1.0
+                continue
+            except MessengerThrottled as error:
+                pause = error.retry_after
+            except TokenRefused as error:
+                log.error("polling", error=str(error))
+                pause = 30.0
+            except PollConflict as error:
+                if await self._webhook_removed():
+                    continue
+                self._lost.append(time.monotonic())
+                log.warning("polling", error=str(error))
+            except MessengerError as error:
+                log.warning("Telegram cannot be reached; polling again", error=type(error).__name__)
+            except DatabaseError as error:
+                log.error("an update could not be stored and was not acknowledged", error=str(error))
+                await self._patient.repair()
+            await asyncio.sleep(pause)
+            pause = min(10.0, pause * 1.7)
+
+    async def _poll(self) -> list[Json]:
+        """One long poll. One that hangs is cut off, which closes its connection."""
+        try:
+            async with asyncio.timeout(POLL_SECONDS + 15):
+                updates: list[Json] = await self._messenger.call(
+                    "getUpdates", offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(ALLOWED_UPDATES)
+                )
+        except TimeoutError:
+            log.warning("a poll hung; polling anew")
+            return []
+        self._polled_at = time.monotonic()
+        return [update for update in updates if isinstance(update, dict) and is_number(update.get("update_id"))]
+
+    async def _webhook_removed(self) -> bool:
+        """Removes the webhook that keeps polls from coming through. False when there is none: somebody else polls."""
+        with contextlib.suppress(MessengerError):
+            if (await self._messenger.call("getWebhookInfo")).get("url"):
+                await self._messenger.call("deleteWebhook", drop_pending_updates=False)
+                log.info("the webhook is removed; what waits at Telegram comes by polling")
+                return True
+        return False

@@ -1,0 +1,1 @@
+"""What Relay sends to Telegram."""

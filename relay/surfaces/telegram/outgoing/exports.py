@@ -1,0 +1,72 @@
+"""Exports that are sent: each is packed when its turn to be sent has come, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from datetime import UTC, tzinfo
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from relay.archive.packed import pack
+from relay.conversation.cancellation import wait_or_cancel
+from relay.core.errors import RelayError
+from relay.core.models import File, Space
+from relay.core.ports import Messenger
+from relay.memory.store import Store
+from relay.surfaces.telegram.outgoing import chat_action
+from relay.surfaces.telegram.outgoing.insist import Stopped
+
+Json = dict[str, Any]
+
+
+class NotPacked(RelayError):
+    """I cannot write it down before I send it: the disk has no room, or takes nothing. Whoever runs me should look."""
+
+
+class Exports:
+    """Packs what stored requests ask for. One is packed and sent at a time, whoever asks."""
+
+    def __init__(self, store: Store, messenger: Messenger, version: str, folder: Path) -> None:
+        """`folder`: where an archive lies while it is sent."""
+        self._store = store
+        self._messenger = messenger
+        self._version = version
+        self._folder = folder
+        self._alone = asyncio.Lock()
+
+    @contextlib.asynccontextmanager
+    async def packed(self, request: Json, stop: asyncio.Event | None) -> AsyncIterator[File]:
+        """The file of a request, while it is sent. Raises `TooMuchToSend`, `NotPacked`, and `Stopped` once `stop` is
+        set."""
+        wanted, at = request["export"], {"chat_id": request["chat_id"]}
+        shown = asyncio.create_task(chat_action.shown(self._messenger, at, "upload_document"))
+        try:
+            async with self._alone:
+                work = pack(
+                    self._store,
+                    Space(**wanted["space"]),
+                    self._version,
+                    wanted["title"],
+                    zone_called(wanted["zone"]),
+                    self._folder,
+                )
+                archive = await wait_or_cancel(stop or asyncio.Event(), work)
+                if archive is None:
+                    raise Stopped
+                with archive:
+                    yield File(request["file"]["name"], archive)
+        except OSError as error:
+            raise NotPacked() from error
+        finally:
+            shown.cancel()
+
+
+def zone_called(name: str) -> tzinfo:
+    """A time zone by its name; UTC where there is none of that name here."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, LookupError, OSError):
+        return UTC

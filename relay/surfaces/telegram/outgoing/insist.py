@@ -1,0 +1,76 @@
+"""Requests that are made again until Telegram answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from typing import Any
+
+from relay.core import metrics
+from relay.core.errors import (
+    DeliveryUncertain,
+    MessengerError,
+    MessengerThrottled,
+    MessengerUnavailable,
+    PollConflict,
+    TokenRefused,
+)
+from relay.core.ports import Messenger
+
+REFUSED_SECONDS = 30.0
+"""How long to wait while the token is not accepted: a person has to look. A restart with the right one goes on."""
+LONGEST_PAUSE = 30.0
+
+
+class Stopped(Exception):
+    """The user stopped the answer while it waited."""
+
+
+class Pauses:
+    """How long to wait before a request that failed is made again."""
+
+    def __init__(self) -> None:
+        self._next = 0.5
+
+    def after(self, error: MessengerError) -> float:
+        """Seconds. Raises the error when repeating is of no use."""
+        pause = self._after(error)
+        metrics.RETRIES.add("telegram", type(error).__name__)
+        return pause
+
+    def _after(self, error: MessengerError) -> float:
+        if isinstance(error, MessengerThrottled):
+            return error.retry_after
+        if isinstance(error, TokenRefused | PollConflict):
+            return REFUSED_SECONDS
+        if not isinstance(error, MessengerUnavailable | DeliveryUncertain):
+            raise error
+        pause, self._next = self._next, min(LONGEST_PAUSE, self._next * 2)
+        return pause + random.uniform(0, pause)  # noqa: S311 — jitter
+
+
+async def rest(seconds: float, stop: asyncio.Event | None) -> None:
+    """Sleeps. Raises `Stopped` as soon as `stop` is set."""
+    if stop is None:
+        await asyncio.sleep(seconds)
+        return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    if stop.is_set():
+        raise Stopped
+
+
+async def call_until_answered(
+    messenger: Messenger, method: str, stop: asyncio.Event | None = None, **parameters: Any
+) -> Any:
+    """A call that may be repeated, until Telegram answers it. Raises `Stopped` when `stop` is set while it waits."""
+    pauses = Pauses()
+    while True:
+        try:
+            return await messenger.call(method, **parameters)
+        except MessengerError as error:
+            if isinstance(error, TokenRefused) and error.absent:
+                raise  # the method is not known there
+            await rest(pauses.after(error), stop)

@@ -1,0 +1,122 @@
+"""An answer as Telegram messages: its text, the line about memory, and its buttons. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from relay.commands.changes import first_rows, memory_line
+from relay.commands.history.tools import tools_told
+from relay.commands.registry import button, escape_markdown
+from relay.core.models import Answer, Export, File
+from relay.surfaces.telegram.formatting.attachments import without_long_code
+from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shortened
+from relay.surfaces.telegram.formatting.styled import utf16_offsets
+from relay.surfaces.telegram.outgoing.files import file_request, too_big, voice_request
+from relay.surfaces.telegram.parsing.place import Place
+
+Json = dict[str, Any]
+
+SIGNS = {
+    "private": "🕶 Off the record",
+    "rests": "💤 Memory rests: I recall nothing and learn nothing (/memory on)",
+    "woke": "🧠 Memory is on again",
+    "unlearned off": "Not learned: memory is off",
+    "unlearned paused": "Not learned: memory rests",
+    "unlearned here": "Not learned: this chat teaches me nothing (/memory here)",
+}
+"""What stands in the line under an answer."""
+
+_LEAST_NOTE = 200  # UTF-16 code units of the note that are told whatever stands behind it
+
+
+def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
+    """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
+    footer, choices = footer_of(answer), answer.choices
+    tools = tools_told(answer.tools) if choices.tools else ""
+    text, files = without_long_code(answer.text or ("" if footer else "👌"))
+    tools = "\n".join(line for line in (f"🔎 {tools}" if tools else "", answer.diagnostic) if line)
+    parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)
+    if choices.previews:
+        for part in parts:
+            part["request"]["link_preview_options"] = {"is_disabled": False}
+    parts = with_files(parts, files, place)
+    return with_voice(parts, answer.text, place) if answer.aloud else parts
+
+
+def footer_of(answer: Answer) -> str:
+    """The one line under an answer: how it ended, who wrote it, and what memory did. Of a note that is too
+    long only the beginning stands there, so that the rest is told."""
+    by = f"Written by {answer.model}" if answer.model else ""
+    memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
+    off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
+    signs = [SIGNS[sign] for sign in answer.signs if sign in SIGNS]
+    rest = " · ".join(part for part in (by, memory, off, *signs, answer.warning) if part)
+    room = max(_LEAST_NOTE, FOOTER_LIMIT - utf16_offsets(f" · {rest}")[-1])
+    return " · ".join(part for part in (shortened(answer.note, room), rest) if part)
+
+
+def message_parts(
+    markdown: str,
+    place: Place,
+    buttons: Sequence[Sequence[Json]] = (),
+    footer: str = "",
+    tools: str = "",
+    silent: bool = False,
+    file: File | Export | None = None,
+) -> list[Json]:
+    """Any text of ours as parts of a delivery. `silent`: no part makes a sound. `file`: comes last."""
+    if file and (refusal := too_big(file)):
+        markdown, file = f"{markdown}\n\n{escape_markdown(refusal)}", None
+    formatted = format_reply(markdown, footer=footer, tools=tools)
+    parts: list[Json] = []
+    for seq, message in enumerate(formatted, 1):
+        request: Json = {
+            **place.address(),
+            "text": message.text,
+            "entities": message.entities,
+            "link_preview_options": {"is_disabled": True},
+        }
+        if silent or seq > 1:
+            request["disable_notification"] = True
+        if seq == 1:
+            request |= place.reply()
+        if buttons and seq == len(formatted):
+            request["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
+        parts.append({"seq": seq, "chat_id": place.chat_id, "request": request})
+    if file:
+        parts = with_files(parts, [file], place)
+        if not formatted:
+            parts[0]["request"] |= place.reply()
+            if buttons:
+                parts[0]["request"]["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
+    return parts
+
+
+def with_files(parts: list[Json], files: Sequence[File | Export], place: Place) -> list[Json]:
+    """Parts with files behind them, each a part of its own."""
+    return parts + [
+        {"seq": seq, "chat_id": place.chat_id, "request": file_request(file, place)}
+        for seq, file in enumerate(files, len(parts) + 1)
+    ]
+
+
+def with_voice(parts: list[Json], markdown: str, place: Place) -> list[Json]:
+    """Parts with a text said aloud behind them, if there is something in it that can be said."""
+    request = voice_request(markdown, place)
+    if request is None:
+        return parts
+    if not parts:
+        request |= place.reply()
+    return [*parts, {"seq": len(parts) + 1, "chat_id": place.chat_id, "request": request}]
+
+
+def answer_buttons(answer: Answer, turn_id: int) -> list[list[Json]]:
+    """Under an answer: what memory did can be undone, the answer kept, what failed tried again."""
+    keeps = bool(answer.text) and answer.choices.keep and "private" not in answer.signs
+    rows = first_rows(answer.changes, turn_id, keeps)
+    if answer.retry:
+        rows.append([button("↻ Retry", f"r:{turn_id}")])
+    if answer.web:
+        rows.append([button("🌐 Answer with the web", f"w:{turn_id}")])
+    return rows

@@ -1,0 +1,42 @@
+"""The sound of a voice note, made when its turn to be sent has come."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from relay.commands.session.voice import OFF, SILENT
+from relay.conversation.cancellation import wait_or_cancel
+from relay.core import metrics
+from relay.core.errors import VoiceUnavailable
+from relay.core.models import Sound
+from relay.core.ports import Messenger, TextToSpeech
+from relay.surfaces.telegram.outgoing import chat_action
+from relay.surfaces.telegram.outgoing.insist import Stopped
+
+Json = dict[str, Any]
+
+
+class Speech:
+    """Says what a stored request holds."""
+
+    def __init__(self, messenger: Messenger, voice: TextToSpeech | None) -> None:
+        """`voice`: None: nothing can be said."""
+        self._messenger = messenger
+        self._voice = voice
+
+    @metrics.timed("speak")
+    async def of(self, request: Json, stop: asyncio.Event | None) -> Sound:
+        """The sound of a request for a voice note. Raises `VoiceUnavailable`, and `Stopped` once `stop` is set."""
+        if self._voice is None:
+            raise VoiceUnavailable(OFF, SILENT)
+        at: Json = {key: request[key] for key in ("chat_id", "message_thread_id") if key in request}
+        recording = asyncio.create_task(chat_action.shown(self._messenger, at, "record_voice"))
+        try:
+            say = request["say"]
+            sound = await wait_or_cancel(stop or asyncio.Event(), self._voice.speak(say["text"], say["language"]))
+        finally:
+            recording.cancel()
+        if sound is None:
+            raise Stopped
+        return sound

@@ -1,0 +1,186 @@
+"""An answer while it grows: drafts in private chats, one edited message in groups, and the typing sign."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+
+from relay.core.errors import MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError, TokenRefused
+from relay.core.ports import Messenger
+from relay.memory.claims import ClaimedTurn
+from relay.memory.store import Store
+from relay.surfaces.telegram.formatting.format import Formatted, format_preview, unhurried
+from relay.surfaces.telegram.outgoing import chat_action
+from relay.surfaces.telegram.outgoing.delivery import OVERHEARD, everywhere
+from relay.surfaces.telegram.outgoing.insist import Stopped, rest
+from relay.surfaces.telegram.parsing.place import Place
+
+log = structlog.get_logger()
+
+DRAFT_EVERY, DRAFT_FIRST, DRAFT_LASTS = 0.4, 0.25, 20.0
+EDIT_EVERY, EDIT_FIRST = 1.5, 1.0
+
+
+class Preview:
+    """The `Sink` of a turn on Telegram. Use as an async context manager: leaving it awaits what is in flight."""
+
+    def __init__(
+        self,
+        messenger: Messenger,
+        store: Store,
+        turn: ClaimedTurn,
+        bot_id: int,
+        place: Place,
+        no_drafts: set[int],
+        quiet: bool = False,
+        may_read: Callable[[], Awaitable[bool]] = everywhere,
+    ) -> None:
+        """`no_drafts`: chats in which a draft was refused; they get none until the next start. `quiet`: the answer will
+        take another's place, so there is nothing to show of it before. `may_read`: whether the answer may still be
+        shown in its group."""
+        self._may_read = may_read
+        self._quiet = quiet
+        self._no_drafts = no_drafts
+        self._messenger = messenger
+        self._store = store
+        self._turn = turn
+        self._bot_id = bot_id
+        self._place = place
+        self._so_far: Callable[[], str] = str
+        self._trouble = ""
+        self._shown = ""
+        self._free_at = 0.0
+        self._row: dict[str, Any] | None = next((part for part in turn.parts if part["seq"] == 1), None)
+        self._news = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Preview:
+        self._tasks.append(asyncio.create_task(chat_action.shown(self._messenger, self._place.address(), "typing")))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._closing.set()
+        self._tasks[0].cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def settle(self, stop: asyncio.Event) -> None:
+        """Waits until the message that shows the preview may be edited again, for the final text, or `stop` is set."""
+        with contextlib.suppress(Stopped):
+            await rest(max(0.0, self._free_at - time.monotonic()), stop)
+
+    def text(self, so_far: Callable[[], str]) -> None:
+        """See `ports.Sink.text`."""
+        if self._quiet:
+            return
+        self._so_far, self._trouble = so_far, ""
+        self._changed()
+
+    def waiting(self, sentence: str) -> None:
+        """See `ports.Sink.waiting`."""
+        if self._quiet and not self._place.private:
+            return
+        self._trouble = sentence
+        self._changed()
+
+    def _changed(self) -> None:
+        self._news.set()
+        if len(self._tasks) == 1:
+            self._tasks.append(asyncio.create_task(self._show()))
+
+    def _markdown(self) -> str:
+        return f"{self._so_far()}\n\n{self._trouble}".strip()
+
+    async def _show(self) -> None:
+        """Shows the newest text at a steady pace until closed; a request under way is always finished."""
+        pause = DRAFT_FIRST if self._place.private else EDIT_FIRST
+        while not await self._closed_within(pause):
+            pause = DRAFT_EVERY if self._place.private else EDIT_EVERY
+            self._news.clear()
+            try:
+                await (self._draft() if self._place.private else self._edit())
+            except MessengerThrottled as error:
+                pause = max(pause, error.retry_after)
+                if not self._place.private:
+                    self._free_at = time.monotonic() + pause
+            except RelayError as error:
+                log.info("preview failed", turn_id=self._turn.turn_id, error=str(error))
+                if not self._place.private:
+                    return
+                if isinstance(error, MessengerRefused | TokenRefused):
+                    self._no_drafts.add(self._place.chat_id)
+                    return
+            if not await self._news_within(DRAFT_LASTS):
+                self._shown = "" if self._place.private else self._shown
+
+    async def _closed_within(self, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()
+        return self._closing.is_set()
+
+    async def _news_within(self, seconds: float) -> bool:
+        """Waits for new text (or the end); False when there was none for so long that a draft fades."""
+        until = time.monotonic() + seconds
+        while not self._news.is_set() and not self._closing.is_set() and time.monotonic() < until:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await self._news.wait()
+        return self._news.is_set() or self._closing.is_set()
+
+    async def _draft(self) -> None:
+        shown = await unhurried(format_preview, self._markdown())
+        if self._place.chat_id in self._no_drafts or not shown.text or shown.text == self._shown:
+            return
+        await self._messenger.call(
+            "sendMessageDraft",
+            **self._place.address(),
+            draft_id=self._turn.turn_id,
+            text=shown.text,
+            entities=shown.entities,
+            can_stop=True,
+        )
+        self._shown = shown.text
+
+    async def _edit(self) -> None:
+        shown = await unhurried(format_preview, self._markdown())
+        if not shown.text or shown.text == self._shown:
+            return
+        if not await self._may_read():
+            shown = Formatted(OVERHEARD, [])
+            if self._row is None or shown.text == self._shown:
+                return  # the end of the turn says so
+        request = {
+            **self._place.address(),
+            "text": shown.text,
+            "entities": shown.entities,
+            "link_preview_options": {"is_disabled": True},
+        }
+        if self._row is None:
+            request |= self._place.reply()
+            if not self._turn.choices.sound:
+                request["disable_notification"] = True
+            await self._begin(request)
+        elif self._row["telegram_message_id"] is not None:
+            request.pop("message_thread_id", None)
+            await self._messenger.call("editMessageText", **request, message_id=self._row["telegram_message_id"])
+        self._shown, self._free_at = shown.text, time.monotonic() + EDIT_EVERY
+
+    async def _begin(self, request: dict[str, Any]) -> None:
+        """Sends the message that is edited from then on. If it certainly was not sent, the next look tries again."""
+        row = await self._store.preview(self._turn, self._bot_id, self._place.chat_id, request)
+        self._row = row
+        try:
+            posted = await self._messenger.call("sendMessage", **request)
+        except (MessengerThrottled, MessengerUnavailable, MessengerRefused):
+            await self._store.sent(self._turn, [{"seq": 1, "status": "waiting"}], False)
+            self._row = None
+            raise
+        row["telegram_message_id"] = posted["message_id"]
+        result = {"seq": 1, "status": "preview", "telegram_message_id": posted["message_id"]}
+        await self._store.sent(self._turn, [result], False)

@@ -1,0 +1,1 @@
+"""Updates and messages as Telegram sends them, read. Pure."""

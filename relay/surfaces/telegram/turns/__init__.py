@@ -1,0 +1,1 @@
+"""From a claimed turn to a stored reply."""

@@ -1,0 +1,282 @@
+"""Controls: commands, buttons and answers to questions, which act at once, past the queue."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakValueDictionary
+
+import structlog
+
+from relay.commands import ANSWERS, BUTTONS, VERBS
+from relay.commands.changes import memory_line
+from relay.commands.memory.promote import marked
+from relay.commands.registry import ADMINS_ONLY, ButtonReply, CommandContext, CommandReply, Services
+from relay.core.errors import ChatGone, MessengerError
+from relay.core.models import Answer, Space
+from relay.memory.claims import ClaimedTurn
+from relay.surfaces.telegram.formatting.format import unhurried
+from relay.surfaces.telegram.groups.access_requests import Newcomers
+from relay.surfaces.telegram.groups.group_join import Arrivals
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
+from relay.surfaces.telegram.outgoing.menu import GroupMenus, register_admin
+from relay.surfaces.telegram.outgoing.render import answer_buttons, message_parts, with_voice
+from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
+from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.parsing.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, command_of
+from relay.surfaces.telegram.turns.edits import edited
+from relay.surfaces.telegram.turns.reactions import keeps, reacted, take_keep
+from relay.surfaces.telegram.turns.running import Runs
+from relay.surfaces.telegram.turns.understand import asked, lane_of, topic_pressed
+
+log = structlog.get_logger()
+
+Json = dict[str, Any]
+ACTS = frozenset({"message", "edited_message", "callback_query", "message_reaction"})
+"""The updates in which somebody does something; Telegram tells the others."""
+GONE = "This button does nothing any more."
+FAILED = "That did not work. I try again in a moment."
+PATIENCE_SECONDS = 3.0
+"""How long a press may stay unanswered; Telegram forgets it soon after."""
+WORKING = "I am at it…"
+NOTHING_TO_SAY = "There is nothing in it that can be said."
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """What a control has done."""
+
+    parts: list[Json]
+    """Its reply."""
+    space: Space | None
+    """Whose memory the reply may show; None: nobody's."""
+
+
+class Controls:
+    """Runs verbs and buttons."""
+
+    def __init__(self, services: Services, bot: Bot, groups: Groups, runs: Runs) -> None:
+        self._services = services
+        self._bot = bot
+        self._groups = groups
+        self._runs = runs
+        self._arrivals = Arrivals(services, bot, groups)
+        self._newcomers = Newcomers(services)
+        self._menus = GroupMenus(services.messenger)
+        self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
+
+    async def handle(self, turn: ClaimedTurn) -> Handled:
+        """Does what a control asks. Returns the parts of its reply (none when it needs none)."""
+        chat, topic_id, message_id = lane_of(turn.updates)
+        place = Place(chat["id"], topic_id, chat.get("type") == "private")
+        update = turn.updates[0]
+        if "notice" in update:
+            notice = update["notice"]
+            parts = message_parts(notice["text"], place, notice.get("rows") or (), silent=True)
+            owner = turn.owner_id
+            return Handled(parts, None if owner is None else Space("private", owner_id=owner))
+        if not update.keys() & ACTS or "person" in update or LEFT in update.get("message", {}):
+            return Handled(await self._told(turn), None)
+        space, _ = await self._groups.space_of(chat, turn.user_id)
+        return Handled(await self._done(turn, update, place, message_id, space), space)
+
+    async def _told(self, turn: ClaimedTurn) -> list[Json]:
+        """What Telegram told of a chat or of a person, and nobody said."""
+        update = turn.updates[0]
+        if stopped := update.get("stopped_message_generation"):
+            chat, topic_id, _ = lane_of(turn.updates)
+            await self._stop(chat["id"], topic_id, stopped.get("draft_id"))
+        if "person" in update:
+            return await self._newcomers.told(turn)
+        if "my_chat_member" in update:
+            return await self._arrivals.told(turn)
+        return await self._arrivals.left(turn) if "message" in update else []
+
+    async def _done(
+        self, turn: ClaimedTurn, update: Json, place: Place, message_id: int | None, space: Space
+    ) -> list[Json]:
+        """What somebody does: presses a button, changes or reacts to a message, gives a command."""
+        if "callback_query" in update:
+            place = replace(
+                place, topic_id=await topic_pressed(update["callback_query"], self._bot, self._services.store)
+            )
+            # One tap after the other under each message, so that its buttons show how things stand in the end.
+            async with self._taps.setdefault((place.chat_id, message_id or 0), asyncio.Lock()):
+                return await self._press(turn, update["callback_query"], place, space)
+        if "edited_message" in update or "message_reaction" in update:
+            async with self._taps.setdefault((place.chat_id, message_id or 0), asyncio.Lock()):
+                return await self._happened(turn, update, place, space)
+        message = update.get("message") or {}
+        if not message or message.keys() & TOPIC_EVENTS:
+            return []  # what a topic is called was taken down when the update was stored
+        if not place.private:
+            place = Place(place.chat_id, place.topic_id, False, message_id)
+        call = self._call(turn, place, message, message.get("from") or {}, space)
+        told = await self._run(call)
+        if self._services.on_told:
+            self._services.on_told(told)
+        return await self._parts(call, told, place)
+
+    async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
+        """Ends the answer that is being written in a topic, or as a turn of that chat, by this process or another."""
+        ended = self._runs.stop(chat_id, topic_id, turn_id)
+        if ended is None:
+            ended = await self._services.store.ask_stop(self._bot.id, chat_id, topic_id, turn_id)
+        return ended
+
+    async def _happened(self, turn: ClaimedTurn, update: Json, place: Place, space: Space) -> list[Json]:
+        """What somebody did to a message after it was said; where a reaction keeps it, the parts that propose that."""
+        if "edited_message" in update:
+            await edited(
+                update["edited_message"], turn.user_id, self._bot, self._services.messenger, self._services.store
+            )
+            return []
+        reaction = update["message_reaction"]
+        await reacted(reaction, turn.user_id, self._bot, self._services.store)
+        await take_keep(reaction, turn.user_id, self._bot, self._services.messenger, self._services.store)
+        if not (turn.choices.reactions and keeps(reaction)):
+            return []
+        topic_id = await self._services.store.topic_of(self._bot.id, place.chat_id, reaction["message_id"])
+        place = replace(place, topic_id=topic_id)
+        call = self._call(turn, place, reaction, reaction.get("user") or {}, space)
+        return await self._parts(call, await marked(call, reaction["message_id"]), place)
+
+    def _call(self, turn: ClaimedTurn, place: Place, message: Json, sender: Json, space: Space) -> CommandContext:
+        return CommandContext(
+            services=self._services,
+            turn=turn,
+            bot_id=self._bot.id,
+            space=space,
+            chat_id=place.chat_id,
+            topic_id=place.topic_id,
+            private=place.private,
+            user_id=turn.user_id,
+            name=name_of(sender),
+            admin=self._services.people.role_of(turn) == "admin",
+            text=text_of(message),
+            message=message,
+            stop=lambda: self._stop(place.chat_id, place.topic_id),
+            sees=lambda space: self._groups.sees(space, turn.user_id),
+        )
+
+    async def _run(self, call: CommandContext) -> CommandReply:
+        """The verb that a command names, or what hears the answer to a question of ours."""
+        if asks := ASKED.match(await asked(call.message, self._bot, self._services.store)):
+            return await ANSWERS[asks[1]](call, int(asks[2] or 0))
+        command = command_of(call.message, self._bot)
+        if command is None:
+            return CommandReply("")  # something that happened, told by Telegram as a message
+        verb = VERBS.get(command.name)
+        if verb is None or "chat" not in verb.doors:
+            if not call.private and "@" not in call.text.split()[0]:
+                return CommandReply("")  # another bot's command
+            return CommandReply(f"I do not know /{command.name}. /help lists what I can do.".replace("_", "\\_"))
+        if not call.private and (call.admin or verb.admin):
+            # Whoever runs the bot may have come after it; whoever is refused may have run it once.
+            await self._menus.offer(call.chat_id, call.user_id, call.admin)
+        if verb.admin and not call.admin:
+            return CommandReply(ADMINS_ONLY)
+        if verb.name == "start" and call.admin and call.private:
+            await register_admin(self._services.messenger, call.chat_id, call.user_id)
+        return await verb.run(replace(call, text=command.rest))
+
+    async def _parts(self, call: CommandContext, told: CommandReply, place: Place) -> list[Json]:
+        """What a verb told, as messages: where it was asked, or in the person's own chat."""
+        if told.private and not place.private:
+            return await self._told_in_private(call, told, place)
+        buttons = [*told.rows, *answer_buttons(Answer("", told.changes), call.turn.turn_id)]
+        if told.aloud:
+            return with_voice([], told.aloud, place) or message_parts(NOTHING_TO_SAY, place, silent=True)
+        footer = memory_line(told.changes, told.failed)
+        parts = await unhurried(
+            lambda text: message_parts(text, place, buttons, footer, silent=True, file=told.file), told.text
+        )
+        if told.asks:
+            # selective: for whoever is replied to; a button's question replies to nobody.
+            selective = place.private or place.reply_to is not None
+            asking = {"force_reply": True, "selective": selective, "input_field_placeholder": told.asks}
+            parts[0]["request"]["reply_markup"] = asking  # the part that begins as a question does
+        return parts
+
+    async def _told_in_private(self, call: CommandContext, told: CommandReply, place: Place) -> list[Json]:
+        """What is for one person alone goes to their private chat; the group gets a line that says so."""
+        try:
+            await self._services.messenger.call("sendChatAction", chat_id=call.user_id, action="typing")
+        except ChatGone:
+            link = f"https://t.me/{self._bot.username}?start=hello"
+            line = "That is between us, and I cannot write to you. Open our chat, press Start, and ask again."
+            return message_parts(line, place, [[{"text": "Open our chat", "url": link}]], silent=True)
+        except MessengerError as error:
+            log.info("a private chat could not be asked for", error=str(error))
+        parts = await self._parts(call, told, Place(call.user_id, 0, True))
+        parts += message_parts("I have answered in our private chat.", place, silent=True)
+        return [{**part, "seq": seq} for seq, part in enumerate(parts, 1)]
+
+    async def _press(self, turn: ClaimedTurn, query: Json, place: Place, space: Space) -> list[Json]:
+        """A button. Every press is answered; who may press, its handler checks."""
+        call = self._call(turn, place, query["message"], query["from"], space)
+        work = asyncio.create_task(self._pressed(call, str(query.get("data") or "n")))
+        answered = False
+        try:
+            if not (await asyncio.wait({work}, timeout=PATIENCE_SECONDS))[0]:
+                await self._answer_press(query, WORKING)
+                answered = True
+            done = await work
+            if not await self._groups.may_read(query["message"]["chat"], turn.user_id, space, lent=False):
+                done = ButtonReply(OVERHEARD)
+            await self._redraw(done, place, query["message"])
+        except Exception:
+            if not answered:
+                await self._answer_press(query, FAILED)  # its turn is run again
+            raise
+        finally:
+            work.cancel()
+        if not answered:
+            await self._answer_press(query, done.toast)
+        says = done.says or (CommandReply(done.toast) if answered and done.toast else None)
+        return [] if says is None else await self._parts(call, says, place)
+
+    async def _pressed(self, call: CommandContext, data: str) -> ButtonReply:
+        """What the button with this data does, which may be of another version."""
+        kind, *given = data.split(":")
+        handler = BUTTONS.get(kind)
+        if handler is not None and takes(handler, given):
+            return await handler(call, *given)
+        return ButtonReply() if kind == "n" else ButtonReply(GONE)
+
+    async def _answer_press(self, query: Json, toast: str) -> None:
+        with contextlib.suppress(MessengerError):
+            answer = {"callback_query_id": query["id"], "text": toast[:200] or None}
+            await self._services.messenger.call("answerCallbackQuery", **answer)
+
+    async def _redraw(self, done: ButtonReply, place: Place, message: Json) -> None:
+        """Gives the message under which a button hangs its new text or buttons."""
+        if not done.text and done.rows is None:
+            return
+        at = {"chat_id": place.chat_id, "message_id": message["message_id"]}
+        shown: Json = {"reply_markup": {"inline_keyboard": [list(row) for row in done.rows or ()]}}
+        method = "editMessageReplyMarkup"
+        if done.text:
+            (part, *_) = await unhurried(lambda text: message_parts(text, place, silent=True), done.text)
+            method = "editMessageText"
+            shown |= {key: part["request"][key] for key in ("text", "entities", "link_preview_options")}
+        await self._services.store.redrawn(self._bot.id, **at, request=shown)
+        try:
+            await self._services.messenger.call(method, **at, **shown)
+        except MessengerError as error:
+            if "not modified" not in str(error).lower():  # it shows what it did before
+                before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
+                await self._services.store.redrawn(self._bot.id, **at, request=before)
+
+
+def takes(handler: Any, given: list[str]) -> bool:
+    """Whether a button's handler can be run with what its data gives, which may be of another version."""
+    try:
+        inspect.signature(handler).bind(None, *given)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,100 @@
+"""What was heard in recordings, told back before the answer, and what people make of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from relay.core.errors import MessengerRefused
+from relay.core.models import Attachment, Block, Incoming
+from relay.core.ports import Messenger
+from relay.media.reading import Read
+from relay.memory.claims import ClaimedTurn
+from relay.memory.store import Store
+from relay.surfaces.telegram.formatting.format import format_heard
+from relay.surfaces.telegram.outgoing.delivery import Delivery
+from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.parsing.message_parser import text_of
+from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.parsing.updates import Bot, may_correct
+
+Json = dict[str, Any]
+LONG_SECONDS = 30
+LONGEST = 100_000
+"""Characters of a correction."""
+
+
+class Echoes:
+    """Tells what was heard, silently and once, as replies to the recordings."""
+
+    def __init__(self, delivery: Delivery, which: str) -> None:
+        """`which`: always, long or off."""
+        self._delivery = delivery
+        self._which = which
+
+    def of(self, turn: ClaimedTurn, incoming: Incoming, place: Place) -> Callable[[Attachment, Read], Awaitable[None]]:
+        """What tells of the recordings of an input, as they are read."""
+        # So that at most one is on its way: two of the same words could not be told apart if their responses were lost.
+        one_by_one = asyncio.Lock()
+
+        async def on_read(attachment: Attachment, read: Read) -> None:
+            if not any(self._is_told(block) for block in read.blocks):
+                return
+            async with one_by_one:
+                for message_id in messages_with(incoming, attachment):
+                    request = request_of(read.text, replace(place, reply_to=message_id))
+                    await self._delivery.echo(turn, message_id, request)
+
+        return on_read
+
+    def _is_told(self, block: Block) -> bool:
+        if "heard" not in block or self._which == "off":
+            return False
+        return self._which == "always" or bool(block["heard"]["seconds"] >= LONG_SECONDS)
+
+
+def messages_with(incoming: Incoming, attachment: Attachment) -> list[int]:
+    """The Telegram messages of an input that hold a file."""
+    if not incoming.parts:
+        return incoming.telegram_message_ids[:1]
+    return [
+        message_id
+        for message_id, part in zip(incoming.telegram_message_ids, incoming.parts, strict=True)
+        if any((block.get("file") or {}).get("unique_id") == attachment.unique_id for block in part["blocks"])
+    ]
+
+
+def request_of(text: str, place: Place) -> Json:
+    """The message that tells what was heard."""
+    shown = format_heard(text)
+    return {
+        **place.address(),
+        **place.reply(),
+        "text": shown.text,
+        "entities": shown.entities,
+        "link_preview_options": {"is_disabled": True},
+        "disable_notification": True,
+    }
+
+
+async def corrected(turn: ClaimedTurn, message: Json, bot: Bot, messenger: Messenger, store: Store) -> Json | None:
+    """Takes a reply to an echo: what was heard gets that wording, in the record and in the chat.
+
+    Returns `{turn_id, last, answered}`: which turn the recording was for, whether nothing was said since, and the turn
+    whose answer stands (None without one). None when the message is no such reply, or not from whoever spoke.
+    """
+    if not may_correct(message, bot):
+        return None
+    chat_id, echo_id = message["chat"]["id"], message["reply_to_message"]["message_id"]
+    text = text_of(message).strip()[:LONGEST]
+    done = await store.correct(turn, chat_id, echo_id, text)
+    if done is not None:
+        shown = format_heard(text)
+        with contextlib.suppress(MessengerRefused):
+            at = {"chat_id": chat_id, "message_id": echo_id}
+            await store.redrawn(bot.id, **at, request={"text": shown.text, "entities": shown.entities})
+            await call_until_answered(messenger, "editMessageText", **at, text=shown.text, entities=shown.entities)
+    return done

@@ -1,0 +1,62 @@
+"""Messages that their author edits: what waits is answered as it stands now, what was answered can be so again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+from relay.commands.changes import closed_row
+from relay.commands.registry import button
+from relay.core.errors import MessengerError
+from relay.core.ports import Messenger
+from relay.memory.store import Store
+from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.parsing.message_parser import blocks_of, replied_file, text_of
+from relay.surfaces.telegram.parsing.updates import Bot, topic_of
+from relay.surfaces.telegram.turns.understand import LONGEST
+
+Json = dict[str, Any]
+LOOK_SECONDS, LONGEST_PAUSE = 0.3, 3.0
+"""How often it is looked whether an answer is written and delivered: seldomer, the longer that takes."""
+
+
+async def edited(message: Json, user_id: int, bot: Bot, messenger: Messenger, store: Store) -> None:
+    """Takes an edit, and offers a new answer under one that is to the old wording.
+
+    While the message is being answered this waits: the answer is to what was said at first.
+    """
+    edit: Json = {
+        "bot_id": bot.id,
+        "chat_id": message["chat"]["id"],
+        "topic_id": topic_of(message),
+        "telegram_message_id": message["message_id"],
+        "user_id": user_id,
+        "edited_at": message.get("edit_date") or message["date"],
+        "text": text_of(message).strip()[:LONGEST],
+        "blocks": [*replied_file(message, user_id, bot.id), *blocks_of(message, user_id)],
+        "message": message,
+    }
+    pause = LOOK_SECONDS
+    while True:
+        done = await store.edit(edit)
+        if not done.get("busy"):
+            break
+        await asyncio.sleep(pause)
+        pause = min(LONGEST_PAUSE, pause * 1.3)
+    if offer := done.get("offer"):
+        at = {"chat_id": offer["chat_id"], "message_id": offer["message_id"]}
+        with contextlib.suppress(MessengerError):
+            rows = {"inline_keyboard": with_offer(offer)}
+            await call_until_answered(messenger, "editMessageReplyMarkup", **at, reply_markup=rows)
+            await store.redrawn(bot.id, **at, request={"reply_markup": rows})
+
+
+def with_offer(offer: Json) -> list[list[Json]]:
+    """The buttons under an answer as they stand now, and the one that offers a new answer."""
+    turn_id = offer["turn_id"]
+    others = [
+        row for row in offer["rows"] if not any(str(one.get("callback_data"))[:2] in ("u:", "a:", "k:") for one in row)
+    ]
+    again = [button("✎ Answer again", f"a:{turn_id}")]
+    return [*closed_row(offer["changes"], turn_id, offer["keeps"]), *others, again]

@@ -1,0 +1,39 @@
+"""Commands and buttons of one person wait for each other, and for nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from weakref import WeakValueDictionary
+
+from relay.memory.claims import ClaimedTurn
+from relay.surfaces.telegram.parsing.updates import Bot, command_of
+
+AT_ONCE = 2
+"""So many of a person are carried out at a time, in the order in which they came."""
+
+
+class FairQueue:
+    """Gives each person a few places."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self._places: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
+
+    @contextlib.asynccontextmanager
+    async def place(self, turn: ClaimedTurn) -> AsyncIterator[bool]:
+        """Waits for a place among those of the turn's person, and holds it; whether it had to wait. What ends an answer
+        waits for nothing."""
+        if turn.kind != "control" or self._stops(turn):
+            yield False
+            return
+        places = self._places.setdefault(turn.user_id, asyncio.Semaphore(AT_ONCE))
+        waits = places.locked()
+        async with places:
+            yield waits
+
+    def _stops(self, turn: ClaimedTurn) -> bool:
+        update = turn.updates[0] if turn.updates else {}
+        command = command_of(update.get("message") or {}, self._bot)
+        return "stopped_message_generation" in update or (command is not None and command.name == "stop")

@@ -1,0 +1,76 @@
+"""The turns that this process is running, and the means to end one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+from relay.memory.claims import ClaimedTurn
+from relay.surfaces.telegram.parsing.updates import album_of, body_of
+
+
+@dataclass(slots=True)
+class Run:
+    """One turn under way in a lane."""
+
+    turn: ClaimedTurn
+    chat_id: int
+    topic_id: int
+    last_message_id: int
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    join: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when something that belongs to the turn arrived late."""
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def albums(self) -> set[str]:
+        """Those of which parts are in the turn."""
+        return {album_of(body_of(update)) for update in self.turn.updates} - {""}
+
+
+class Runs:
+    """All of them, by turn."""
+
+    def __init__(self) -> None:
+        self._by_turn: dict[int, Run] = {}
+
+    def add(self, run: Run) -> None:
+        self._by_turn[run.turn.turn_id] = run
+
+    def remove(self, turn_id: int) -> None:
+        self._by_turn.pop(turn_id, None)
+
+    def in_lane(self, chat_id: int, topic_id: int) -> Run | None:
+        """The turn that answers in a chat's topic right now."""
+        return next((r for r in self._in(chat_id, topic_id) if r.turn.kind != "control"), None)
+
+    def _in(self, chat_id: int, topic_id: int) -> list[Run]:
+        return [r for r in self._by_turn.values() if (r.chat_id, r.topic_id) == (chat_id, topic_id)]
+
+    def stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool | None:
+        """Ends what is being answered and said in a lane, or a turn in that chat. Returns whether that was news to it;
+        None when nothing of it runs here."""
+        found = self._in(chat_id, topic_id) if turn_id is None else [*filter(None, [self._by_turn.get(turn_id)])]
+        runs = [run for run in found if run.chat_id == chat_id]
+        if not runs:
+            return None
+        news = not all(run.stop.is_set() for run in runs)
+        for run in runs:
+            run.stop.set()
+        return news
+
+    def asked_to_stop(self, turn_id: int) -> None:
+        """Ends a running answer, as another process was asked to."""
+        if run := self._by_turn.get(turn_id):
+            run.stop.set()
+
+    def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float, album: str = "") -> bool:
+        """Lets a message that follows a young turn's last one join it. `album`: only as a part of one that is in it."""
+        run = self.in_lane(chat_id, topic_id)
+        if run is None or run.turn.user_id != user_id or time.monotonic() - run.started > within:
+            return False
+        if album not in run.albums if album else not 0 < message_id - run.last_message_id <= 2:
+            return False
+        run.join.set()
+        return True

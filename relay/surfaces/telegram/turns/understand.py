@@ -1,0 +1,217 @@
+"""A claimed turn's updates as an `Incoming`, whoever and wherever they come from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from relay.commands.changes import changes_keyboard
+from relay.commands.registry import parse_number
+from relay.core import metrics
+from relay.core.errors import MessengerError
+from relay.core.models import Incoming, Space
+from relay.core.ports import Messenger
+from relay.memory.claims import ClaimedTurn
+from relay.memory.store import Store
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.parsing.message_parser import (
+    joined_blocks,
+    name_of,
+    parts_of,
+    refusals_of,
+    reply_of,
+    said_at,
+    says_something,
+    words_of,
+)
+from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.parsing.updates import Bot, body_of, chat_of, command_of, for_bot, may_answer, topic_of
+from relay.surfaces.telegram.turns.echo import corrected
+
+LONGEST = 400_000
+"""Characters of one input; Telegram's merged pastes stay far below."""
+ANSWERING = "I am answering what it says now…"
+MORE_SAID = "More was said since. Please ask again in a new message."
+LATE = f"I have noted what you really said. {MORE_SAID}"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a turn's updates mean: an input to answer, a verb to run in its lane, or a line to say."""
+
+    place: Place
+    incoming: Incoming | None = None
+    verb: str | None = None
+    notice: str | None = None
+    changes: Sequence[Json] = ()
+    """What was done to memory that the line is about, and may be undone."""
+    changed_by: int = 0
+    """The turn that did it."""
+    wanted: str = ""
+    """The model that /retry names, in the person's word."""
+
+
+def lane_of(updates: Sequence[Json]) -> tuple[Json, int, int | None]:
+    """The chat, the topic and the last message of a turn's updates."""
+    last = updates[-1]
+    chat, body = chat_of(last) or {"id": 0, "type": "private"}, body_of(last)
+    if "stopped_message_generation" in last:
+        return chat, body.get("message_thread_id") or 0, None
+    return chat, topic_of(body), body.get("message_id")
+
+
+@metrics.timed("understand")
+async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
+    """Reads a turn's updates. Group messages that turn out not to be for the bot come to nothing."""
+    if turn.linked_to == turn.user_id and not await groups.sees(linked_space(turn), turn.user_id):
+        turn = replace(turn, linked_to=None)  # who has left a group lends it nothing
+    if "callback_query" in turn.updates[0]:
+        return await again(turn, bot, groups, messenger, store)
+    chat, topic_id, _ = lane_of(turn.updates)
+    private = chat.get("type") == "private"
+    messages = [update["message"] for update in turn.updates]
+    space, everything = await groups.space_of(chat, turn.user_id)
+    if turn.answers == "addressed" or not (everything or turn.answers == "all"):
+        messages = for_bot(messages, bot)
+    reply_to = messages[-1]["message_id"] if messages and (not private or len(messages) > 1) else None
+    place = Place(chat["id"], topic_id, private, reply_to)
+    if not messages:
+        return Understood(place)
+    command = command_of(messages[0], bot)
+    if command is not None and command.name == "new":
+        return Understood(place, verb="new")
+    if await asked(messages[0], bot, store):
+        return Understood(place, verb="reply")
+    if correction := await corrected(turn, messages[0], bot, messenger, store):
+        if not correction["last"]:
+            return await late(turn, place, space, correction["answered"], store)
+        nothing = unsaid(turn, bot, place, space, messages[0].get("from") or {})
+        return Understood(place, replace(nothing, retry=True, retry_turn=correction["turn_id"], replaces=True))
+    blocks = joined_blocks(messages, turn.user_id, bot.id)
+    if turn.off_record:
+        blocks = [{**one, "file": {**one["file"], "kept": False}} if "file" in one else one for one in blocks]
+    refusals = [line for message in messages for line in refusals_of(message)]
+    if not blocks:
+        return Understood(place, notice=next(iter(refusals), None))
+    retry = command is not None and command.name == "retry"
+    incoming = replace(
+        unsaid(turn, bot, place, space, messages[-1].get("from") or {}),
+        text="\n".join(words_of(message) for message in messages).strip()[:LONGEST],
+        blocks=blocks,
+        untrusted=any(block.get("untrusted") for block in blocks),
+        telegram_message_ids=[message["message_id"] for message in messages],
+        parts=parts_of(messages, turn.user_id, bot.id) if len(messages) > 1 else [],
+        at=said_at(messages[-1]),
+        reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
+        retry=retry,
+        notices=tuple(dict.fromkeys(refusals)),
+    )
+    return Understood(place, incoming, wanted=command.rest if command is not None and retry else "")
+
+
+def linked_space(turn: ClaimedTurn) -> Space:
+    """The group that a turn was said in."""
+    chat, _, _ = lane_of(turn.updates)
+    return Space("group", chat_id=chat["id"])
+
+
+async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | None, store: Store) -> Understood:
+    """What is said to a correction that is not answered: the answer to what was misheard stands, and what it taught is
+    offered to be undone; not in a group that others share now, since it may be of their person's own memory."""
+    alone = space.kind == "private"
+    changes = (await store.changes(answered, turn.user_id, False) or []) if answered and alone else []
+    standing = [one for one in changes if one["status"] in ("applied", "pending")]
+    return Understood(place, notice=LATE, changes=standing, changed_by=answered or 0)
+
+
+def silenced(turn: ClaimedTurn, bot: Bot, admin: bool) -> bool:
+    """Whether nothing comes of a turn because nothing is answered where it was said: all that people say there, but
+    for what an admin commands. Buttons, and what Telegram tells of the group, go on."""
+    update = turn.updates[0]
+    if turn.answers != "off" or not update.keys() & {"message", "edited_message"}:
+        return False
+    body = body_of(update)
+    return says_something(body) and not (admin and command_of(body, bot))
+
+
+async def asked(message: Json, bot: Bot, store: Store) -> str:
+    """The question of ours that a message answers: it replies to one that its author was asked, however that looks."""
+    if not may_answer(message, bot):
+        return ""
+    target, author = message["reply_to_message"], message.get("from") or {}
+    return await store.asked(bot.id, message["chat"]["id"], target["message_id"], author.get("id") or 0)
+
+
+async def topic_pressed(query: Json, bot: Bot, store: Store) -> int:
+    """The topic in which a button was pressed. Telegram does not tell it of an old message, whose date is 0."""
+    message = query["message"]
+    if message.get("date") != 0:
+        return topic_of(message)
+    return await store.topic_of(bot.id, message["chat"]["id"], message["message_id"])
+
+
+async def again(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
+    """A tap on Retry (`r:`), on answering with the web (`w:`), or on answering the new wording (`a:`): the same message
+    once more.
+
+    The first two go, since the new answer brings its own; those that decide about memory stay.
+    """
+    query = turn.updates[0]["callback_query"]
+    chat, _, message_id = lane_of(turn.updates)
+    place = Place(chat["id"], await topic_pressed(query, bot, store), chat.get("type") == "private")
+    kind, _, number = query["data"].partition(":")
+    of_turn = parse_number(number) or 0
+    standing = await store.standing(of_turn, turn.user_id)
+    refusal = "I am switched off here." if turn.answers == "off" else refused(kind, standing)
+    with contextlib.suppress(MessengerError):
+        text = refusal or (ANSWERING if kind == "a" else None)
+        await messenger.call("answerCallbackQuery", callback_query_id=query["id"], text=text)
+    if refusal:
+        return Understood(place)
+    if kind != "a":
+        changes = await store.changes(of_turn, turn.user_id, False) or []
+        keyboard = {"inline_keyboard": changes_keyboard(changes, of_turn, opened=False)}
+        with contextlib.suppress(MessengerError):
+            at = {"chat_id": place.chat_id, "message_id": message_id}
+            await messenger.call("editMessageReplyMarkup", **at, reply_markup=keyboard)
+    space, _ = await groups.space_of(chat, turn.user_id)
+    nothing = unsaid(turn, bot, place, space, query.get("from") or {})
+    return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=kind == "w", replaces=kind == "a"))
+
+
+def refused(kind: str, standing: Json | None) -> str:
+    """Why a tap that wants another answer comes to nothing; empty when it does not."""
+    if standing is None:
+        return "This button does nothing any more."
+    if not standing["asked"]:
+        return "This is for whoever asked."
+    if not standing["stands"]:
+        return "I have answered this again already."
+    return "" if kind != "a" or standing["last"] else MORE_SAID
+
+
+def unsaid(turn: ClaimedTurn, bot: Bot, place: Place, space: Space, sender: Json) -> Incoming:
+    """A turn's input before anything is said in it."""
+    return Incoming(
+        turn_id=turn.turn_id,
+        fence=turn.fence,
+        bot_id=bot.id,
+        chat_id=place.chat_id,
+        topic_id=place.topic_id,
+        space=space,
+        lent=Space("private", owner_id=turn.user_id)
+        if space.kind == "group" and turn.linked_to == turn.user_id
+        else None,
+        user_id=turn.user_id,
+        name=name_of(sender),
+        text="",
+        blocks=[],
+        untrusted=False,
+        telegram_message_ids=[],
+        at=datetime.now(UTC),
+    )
