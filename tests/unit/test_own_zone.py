@@ -49,7 +49,12 @@ def asked(database: Canned, text: str = "", **more: Any) -> Any:
     ("verb", "text", "answers", "shown"),
     [
         ("memory", "", {"list_memories": known(row(1, "likes tea", created_at=AT))}, "2026-05-04"),
-        ("memory", "#1", {"open_memory": opened(1, "likes tea", created_at=AT)}, "2026-05-04 05:30"),
+        (
+            "memory",
+            "#1",
+            {"numbered_memory": 1, "open_memory": opened(1, "likes tea", created_at=AT)},
+            "2026-05-04 05:30",
+        ),
         ("search", "kettle", {"find": FOUND, "keep_search": None}, "2026-05-04 05:30"),
         ("sessions", "", {"sessions": {"sessions": [SESSION], "total": 1}}, "2026-05-04 05:30 – 05:30"),
         (

@@ -54,7 +54,7 @@ def fence(also: Iterable[str] = ()) -> bool:
 
 def _programs() -> list[str]:
     """Where Python and what it imports lies: not the folder of our own, in which `.env` may lie."""
-    ours = Path(__file__).resolve().parent.parent
+    ours = Path(__file__).resolve().parents[2]
     found = {Path(one).resolve() for one in (*sys.path, sys.prefix, sys.base_prefix) if one}
     return [str(ours), *(str(one) for one in found if one not in (ours.parent, *ours.parents))]
 
