@@ -102,7 +102,7 @@ class Listening:
         relay, old = self.relay, self.relay.worker
         reader, _ = make_reader(Settings(), relay.wire, self.ears)
         relay.worker = Worker(
-            old.engine, relay.wire, old.bot, old.groups, 16, old._services, lambda: None, reader, voice=self.voice
+            old.engine, relay.wire, old.bot, old.groups, 16, old._services, lambda _: None, reader, voice=self.voice
         )
         working = asyncio.create_task(relay.worker.run())
         try:

@@ -178,7 +178,7 @@ async def inside(
                 Groups(wire, bot.id),
                 16,
                 house,
-                lambda: None,
+                lambda _: None,
                 reader or make_reader(Settings(), wire, ears)[0],
                 voice=voice,
             )

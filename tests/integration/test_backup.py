@@ -41,7 +41,7 @@ from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.spending.budget import UNLIMITED
 from relay.memory.store import Store
 from relay.memory.writing.summaries import run_as_duty
-from relay.runtime.app import Relay
+from relay.runtime.app import Relay, make_gate
 from relay.surfaces.cli import backup as commands
 from relay.surfaces.server.job_list import DAILY_SECONDS, jobs
 from relay.surfaces.telegram.parsing.updates import Bot
@@ -528,7 +528,7 @@ async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any,
             settings, side.port, RetryingDatabase(side.port), store, Memory(store), "a worker", "a test", UNLIMITED
         )
         messenger: Any = FakeMessenger()
-        made = jobs(relay, OfflineModel(), messenger, Bot(1, "relay"), People(frozenset()))
+        made = jobs(relay, make_gate(relay, OfflineModel()), messenger, Bot(1, "relay"), People(frozenset()))
         return next(job for job in made if job.name == "sleep")
 
     await job(0).run()

@@ -15,7 +15,7 @@ from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.commands import VERBS
 from relay.core.settings import Settings
 from relay.memory.people import People
-from relay.runtime.app import open_relay
+from relay.runtime.app import make_gate, open_relay
 from relay.surfaces.cli import chat as terminal
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal_messenger import in_shell
@@ -54,7 +54,9 @@ class Rooms:
         settings, messenger = self.settings(which), FakeMessenger()
         async with open_relay(settings) as relay:
             people = People(frozenset([ADMIN]))
-            worker = make_worker(relay, OfflineModel(), messenger, terminal.ME, people, lambda: None)
+            worker = make_worker(
+                relay, make_gate(relay, OfflineModel()), messenger, terminal.ME, people, lambda _: None
+            )
             for text in texts:
                 number = next(self.numbers)
                 message = {

@@ -59,7 +59,7 @@ async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
         relay.worker.groups,
         16,
         relay.worker._services,
-        lambda: None,
+        lambda _: None,
         unread(relay.wire),
     )
     working = asyncio.create_task(follower.run())

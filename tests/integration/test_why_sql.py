@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from relay.clients.fakes import FakeMessenger
+from relay.core.charge import Charge
 from relay.core.models import Choices, File, Space
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.delivery import Delivery
@@ -162,8 +163,8 @@ async def test_usage_is_by_day_and_model_of_ones_own_space(house: House, store: 
     used = {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 2, "web_search_requests": 1}
     summary = {"id": str(uuid.uuid4()), "done": True, "model": "small", "usage": used}
     for _ in range(2):
-        await store.spend_summary(thread_id, summary)
-    await store.spend_title(session_id, {**summary, "id": str(uuid.uuid4()), "done": False})
+        await store.spend(Charge("summary", thread_id=thread_id), summary)
+    await store.spend(Charge("title", session_id=session_id), {**summary, "id": str(uuid.uuid4()), "done": False})
     await sql("update spend set at = %s where at between now() - interval '1 minute' and now()", noon)
     rows = await store.usage(private(ADA), starts)
     assert [(row["day"], row["what"], row["model"], row["times"], row["input"], row["output"]) for row in rows] == [
