@@ -97,11 +97,12 @@ $$;
 create or replace function relay.enter(p_kind text, p_ids bigint[], p_parts integer[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into entry as e (space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
-        language, words, length, asks, dated, digest)
+        language, words, length, asks, dated, standing, digest)
     select f.space_id, p_kind, source.id, f.part, f.thread_id, f.session_id, f.role, f.user_id, f.name, f.label, f.tags,
         f.at, spoken.language, made.words, (
             select coalesce(sum(cardinality(positions)), 0) from unnest(made.words)),
-        f.text ~ '[?？؟]\W*$', relay.names_time(f.text), md5(f::text)::uuid
+        f.text ~ '[?？؟]\W*$', relay.names_time(f.text),
+        p_kind = 'message' and f.role = 'user' and relay.is_standing(f.text), md5(f::text)::uuid
     from unnest(p_ids, p_parts) as source (id, part), relay.findable(p_kind, source.id, source.part) f,
         relay.language_of(f.text) as spoken (language),
         to_tsvector(spoken.language::regconfig, left(f.text, 200000)) as made (words)
@@ -109,7 +110,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         session_id = excluded.session_id, role = excluded.role, user_id = excluded.user_id, name = excluded.name,
         label = excluded.label, tags = excluded.tags, at = excluded.at, language = excluded.language,
         words = excluded.words, length = excluded.length, asks = excluded.asks, dated = excluded.dated,
-        digest = excluded.digest
+        standing = excluded.standing, digest = excluded.digest
     where e.digest <> excluded.digest
 $$;
 

@@ -89,6 +89,56 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '(an )?welche[mnrs]? (tag|monat|jahr|datum))\y')
 $$;
 
+-- Whether a question asks for something to be made or advised, for which what a person wants of all answers counts; not
+-- for what was.
+create or replace function relay.asks_for_help(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_text ~* ('^(\W*(so|and|ok|okay|well|now|please|hi|hello|also)[,\s]+)*(can you|could you|would you|will you|please|help'
+        || '|write|give|show|explain|make|put|draft|create|suggest|recommend|plan|design|prepare|build|calculate|describe'
+        || '|teach|what (should|would|could|can|do you|kind)|what (is|are) (the best|some|good)|what''s'
+        || '|how (should|could|would|can|do|to|does)|which (\w+ ){1,3}(should|would|could|are there|is)'
+        || '|where (should|could|can|might|would|do)|i(''d| would) like|i(''m| am| want| need| have)\M'
+        || '|wie (kann|soll|könnte|macht)|kannst|könntest|bitte|welche[rnsm]? \w+ (würde|soll|könnte|passt|sind)'
+        || '|wo (bekomm|kann|soll)|was (soll|kann|könnte)|peux|pourrais|pouvez|comment (puis|faire|dois)|que dois|puedes'
+        || '|podrías|cómo (puedo|hago|debo)|qué debo)')
+        and p_text !~* ('\m(did|was|were|have i|had|have we|we decided?|how long|how many|when|order|sequence|ago|last'
+            || '|habe ich|haben wir|hatte|war|wurde)\M')
+$$;
+
+-- Whether something was said about when a question names: in that month or on that day (of that year, if it names one),
+-- or within a week after.
+create or replace function relay.said_about(p_at timestamptz, p_year integer, p_month integer, p_day integer)
+returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_at >= start - interval '1 day' and p_at < start + interval '7 days' + case when p_day is null
+        then interval '1 month' else interval '1 day' end
+    from (select make_timestamptz(coalesce(p_year, extract(year from p_at at time zone 'UTC')::integer), p_month,
+        least(coalesce(p_day, 1), 28), 0, 0, 0, 'UTC') as start) named
+$$;
+
+-- The first month that a question names, with the day beside it and the year; all null where it names none.
+create or replace function relay.named_date(p_text text, out year integer, out month integer, out day integer)
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    months constant text[] := array['january|januar|janvier|enero', 'february|februar|février|febrero',
+        'march|märz|mars|marzo', 'april|avril|abril', 'may|mai|mayo', 'june|juni|juin|junio', 'july|juli|juillet|julio',
+        'august|août|agosto', 'september|septembre|septiembre', 'october|oktober|octobre|octubre',
+        'november|novembre|noviembre', 'december|dezember|décembre|diciembre'];
+    found text[];
+begin
+    found := regexp_match(lower(p_text), '(?:\m(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of |de )?)?\m('
+        || array_to_string(months, '|') || ')\M(?:\s+(\d{1,2})(?:st|nd|rd|th)?\M)?');
+    if found is null or found[2] in ('may', 'march', 'mars') and found[1] is null and found[3] is null
+        and lower(p_text) !~ '\m(in|on|of|since|until|by|last|this|early|late) (may|march|mars)\M|\m(may|march|mars),? \d{4}\M'
+    then
+        return;
+    end if;
+    select nr into month from unnest(months) with ordinality as m (names, nr)
+    where found[2] = any (string_to_array(names, '|'));
+    day := nullif(coalesce(found[1], found[3])::integer, 0);
+    year := substring(p_text from '\m((?:19|20)\d\d)\M')::integer;
+end $$;
+
 -- The entries of a space that mean most nearly what a vector of a model says: exactly in a small space, in a large one
 -- the nearest of those that the index on the vectors' signs finds.
 create or replace function relay.nearest_entries(
@@ -121,7 +171,8 @@ end $$;
 
 -- The entries of a space that have a question's words (its rarest ones decide which are looked at), or stand within two
 -- messages of one that has (the shortest only as an answer to it), with the sum of the words' weights as often and as
--- closely as they have them.
+-- closely as they have them. People lend to each other as long as nobody answers between them; a message lends to the
+-- assistant's answer, and an answer a little to its message. Answers repeat the question's words: they count less.
 create or replace function relay.entries_with_words(
     p_space_id bigint, p_places bigint[], p_words text[], p_weights real[], p_wanted tsquery, p_kinds text[],
     p_since timestamptz, p_until timestamptz, p_limit integer)
@@ -131,36 +182,45 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
         select place, weight, (quote_literal(word))::tsquery as query
         from unnest(p_places, p_words, p_weights) as t (place, word, weight)),
     candidate as materialized (
-        select e.id, e.kind, e.source_id, e.session_id, e.words, e.length, e.asks from entry e
+        select e.id, e.kind, e.source_id, e.session_id, e.words, e.length, e.asks, e.role from entry e
         where relay.words_of_space(e.space_id, e.words) @@ p_wanted and e.space_id = p_space_id
             and (p_kinds is null or e.kind = any (p_kinds) or e.label = any (p_kinds))
             and e.at >= p_since and e.at < p_until
         limit 4000),
     hit as materialized (
-        select c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, t.place, max(t.weight) as weight,
+        select c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, c.role, t.place, max(t.weight) as weight,
             max(t.weight * ts_rank('{1, 1, 1, 1}', c.words, t.query)) as score
         from candidate c join term t on c.words @@ t.query
-        group by c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, t.place),
+        group by c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, c.role, t.place),
     -- With arrays of what hit them: joined to these again, Postgres, which cannot know how many they are, compares all
     -- with all.
     best as materialized (
-        select id, kind, source_id, session_id, asks, length, array_agg(place) as places, array_agg(score) as scores,
-            array_agg(weight) as weights
-        from hit group by id, kind, source_id, session_id, asks, length
-        order by sum(score) / ln((length + 10)::float8) desc limit p_limit),
+        select id, kind, source_id, session_id, asks, length, coalesce(role = 'assistant', false) as answers,
+            array_agg(place) as places, array_agg(score) as scores, array_agg(weight) as weights
+        from hit group by id, kind, source_id, session_id, asks, length, role
+        order by case when role = 'assistant' then 0.6 else 1 end * sum(score) / ln((length + 10)::float8) desc
+        limit p_limit),
     near as (
         select b.id, b.length, 1.0::real as share, b.places, b.scores, b.weights from best b
         union all
         select beside.id, beside.length, beside.share, b.places, b.scores, b.weights
         from best b cross join lateral (
-            (select id, length, case when row_number() over (order by source_id) = 2 then 0.3
-                    when b.asks then 0.9 else 0.6 end::real as share
+            select next.id, next.length, case when next.nr = 2 then 0.3 when next.answers or b.asks then 0.9 else 0.6
+                end::real as share
+            from (
+                select id, length, role = 'assistant' as answers, row_number() over (order by source_id) as nr,
+                    lag(role) over (order by source_id) = 'assistant' as behind_answer
                 from entry where session_id = b.session_id and kind = 'message' and source_id > b.source_id
-                order by source_id limit 2)
+                order by source_id limit 2) next
+            where not b.answers and (next.nr = 1 or not next.answers and not next.behind_answer)
             union all
-            (select id, length, case row_number() over (order by source_id desc) when 1 then 0.5 else 0.3 end::real
+            select last.id, last.length, case when b.answers then 0.3 when last.nr = 2 then 0.3 else 0.5 end::real
+            from (
+                select id, length, role = 'assistant' as answers, row_number() over (order by source_id desc) as nr,
+                    lag(role) over (order by source_id desc) = 'assistant' as behind_answer
                 from entry where session_id = b.session_id and kind = 'message' and source_id < b.source_id
-                order by source_id desc limit 2)) beside
+                order by source_id desc limit 2) last
+            where not last.answers and (last.nr = 1 or not b.answers and not last.behind_answer)) beside
         where b.kind = 'message'),
     spread as (
         select n.id, n.length, h.place, max(h.score * n.share) as score, max(h.weight * n.share) as cover,
@@ -177,8 +237,9 @@ $$;
 -- what is before this message), floor: which text_score it must have or null, near: the cosine that is enough for a question instead, valid: of
 -- memories only those that hold now, not what was put aside or is over}. The score sums up, scaled to what was found: the words
 -- (weighted by their rarity), the best of the same session, the meaning, and small leanings: to the one person whom the
--- question names, to the longer text, to the statement, for a question of time to a text that names one; the newer wins
--- a tie. text_score: the share of the question's weight that
+-- question names, to the longer text, to the statement, for a question of time to a text that names one, to what was said when the
+-- question says; for a question that asks for help, to what the person wants of all answers (six at most). The assistant's
+-- answers stand back behind what people said. The newer wins a tie. text_score: the share of the question's weight that
 -- the entry has (0 to 1), a quarter of it for a single word; vector_score: the cosine.
 create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)
@@ -199,6 +260,8 @@ declare
     here_from constant bigint := (p_query ->> 'not_from')::bigint;
     valid constant boolean := coalesce((p_query ->> 'valid')::boolean, false);
     about_time constant boolean := relay.asks_when(question);
+    wants_help constant boolean := relay.asks_for_help(question);
+    named_date record;
     language constant text := relay.language_of(question);
     telling text[];
     named text[];
@@ -214,6 +277,7 @@ declare
     breadth integer;
 begin
     select array_agg(l.language), coalesce(sum(l.entries), 0) into languages, size from relay.languages_of(p_space_id) l;
+    select * into named_date from relay.named_date(question);
     breadth := case when size <= 5000 then 300 else 80 end;  -- what a large space has time for
     select array_agg(t.word order by t.place) filter (where not t.names), array_agg(t.word) filter (where t.names)
     into telling, named from relay.question_words(p_space_id, question, language) t;
@@ -233,7 +297,7 @@ begin
     if meant is not null then
         nearest := relay.nearest_entries(p_space_id, meant, p_query ->> 'model', size, breadth);
     end if;
-    if wanted is null and nearest is null then
+    if wanted is null and nearest is null and not wants_help then
         return;
     end if;
     return query
@@ -246,13 +310,17 @@ begin
             coalesce(w.cover / whole, 0) as cover, w.matched, 1 - (v.vector <=> meant) as cosine,
             case when e.kind = 'message' then e.session_id else -e.id end as session,
             coalesce(cardinality(named) = 1 and lower(substring(e.name from '\w+')) = named[1], false) as by_named,
-            least(1, ln(1 + e.length) / ln(40)) as length, e.asks,
-            e.dated and about_time as in_time
+            least(1, ln(1 + e.length) / ln(40)) as length, e.asks, coalesce(e.role = 'assistant', false) as answers,
+            e.standing and wants_help as standing, e.dated and about_time as in_time,
+            coalesce(relay.said_about(e.at, named_date.year, named_date.month, named_date.day), false) as then
         from (
             select entry_id, max(score) as score, max(cover) as cover, max(matched) as matched from (
                 select * from by_words
                 union all
-                select id, 0, 0, 0 from unnest(nearest) as id) either
+                select id, 0, 0, 0 from unnest(nearest) as id
+                union all
+                (select s.id, 0, 0, 0 from entry s
+                    where s.space_id = p_space_id and s.standing and wants_help order by s.id desc limit 20)) either
             group by entry_id) w
         -- Each by its number: what is known of a young table says that all of it is to be read.
         cross join lateral (select * from entry where id = w.entry_id offset 0) e
@@ -275,30 +343,38 @@ begin
             coalesce((f.cosine - min(f.cosine) over ()) / nullif(max(f.cosine) over () - min(f.cosine) over (), 0), 0)
                 as by_meaning
         from elsewhere f),
+    -- What was said among people goes together; what an assistant was asked in one session need not.
     ranked as (
         select s.*, row_number() over (partition by session order by s.by_words desc) as words_nr,
-            row_number() over (partition by session order by s.by_meaning desc) as meaning_nr
+            row_number() over (partition by session order by s.by_meaning desc) as meaning_nr,
+            session > 0 and bool_or(answers) over (partition by session) as answered
         from scaled s),
     shared as (
         select r.*,
-            case when r.session < 0 then r.by_words
+            case when answered then 0 when r.session < 0 then r.by_words
                 else sum(r.by_words) filter (where words_nr <= 3) over (partition by session) / 3 end as session_words,
-            case when r.session < 0 then r.by_meaning
+            case when answered then 0 when r.session < 0 then r.by_meaning
                 else sum(r.by_meaning) filter (where meaning_nr <= 3) over (partition by session) / 3 end
                 as session_meaning
         from ranked r),
     summed as (
         select s.*, 0.65 * by_words + 0.4 * session_words + by_meaning + 0.6 * session_meaning
             + case when meant is null then 0.6 else 1 end * (
-                case when by_named then 0.8 else 0 end + 0.15 * s.length
-                - case when asks then 0.17 else 0 end + case when in_time then 0.5 else 0 end)
+                case when by_named then 0.8 else 0 end + case when answers then 0 else 0.25 * s.length end
+                - case when asks and not answered then 0.17 else 0 end
+                + case when in_time and not answers then 0.5 else 0 end)
+            - case when answers then 0.3 else 0 end + case when s.then then 0.6 else 0 end
             + 0.02 / (1 + greatest(extract(epoch from now() - at), 0) / 2592000) as total
-        from shared s)
-    select s.id, s.kind, s.source_id, s.part, s.total::real, s.relevance::real, s.cosine::real
-    from (select *, cover * least(1, ((matched + by_named::integer) / 2) ^ 2) as relevance from summed) s
+        from shared s),
+    lifted as (
+        select s.*, s.standing and row_number() over (partition by s.standing order by total desc, at desc) <= 6 as bears
+        from summed s)
+    select s.id, s.kind, s.source_id, s.part, s.best::real, s.relevance::real, s.cosine::real
+    from (select *, total + case when bears then 0.6 else 0 end as best,
+            cover * least(1, ((matched + by_named::integer) / 2) ^ 2) as relevance from lifted) s
     where p_query ->> 'floor' is null or s.relevance >= (p_query ->> 'floor')::real
         or question ~ '[?？؟]\W*$' and s.cosine >= (p_query ->> 'near')::real
-    order by s.total desc, s.at desc, s.id desc limit p_limit;
+    order by s.best desc, s.at desc, s.id desc limit p_limit;
 end $$;
 
 -- What was found, as turns, the model's tool, people's search and the terminal are told of it.
