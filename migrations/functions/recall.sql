@@ -205,7 +205,7 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
         union all
         select beside.id, beside.length, beside.share, b.places, b.scores, b.weights
         from best b cross join lateral (
-            select next.id, next.length, case when next.nr = 2 then 0.3 when next.answers or b.asks then 0.9 else 0.6
+            select next.id, next.length, case when next.nr = 2 then 0.3 when b.asks and not next.answers then 0.9 else 0.6
                 end::real as share
             from (
                 select id, length, role = 'assistant' as answers, row_number() over (order by source_id) as nr,

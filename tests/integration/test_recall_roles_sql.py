@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, House, private
 
 LONG = (
@@ -36,14 +37,16 @@ async def test_a_standing_instruction_is_found_without_a_shared_word(house: Hous
     await house.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
     await house.exchange(ADA, "I prefer aisle seats.", "Noted.")
     for number in range(12):
-        await house.exchange(ADA, f"The cake recipe of aunt {number} was dry", "A pity.")
+        await house.exchange(ADA, f"Aunt {number} came for coffee and we wrote a letter", "A pity.")
+    for number in range(2):
+        await house.exchange(ADA, f"The cake recipe of uncle {number} was dry", "A pity.")
     wanted = await found(house, "Can you write down a cake recipe?", 5)
     assert "Please always use metric units and number the steps." in wanted
     assert "Please always use metric units and number the steps." not in await found(house, "How was the cake?", 5)
 
 
-async def test_what_was_said_when_a_question_says_comes_first(house: House) -> None:
+async def test_what_was_said_when_a_question_says_comes_first(house: House, sql: Sql) -> None:
     await house.exchange(ADA, "We baked bread together", "Nice.")
-    await house.sql("update relay.message set created_at = '2023-05-04T12:00:00Z'")
+    await sql("update message set created_at = '2023-05-04T12:00:00Z'")
     await house.exchange(ADA, "We baked bread again", "Nice.")
     assert (await found(house, "What did we do with bread in May 2023?"))[0] == "We baked bread together"
