@@ -363,7 +363,7 @@ begin
                 case when by_named then 0.8 else 0 end + case when answers then 0 else 0.25 * s.length end
                 - case when asks and not answered then 0.17 else 0 end
                 + case when in_time and not answers then 0.5 else 0 end)
-            - case when answers then 0.3 else 0 end + case when s.then then 0.6 else 0 end
+            - case when answers then 0.2 else 0 end + case when s.then then 0.6 else 0 end
             + 0.02 / (1 + greatest(extract(epoch from now() - at), 0) / 2592000) as total
         from shared s),
     lifted as (
