@@ -118,7 +118,7 @@ $$;
 
 -- The first month that a question names, with the day beside it and the year; all null where it names none.
 create or replace function relay.named_date(p_text text, out year integer, out month integer, out day integer)
-language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+returns record language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
     months constant text[] := array['january|januar|janvier|enero', 'february|februar|février|febrero',
         'march|märz|mars|marzo', 'april|avril|abril', 'may|mai|mayo', 'june|juni|juin|junio', 'july|juli|juillet|julio',
