@@ -151,7 +151,7 @@ async def test_once_more_keeps_what_is_set(
     await person.sees("claude-sonnet-5-5 can be used.")
     await person.answers(("Enter keeps it; or paste another key or address (hidden): ", ""))
     await person.answers((f"{CITY}Asia/Tokyo]: ", ""), (PLACE, ""), (VOICE, "1"))
-    await person.sees("Start it with `make run`, or `relay run`.")
+    await person.sees("Start it with `relay run`.")
     assert await person.ends() == 0
     assert (folder / ".env").read_text() == mine
     written(folder)

@@ -133,7 +133,8 @@ async def test_it_answers_in_telegram(relay: Path, folder: Path) -> None:
             assert reply.text == "You said: hello"
             message = await tg.say(dm, tg.person(OWNER), "what is on it?", photo=picture())
             reply = await tg.wait_reply(dm, after=message.message_id, timeout=60)
-            assert any(block["type"] == "image" for block in model.last.messages[-1]["content"])
+            shown = [block["type"] for asked in model.requests for block in asked.messages[-1]["content"]]
+            assert "image" in shown
             assert await bot.stop() == 0
         finally:
             await bot.kill()

@@ -61,11 +61,11 @@ def row(update: Json) -> Json:
     return sort_update(update, BOT, frozenset([update["message"]["from"]["id"]]), True)
 
 
-def a_house(store: Store, messenger: Messenger | None = None) -> verbs.House:
+def a_house(store: Store, messenger: Messenger | None = None) -> verbs.Services:
     """An installation on a store, as verbs see it."""
     summariser = Summariser(store, Gate(OfflineModel(), store), "small")
     people, messenger = People(frozenset()), messenger or FakeMessenger()
-    return verbs.House(store, people, messenger, summariser, UTC, "1.2.3", "big", "small", "here")
+    return verbs.Services(store, people, messenger, summariser, UTC, "1.2.3", "big", "small", "here")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequ
 from dataclasses import dataclass
 from typing import Any
 
+from relay.clients.embedded.account import make_directory
 from relay.clients.fakes import OfflineModel
 from relay.commands.changes import NONE
 from relay.commands.registry import CONFIRMING, CommandReply
@@ -300,6 +301,9 @@ async def chat(settings: Settings, offline: bool) -> None:
 
 
 def apart(settings: Settings) -> Settings:
-    """The settings with a database of its own, beside the one they name: what is tried out stays out of that."""
+    """The settings with a database of its own, beside the one they name: what is tried out stays out of that.
+
+    Raises `SettingsError` for a data directory that cannot be used."""
+    make_directory(settings.data_dir, "RELAY_DATA_DIR")
     own = {"data_dir": settings.data_dir / "offline", "database_url": "", "supabase_url": ""}
     return settings.model_copy(update={**own, "supabase_service_role_key": ""})
