@@ -21,9 +21,9 @@ relay: ## any other command of Relay's (ARGS=doctor; ARGS="remember I sail"; ARG
 	@sh scripts/setup run
 	@exec $(BIN)/relay $(ARGS)
 
-# Four processes, on two cores as well: a test waits for half of its time. Files go out in their order: the slow ones, of
+# Two processes: with more, tests of two cores miss their moments. Files go out in their order: the slow ones, of
 # tests/acceptance, first, so that no process ends with one alone.
-TEST = $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=15 -rRs --cov --cov-report=term --cov-fail-under=80
+TEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 -rRs --cov --cov-report=term --cov-fail-under=80
 
 test: lint ## check and test everything but what needs the speech engines
 	$(BIN)/coverage erase

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from relay.core.errors import RelayError, SettingsError, TokenRefused
+from relay.core.program import RELAY
 
 ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
@@ -20,7 +21,8 @@ def main() -> None:
         cli()
     except (RelayError, KeyboardInterrupt) as error:
         if isinstance(error, RelayError):
-            print(f"relay: {error}{' Or run `{RELAY} setup`.' if asks_for(error) else ''}", file=sys.stderr)
+            hint = f" Or run `{RELAY} setup`." if asks_for(error) else ""
+            print(f"relay: {error}{hint}", file=sys.stderr)
         sys.exit(next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
 
 

@@ -63,7 +63,7 @@ async def test_a_night_brings_one_digest_and_status_tells_of_it(world: World) ->
     assert "Each night I send" in await said(world, "/digest on")
     await said(world, "I bought the blue boat")
     dry = await relay_sleep(world, "--now", "--dry-run")
-    assert "digest: tells 1 spaces" in dry
+    assert "digest: tells 1 space what the day brought" in dry
     assert digests(world) == []
     told = await relay_sleep(world, "--now")
     assert "digests: 1" in told

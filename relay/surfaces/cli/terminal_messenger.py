@@ -92,7 +92,7 @@ class Terminal:
             file = parameters.get("photo") or parameters["document"]
             with contextlib.suppress(UnicodeDecodeError):
                 if not file.picture:
-                    print(file.content.decode())
+                    print(file.whole().decode())
             print(saved(file), flush=True)
         elif text is not None:
             before = self._texts.get(message_id, "")
