@@ -28,6 +28,13 @@ async def unanswered(town: Town, chat: Chat, user: User, text: str, **more: obje
     assert len(town.tg.messages(chat)) == before + 1
 
 
+async def asks_to_be_let_in(town: Town, chat: Chat, user: User, text: str) -> None:
+    """A stranger who addresses the bot gets one line, once, and no call of the model."""
+    asked, said = town.asked, await town.tg.say(chat, user, text)
+    assert "only answer people I know" in (await town.tg.wait_reply(chat, said)).text
+    assert town.asked == asked
+
+
 def marked(message: StoredMessage) -> list[str]:
     """The button that shows how things stand."""
     return [label for label in message.buttons if label.startswith("✓")]
@@ -47,6 +54,7 @@ async def test_all_answers_everything_that_known_people_say(town: Town) -> None:
     assert "talking to all" in (await town.ask(group, ben, "talking to all")).text
     assert 'said by="Ben"' in str(town.prompt("talking to all").messages[-1])
     await unanswered(town, group, stranger, "me too?")
+    await asks_to_be_let_in(town, group, stranger, f"{at(town)} me too?")
     await unanswered(town, group, stranger, f"{at(town)} me too?")
     assert not town.keeps("me too?")
     await town.ask(group, olga, f"/answer{at(town)} addressed")
@@ -115,6 +123,7 @@ async def test_only_those_who_run_it_may_say_so(town: Town) -> None:
     stranger = town.tg.user(77_202, "Sam")
     group = town.group(olga, ben, stranger)
     assert "people who run me" in (await town.ask(group, ben, f"/answer{at(town)} all")).text
+    await asks_to_be_let_in(town, group, stranger, f"/answer{at(town)} all")
     await unanswered(town, group, stranger, f"/answer{at(town)} all")
     shown = await town.ask(group, olga, f"/answer{at(town)}")
     assert "not yours to decide" in await town.press(group, ben, shown, "All")

@@ -37,9 +37,9 @@ def opened(thing: Any) -> Any:
     """What is not JSON: a file, as its name and content, or what is in it."""
     assert isinstance(thing, File)
     if thing.name.endswith(".zip"):
-        with zipfile.ZipFile(io.BytesIO(thing.content)) as archive:
+        with zipfile.ZipFile(io.BytesIO(thing.whole())) as archive:
             return [thing.name, *(archive.read(name).decode("utf-8", "replace") for name in archive.namelist())]
-    return [thing.name, thing.content.decode("utf-8", "replace")]
+    return [thing.name, thing.whole().decode("utf-8", "replace")]
 
 
 @dataclass

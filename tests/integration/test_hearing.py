@@ -138,10 +138,10 @@ async def test_too_little_memory_is_told(ears: Whisper, monkeypatch: pytest.Monk
 STARTS = """
 import asyncio, sys
 from pathlib import Path
-from relay.clients.speech.speech_to_text import WhisperEars
+from relay.clients.speech.speech_to_text import Whisper
 
 async def main():
-    ears = WhisperEars(sys.argv[1], sys.argv[2], "", 20, Path(sys.argv[3]))
+    ears = Whisper(sys.argv[1], sys.argv[2], "", 20, Path(sys.argv[3]))
     await ears.preload()
     hearing = asyncio.create_task(ears.hear(Path(sys.argv[4]).read_bytes()))
     await asyncio.sleep(0.2)
