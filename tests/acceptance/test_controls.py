@@ -203,13 +203,13 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     listed = await asked("show", "Tramontana")
     (row,) = listed["memories"]  # type: ignore[misc]
     assert row["content"] == "Olga's kite is Tramontana"
-    opened = await asked("show", str(row["id"]))
+    opened = await asked("show", str(row["number"]))
     assert opened["source"]["said"]["text"] == "my kite is Tramontana"  # type: ignore[index]
     assert (await asked("pause", "2h"))["paused_until"]
     assert (await asked("resume"))["remembers"] is True
     assert (await asked("changes"))["changes"]
     assert (await asked("status"))["memory"] == "on"
-    number = str(row["id"])
+    number = str(row["number"])
     assert (await asked("pin", number))["changes"]
     assert (await asked("show", number))["memory"]["pinned"] is True  # type: ignore[index]
     assert (await asked("unpin", number))["changes"]
