@@ -113,7 +113,7 @@ async def test_undo_counts_what_it_took_back(house: House, store: Store, sql: Sq
 async def test_undo_of_one_change_looks_at_few_others(house: House, store: Store, sql: Sql) -> None:
     await knows(house, sql, 3000)
     await pressed(store, await shown(house, store), "y")
-    await sql("analyze memory, memory_change")
+    await sql("vacuum analyze memory, memory_change")
     ((last,),) = await sql("select max(id) from memory_change")
     look = f"select relay.changed_since(c) from memory_change c where id = {last}"  # noqa: S608
     await sql(look)

@@ -8,6 +8,7 @@ import ctypes
 import os
 import struct
 import sys
+import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -53,10 +54,11 @@ def fence(also: Iterable[str] = ()) -> bool:
 
 
 def _programs() -> list[str]:
-    """Where Python and what it imports lies: not the folder of our own, in which `.env` may lie."""
+    """Where Python and what it imports lies: not the folder of a checkout, in which `.env` may lie."""
     ours = Path(__file__).resolve().parents[2]
-    found = {Path(one).resolve() for one in (*sys.path, sys.prefix, sys.base_prefix) if one}
-    return [str(ours), *(str(one) for one in found if one not in (ours.parent, *ours.parents))]
+    installed = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib", "stdlib", "platstdlib")}
+    found = {Path(one).resolve() for one in (*sys.path, sys.prefix, sys.base_prefix) if one} - {*ours.parents}
+    return [str(one) for one in {ours, *installed, *found}]
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, paths: Sequence[str], bits: int) -> None:
