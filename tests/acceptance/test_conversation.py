@@ -50,6 +50,7 @@ async def test_a_dm_and_two_topics_do_not_mix_but_share_what_was_learned(town: T
 async def test_topics_of_a_private_chat_are_threads_of_their_own(town: Town) -> None:
     ada, dm = town.person()
     one, two = town.tg.topic(dm, "One", ada), town.tg.topic(dm, "Two", ada)
+    town.model.delay = 0.05  # an answer that is there at once shows nobody typing
     for topic, words in ((one, "first topic lemon"), (two, "second topic plum"), (None, "no topic pear")):
         reply = await town.ask(dm, ada, words, topic=topic)
         assert reply.topic_id == topic

@@ -20,7 +20,8 @@ BACKGROUND = (
     "claim", "renew", "release", "tidy", "watch",
     "claim_summaries", "store_summary", "skip_summary",
     "claim_titles", "store_title", "skip_title", "fail_title", "spend_writing",
-    "pass_judging", "claim_announcements", "index_missing", "open_night", "files_gone", "erase_step", "sweep_private",
+    "spend", "pass_judging", "claim_announcements", "index_missing", "open_night",
+    "files_gone", "erase_step", "retractions", "sweep_private",
 )  # fmt: skip
 
 
