@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+
+from relay.core.errors import SchemaError
 from relay.core.ports import Database
 
 Json = dict[str, Any]
@@ -13,6 +17,7 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """What no Postgres text can hold: NUL, and halves of a character that JSON can carry."""
 SUSPECT = re.compile(r"\\u0000|[\ud800-\udfff]")
 """The same in JSON: found far sooner than by looking at every text."""
+Row = TypeVar("Row")
 
 
 class Calls:
@@ -26,6 +31,36 @@ class Calls:
         if SUSPECT.search(json.dumps(arguments, ensure_ascii=False)):
             arguments = storable(arguments)
         return await self._database.call(function, **arguments)
+
+    async def _fetch(self, row: type[Row], function: str, **arguments: Any) -> Row:
+        """Calls a function whose result is one row. Raises `SchemaError` where the result does not fit the type."""
+        return decode_row(row, await self._call(function, **arguments))
+
+    async def _find(self, row: type[Row], function: str, **arguments: Any) -> Row | None:
+        """Calls a function whose result is one row, or null."""
+        found = await self._call(function, **arguments)
+        return None if found is None else decode_row(row, found)
+
+    async def _list(self, row: type[Row], function: str, **arguments: Any) -> list[Row]:
+        """Calls a function whose result is an array of rows; null is none."""
+        return decode_row(list[row], await self._call(function, **arguments) or [])  # type: ignore[valid-type]
+
+
+@functools.cache
+def _adapter(row: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(row)
+
+
+def decode_row(row: type[Row], value: Any) -> Row:
+    """A row as its dataclass: ISO 8601 texts become datetimes, arrays tuples, unknown keys are ignored.
+
+    Raises `SchemaError` where it does not fit.
+    """
+    try:
+        return _adapter(row).validate_python(value)  # type: ignore[no-any-return, arg-type]
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors(include_input=False, include_url=False)[0]["loc"])
+        raise SchemaError(f"The database returned a {row.__name__} that this version cannot read ({where}).") from None
 
 
 def storable(value: Any) -> Any:

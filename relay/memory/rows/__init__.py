@@ -1,0 +1,1 @@
+"""What the SQL functions return, by subject: frozen dataclasses, decoded by the store."""
