@@ -1,0 +1,100 @@
+"""Changes of memories: how they are told, decided about and listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from relay.core.models import Space
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """One change of a memory."""
+
+    id: int
+    action: str
+    """learn, refresh, supersede, merge, forget, archive, restore, pin or unpin."""
+    status: str
+    """pending (it waits for a tap), applied, undone or discarded."""
+    memory_id: int
+    kind: str
+    """The memory's: learning, or a kind of fact."""
+    content: str
+    before: str | None = None
+    """What the memory said before; for a replacement, what the replaced one said."""
+    subject: str | None = None
+    subject_id: int | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for a tap."""
+        return self.status == "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastChange(MemoryChange):
+    """A change in a list of them."""
+
+    at: datetime
+    decided_at: datetime | None = None
+    yours: bool = False
+    """The reader may decide about it."""
+    restores: bool = False
+    """The memory can have its earlier words back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What memory was asked and did not do."""
+
+    tag: str
+    """learn, forget, remember or another action, in either case."""
+    text: str
+    failed: str
+    """Why, as a fragment: "there is no such memory"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What became of actions on a memory."""
+
+    changes: tuple[MemoryChange, ...] = ()
+    failed: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePage:
+    """A page of a space's changes, newest first."""
+
+    total: int
+    pending: int
+    """How many of them wait for a tap."""
+    offset: int
+    changes: tuple[PastChange, ...]
+    space_id: int | None = None
+    """None: nothing was ever said in that space."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPast:
+    """A page of one memory's changes, newest first."""
+
+    total: int
+    offset: int
+    changes: tuple[PastChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePlace:
+    """Where a turn's changes, or one change, belong."""
+
+    space: Space
+    turn_id: int | None
+    """None: no turn made the change, as when all is forgotten at once."""
+    memory_id: int | None
+    """The changed memory; None where a turn was asked about."""
+    replaced: int | None
+    """The memory that the change replaced."""
+    keeps: bool
+    """The turn's answer has a button that keeps it."""

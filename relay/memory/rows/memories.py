@@ -1,0 +1,201 @@
+"""Memories: in lists, opened, and where they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from relay.core.models import Space
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLine:
+    """A memory in a list."""
+
+    id: int
+    number: int
+    """What people see: it counts from 1 in each space."""
+    kind: str
+    """fact, preference, decision, event, person, goal, feeling or learning."""
+    content: str
+    status: str
+    """active, pending, superseded, archived, forgotten or discarded."""
+    created_at: datetime
+    subject: str | None = None
+    subject_id: int | None = None
+    category: str | None = None
+    """A learning's: identity, knowledge or operational."""
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A person about whom a group knows something."""
+
+    id: int
+    name: str | None
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """A page of what is known, newest first, with how much there is of everything."""
+
+    total: int
+    facts: int
+    learnings: int
+    pinned: int
+    past: int
+    """Memories that were put away or replaced."""
+    pending: int
+    """Changes that wait for a tap."""
+    matching: int
+    """Memories that the filter finds, on all pages."""
+    offset: int
+    categories: dict[str, int]
+    """Learnings by category."""
+    kinds: dict[str, int]
+    """Facts by kind."""
+    people: tuple[Subject, ...]
+    memories: tuple[MemoryLine, ...]
+    space_id: int | None = None
+    """None: nothing was ever said in that space."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastChange:
+    """The last change of a memory, which can be undone."""
+
+    id: int
+    action: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedMemory(MemoryLine):
+    """A memory in full, whatever became of it."""
+
+    space: Space
+    space_id: int
+    tainted: bool = False
+    """It came about beside words of others."""
+    by: str | None = None
+    """What made it: user (a person's own word), promoted (a kept message), tag, or a derivation."""
+    updated_at: datetime
+    importance: int = 5
+    """1 to 10."""
+    confidence: float = 1.0
+    valid_from: datetime | None = None
+    uses: int = 0
+    last_used_at: datetime | None = None
+    promoted_by: int | None = None
+    replaced_by: int | None = None
+    replaced_number: int | None = None
+    evidence: int | None = None
+    """In how many messages it was said."""
+    faded: bool = False
+    """Nothing has borne it out for half a year."""
+    last: LastChange | None = None
+    """The last change, where this person may undo it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Words of others in a message."""
+
+    kind: str | None
+    author: Annotated[str | None, Field(validation_alias="from")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedMessage:
+    """A message as it is quoted to somebody who may see its space."""
+
+    role: str
+    """user or assistant."""
+    at: datetime
+    text: str
+    name: str | None = None
+    user_id: int | None = None
+    foreign: tuple[Foreign, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message in a chat."""
+
+    chat_id: int
+    message_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReply:
+    """What the message that taught a memory was a reply to."""
+
+    own: bool = True
+    """Written by the same person or by the assistant."""
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySource:
+    """Where a memory came from."""
+
+    elsewhere: bool
+    """It was said in another space, so nothing of it is shown."""
+    at: datetime
+    said: QuotedMessage | None = None
+    answer: QuotedMessage | None = None
+    tools: tuple[str, ...] | None = None
+    """The tools that the answer used."""
+    reply_to: SourceReply | None = None
+    chat_id: int | None = None
+    """0: the terminal; None: not known any more."""
+    topic_id: int | None = None
+    topic: str | None = None
+    posted: Posted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeepableMessage:
+    """A message that somebody may want kept as a memory."""
+
+    text: str
+    untrusted: bool
+    private: bool
+    """It is off the record."""
+    id: int | None = None
+    """None: it is not stored here."""
+    role: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingMemory:
+    """A memory that a pattern fits."""
+
+    number: int
+    content: str
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetPreview:
+    """What a pattern would have forgotten, with the newest ten."""
+
+    total: int
+    memories: tuple[MatchingMemory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetProgress:
+    """How far a forgetting of many has come."""
+
+    done: int
+    """Memories that are forgotten, or brought back, in all."""
+    left: bool
+    """It has to be called again."""
