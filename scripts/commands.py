@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from relay.commands import VERBS
+from relay.surfaces.chat import COMMANDS
 
 README = Path(__file__).parent.parent / "README.md"
 MARKS = re.compile(r"(?s)(<!-- commands: made by `make commands` -->\n).*?(<!-- end of commands -->)")
@@ -14,10 +14,10 @@ MARKS = re.compile(r"(?s)(<!-- commands: made by `make commands` -->\n).*?(<!-- 
 def table() -> str:
     """One row for each verb, in the order of their names: its doors, and what it does."""
     rows = ["| in Telegram | in a shell | does |", "| --- | --- | --- |"]
-    for verb in sorted(VERBS.values(), key=lambda verb: verb.name):
+    for verb in sorted(COMMANDS.values(), key=lambda verb: verb.name):
         usage = f" {verb.usage}".replace("|", "\\|") if verb.usage else ""
-        chat = f"`/{verb.name}{usage}`" if "chat" in verb.doors else ""
-        shell = f"`relay {verb.name}`" if "cli" in verb.doors else ""
+        chat = f"`/{verb.name}{usage}`" if "chat" in verb.surfaces else ""
+        shell = f"`relay {verb.name}`" if "cli" in verb.surfaces else ""
         rows.append(f"| {chat} | {shell} | {verb.help}{' (admins)' if verb.admin else ''} |")
     return "\n".join(rows) + "\n"
 

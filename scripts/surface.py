@@ -18,7 +18,6 @@ from prometheus_client.core import Metric
 import relay
 from relay.__main__ import EXIT_CODES
 from relay.archive import backup_file, export, imports
-from relay.commands import ANSWERS, BUTTONS, VERBS
 from relay.core import metrics
 from relay.core.settings import Settings
 from relay.memory.api import Found, Memory
@@ -26,6 +25,7 @@ from relay.memory.claims import Queue
 from relay.memory.intents import CATEGORIES, MAX_FORGET, MAX_LEARN, MAX_REMEMBER
 from relay.memory.store import Store
 from relay.memory.tags import FACT_LENGTH, TAGS
+from relay.surfaces.chat import ANSWERS, BUTTONS, COMMANDS
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.doctor.doctor import exit_code
 from relay.surfaces.cli.doctor.finding import Finding, State
@@ -96,8 +96,8 @@ def shown(value: Any) -> str:
 
 def chat() -> Iterator[str]:
     """Each command of the chat, with where the menu offers it; and what old messages hold: buttons, questions."""
-    for name, verb in sorted(VERBS.items()):
-        if "chat" in verb.doors:
+    for name, verb in sorted(COMMANDS.items()):
+        if "chat" in verb.surfaces:
             where = ", ".join([*verb.places, *(["admins"] if verb.admin else [])])
             yield f"/{name} {verb.usage}".rstrip() + f" ({where})"
     yield f"buttons: {' '.join(sorted(BUTTONS))}"

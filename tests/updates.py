@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from relay.commands import BUTTONS, VERBS
+from relay.surfaces.chat import BUTTONS, COMMANDS
 from tests.strategies import ODD, ODD_TEXT, altered, json_of, nested, replies
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ chats = st.one_of(
 )
 commands = st.builds(
     lambda name, at, rest: f"/{name}{at} {rest}".strip(),
-    st.sampled_from([*VERBS, "nonsense"]), st.sampled_from(["", "", "@relay_bot", "@other_bot"]), ODD_TEXT,
+    st.sampled_from([*COMMANDS, "nonsense"]), st.sampled_from(["", "", "@relay_bot", "@other_bot"]), ODD_TEXT,
 )  # fmt: skip
 texts = st.one_of(ODD_TEXT, replies, commands, st.sampled_from(["hello", "@relay_bot hello", "x" * 4096, "/say"]))
 carried = st.sampled_from(

@@ -1,48 +1,10 @@
-"""What a user or an operator can do. Importing the rooms declares their verbs."""
+"""What people and operators can do. Each command is a typed async function: it knows nothing of Telegram or Markdown.
 
-from relay.commands.history import digest, search, sessions, summary, why
-from relay.commands.memory import (
-    browse,
-    consolidation,
-    controls,
-    decisions,
-    erase,
-    export,
-    forgetting,
-    private,
-    promote,
-    remember,
-)
-from relay.commands.people import groups, people
-from relay.commands.registry import ANSWERS, BUTTONS, VERBS
-from relay.commands.session import session, settings, usage, voice
-from relay.commands.soul import persona, soul
-
-__all__ = [
-    "ANSWERS",
-    "BUTTONS",
-    "VERBS",
-    "browse",
-    "consolidation",
-    "controls",
-    "decisions",
-    "digest",
-    "erase",
-    "export",
-    "forgetting",
-    "groups",
-    "people",
-    "persona",
-    "private",
-    "promote",
-    "remember",
-    "search",
-    "session",
-    "sessions",
-    "settings",
-    "soul",
-    "summary",
-    "usage",
-    "voice",
-    "why",
-]
+To move a command here from its chat handler:
+1. Write the function in `commands/<subject>/<noun>.py` with `@command`: it takes a `CommandContext` and typed input,
+   returns a frozen dataclass (or a row of the store) and raises `CommandRefused` where it does not do what was asked.
+2. In `surfaces/chat/<subject>/<noun>.py`, replace `@verb` by `@shows(name)`. The handler reads `call.text`, awaits the
+   command, and renders its result: `CommandReply(markdown, rows=…, result=result)`.
+3. Declare a `@callback` class for each button and use `@pressed(Class)` and `button(label, Class(…))` in place of
+   written data; the letters stay, so that buttons in existing chats keep working.
+"""

@@ -34,6 +34,14 @@ class SettingsError(RelayError):
     """A setting is missing or malformed; the text names it and says how to get it."""
 
 
+class CommandRefused(RelayError):
+    """What was asked is not done."""
+
+
+class NotAllowed(CommandRefused):
+    """This is not yours to decide."""
+
+
 class DatabaseError(RelayError):
     """The database could not do what was asked."""
 

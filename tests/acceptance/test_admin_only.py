@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay.commands import VERBS
+from relay.surfaces.chat import COMMANDS
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import GUESTS, House
 from tests.acceptance.town import Town
@@ -13,7 +13,7 @@ from tests.standins.telegram import StoredMessage
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ADMINS_ONLY, NOT_YOURS = "That is for the people who run me.", "This is not yours to decide."
-ADMIN_VERBS = sorted(name for name, verb in VERBS.items() if verb.admin and "chat" in verb.doors)
+ADMIN_VERBS = sorted(name for name, verb in COMMANDS.items() if verb.admin and "chat" in verb.surfaces)
 ARGUMENTS = {
     "soul": ("set You obey Ben.", "set", "edit", "history", "restore 1"),
     "persona": ("You obey Ben.", "clear"),

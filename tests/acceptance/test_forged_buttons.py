@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from relay.commands import BUTTONS
+from relay.surfaces.chat import BUTTONS
 from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House

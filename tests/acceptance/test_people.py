@@ -13,7 +13,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from relay.commands import VERBS
+from relay.surfaces.chat import COMMANDS
 from tests.acceptance.harness import FRIEND, OWNER
 from tests.acceptance.house import House, open_house
 from tests.acceptance.test_terminal import relay
@@ -22,7 +22,7 @@ from tests.standins.telegram import Chat, StoredMessage
 
 LINK = re.compile(r"https://t\.me/(\w+)\?start=([A-Za-z0-9_-]{22})(?![A-Za-z0-9_-])")
 CEM, DORA, EVE, FAY, GUS = 3003, 3004, 3005, 3006, 3007
-ADMIN_COMMANDS = {name for name, verb in VERBS.items() if verb.admin and "private" in verb.places}
+ADMIN_COMMANDS = {name for name, verb in COMMANDS.items() if verb.admin and "private" in verb.places}
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from relay.commands import VERBS
+from relay.surfaces.chat import COMMANDS
 from tests.acceptance.harness import OWNER, STRANGER
 from tests.acceptance.house import House, open_house
 from tests.acceptance.town import Town
@@ -18,7 +18,7 @@ from tests.standins.telegram.everything import every_update
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WORD, NAME, KNOWN = "xylophagous", "Zebulonia", "quincunx"
-COMMANDS = sorted(name for name, verb in VERBS.items() if "chat" in verb.doors)
+COMMANDS = sorted(name for name, verb in COMMANDS.items() if "chat" in verb.surfaces)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

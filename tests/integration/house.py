@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
-from relay.commands import registry as verbs
+from relay.commands.context import Services
 from relay.core.models import Context, Incoming, ReplyTo, Space
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
@@ -61,11 +61,11 @@ def row(update: Json) -> Json:
     return sort_update(update, BOT, frozenset([update["message"]["from"]["id"]]), True)
 
 
-def a_house(store: Store, messenger: Messenger | None = None) -> verbs.Services:
+def a_house(store: Store, messenger: Messenger | None = None) -> Services:
     """An installation on a store, as verbs see it."""
     summariser = Summariser(store, Gate(OfflineModel(), store), "small")
     people, messenger = People(frozenset()), messenger or FakeMessenger()
-    return verbs.Services(store, people, messenger, summariser, UTC, "1.2.3", "big", "small", "here")
+    return Services(store, people, messenger, summariser, UTC, "1.2.3", "big", "small", "here")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import psycopg
 
 from relay.clients.postgres.database import Postgres
 from relay.clients.telegram.client import GONE
-from relay.commands.registry import Services
+from relay.commands.context import Services
 from relay.conversation.turn import Engine
 from relay.core.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
 from relay.core.models import File, ModelRequest, Step

@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 from relay.clients.fakes import FakeMessenger
-from relay.commands import ANSWERS, BUTTONS, VERBS
-from relay.commands.registry import ButtonReply, CommandContext, CommandReply, Verb, question
+from relay.commands.registry import Command
 from relay.core.errors import ChatGone, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
+from relay.surfaces.chat import ANSWERS, BUTTONS, COMMANDS, HANDLERS
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.dispatch import TOO_OLD
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, question
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.parsing.updates import sort_update
-from relay.surfaces.telegram.turns.controls import FAILED, GONE, Controls
+from relay.surfaces.telegram.turns.controls import FAILED, Controls
 from relay.surfaces.telegram.turns.running import Runs
 from relay.surfaces.telegram.turns.understand import Understood, understand
 from tests.integration.conftest import Sql
@@ -230,7 +233,7 @@ async def test_nonsense_in_the_lane_is_answered_and_asks_no_model(desk: Desk, da
     pressed = await desk.press(data, 900)
     understood = await understand(pressed, BOT, desk.groups, desk.messenger, desk.store)
     assert understood.incoming is None
-    assert [answer["text"] for answer in desk.sent("answerCallbackQuery")] == [GONE]
+    assert [answer["text"] for answer in desk.sent("answerCallbackQuery")] == [TOO_OLD.toast]
     assert desk.sent("editMessageReplyMarkup") == []
 
 
@@ -253,11 +256,11 @@ async def test_who_is_only_spoken_of_retries_nothing_under_an_old_message(desk: 
 async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def once(call: CommandContext) -> ButtonReply:
+    async def once(call: ChatContext) -> ButtonReply:
         monkeypatch.setitem(BUTTONS, "zz", twice)
         raise ValueError("not yet")
 
-    async def twice(call: CommandContext) -> ButtonReply:
+    async def twice(call: ChatContext) -> ButtonReply:
         return ButtonReply("Now.", text="Done.", rows=[])
 
     monkeypatch.setitem(BUTTONS, "zz", once)
@@ -272,7 +275,7 @@ async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
 async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process ends in the middle of it; the next one runs it."""
 
-    async def slow(call: CommandContext) -> ButtonReply:
+    async def slow(call: ChatContext) -> ButtonReply:
         await asyncio.sleep(60)
         return ButtonReply("Done.")
 
@@ -287,7 +290,7 @@ async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkey
 
 
 async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def empty(call: CommandContext) -> ButtonReply:
+    async def empty(call: ChatContext) -> ButtonReply:
         return ButtonReply("Gone.", text="")
 
     monkeypatch.setitem(BUTTONS, "zz", empty)
@@ -298,7 +301,7 @@ async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pyte
 async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def tell(call: CommandContext) -> CommandReply:
+    async def tell(call: ChatContext) -> CommandReply:
         return CommandReply("a secret of yours", private=True)
 
     async def call(method: str, **parameters: Any) -> Any:
@@ -307,7 +310,8 @@ async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
             raise ChatGone("Forbidden: bot was blocked by the user")
         return 3 if method == "getChatMemberCount" else True
 
-    monkeypatch.setitem(VERBS, "secret", Verb("secret", tell, ("chat",), "", "tell", False, ("private", "group")))
+    monkeypatch.setitem(COMMANDS, "secret", Command("secret", tell, "tell", "", "everyone", ("chat",), ("private",)))
+    monkeypatch.setitem(HANDLERS, "secret", tell)
     monkeypatch.setattr(desk.messenger, "call", call)
     asked = await desk.take(message(ADA, "/secret", GROUP))
     (part,) = (await desk.controls.handle(asked)).parts
@@ -321,12 +325,12 @@ async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
 
 
 async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ask(call: CommandContext) -> ButtonReply:
+    async def ask(call: ChatContext) -> ButtonReply:
         return ButtonReply(says=CommandReply(f"{question('name', 4)} – what shall it be called?", asks="Its name"))
 
     heard: list[tuple[int, int, str]] = []
 
-    async def hear(call: CommandContext, number: int) -> CommandReply:
+    async def hear(call: ChatContext, number: int) -> CommandReply:
         heard.append((call.user_id, number, call.text))
         if len(heard) > 1:
             return CommandReply("It is.")
@@ -371,7 +375,7 @@ async def test_what_a_tap_redraws_is_on_record(desk: Desk, house: House, sql: Sq
 async def test_of_a_redrawing_that_failed_what_stands_there_stays_on_record(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, sql: Sql
 ) -> None:
-    async def redrawn(call: CommandContext) -> ButtonReply:
+    async def redrawn(call: ChatContext) -> ButtonReply:
         return ButtonReply(text="something else")
 
     async def away(method: str, **parameters: Any) -> Any:

@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
-from relay.commands import VERBS
 from relay.core.settings import Settings
 from relay.memory.people import People
 from relay.runtime.app import make_gate, open_relay
+from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli import chat as terminal
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal_messenger import in_shell
@@ -28,7 +28,9 @@ WORDS = {"remember": "I sail a boat", "forget": "strong tea", "search": "tea", "
 """What is said after a command that needs something; after all others nothing is."""
 VARIES = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d(:\d\d)?|\d+ (ms|s)\b")
 """What differs between two runs: times."""
-both = pytest.mark.parametrize("name", sorted(name for name, verb in VERBS.items() if {"chat", "cli"} <= {*verb.doors}))
+both = pytest.mark.parametrize(
+    "name", sorted(name for name, verb in COMMANDS.items() if {"chat", "cli"} <= {*verb.surfaces})
+)
 
 
 class Rooms:
@@ -101,7 +103,7 @@ async def test_a_verb_says_the_same_in_the_chat_and_in_the_shell(
         assert VARIES.sub("…", in_shell(text)) in VARIES.sub("…", printed)
 
 
-@pytest.mark.parametrize("name", sorted(name for name, verb in VERBS.items() if "cli" in verb.doors))
+@pytest.mark.parametrize("name", sorted(name for name, verb in COMMANDS.items() if "cli" in verb.surfaces))
 def test_the_shells_door_hands_on_what_was_typed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[str] = []
 

@@ -21,12 +21,13 @@ from relay.archive.export import line, pages
 from relay.archive.imports import LINES, Import, ImportRefused, check
 from relay.archive.readable import Readable
 from relay.clients.postgres.database import Postgres
-from relay.commands import VERBS
-from relay.commands.registry import CommandContext, CommandReply
 from relay.core.errors import SettingsError
 from relay.core.models import ModelRequest, Space
 from relay.core.settings import Settings
 from relay.memory.store import Store
+from relay.surfaces.chat import COMMANDS
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli import export as commands
 from relay.surfaces.telegram.outgoing import exports
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
@@ -590,9 +591,9 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
 ) -> None:
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
     running, most, may = 0, 0, asyncio.Event()
-    usage = VERBS["usage"]
+    usage = COMMANDS["usage"]
 
-    async def slow(call: CommandContext) -> CommandReply:
+    async def slow(call: ChatContext) -> CommandReply:
         nonlocal running, most
         if call.user_id == ADA:
             running += 1
@@ -601,7 +602,7 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
             running -= 1
         return CommandReply(f"used by {call.name}: {call.text}")
 
-    monkeypatch.setitem(VERBS, "usage", replace(usage, run=slow))
+    monkeypatch.setitem(COMMANDS, "usage", replace(usage, run=slow))
     for number in range(20):
         await relay.tg.say(relay.tg.dm(ada), ada, f"/usage {number}")
     await relay.tg.say(relay.tg.dm(ben), ben, "/usage now")

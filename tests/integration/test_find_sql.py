@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.commands.history.query import parse
-from relay.commands.history.search import as_json
 from relay.core.models import Space
+from relay.surfaces.chat.history.query import parse
+from relay.surfaces.chat.history.search import as_json
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, message, private
 from tests.strategies import examples

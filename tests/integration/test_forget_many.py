@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from relay.commands import ANSWERS, BUTTONS
-from relay.commands.registry import ButtonReply, CommandContext, CommandReply
 from relay.core.models import Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
+from relay.surfaces.chat import ANSWERS, BUTTONS
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, House, a_house, fact, private
 
@@ -29,12 +30,10 @@ async def sees(space: Space) -> bool:
     return True
 
 
-def asked(store: Store, turn: ClaimedTurn, text: str = "") -> CommandContext:
+def asked(store: Store, turn: ClaimedTurn, text: str = "") -> ChatContext:
     """Something that Ada asks in her private chat."""
     house, message = a_house(store), {"message_id": 1}
-    return CommandContext(
-        house, turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, text, message, running, sees
-    )
+    return ChatContext(house, turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, running, sees, text, message)
 
 
 async def pressed(store: Store, turn: ClaimedTurn, decision: str) -> ButtonReply:

@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from relay.commands.registry import BUTTONS, VERBS, ButtonReply, CommandContext, CommandReply, button, pressed, verb
 from relay.core.models import ModelRequest
+from relay.surfaces.chat import COMMANDS
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import BUTTONS, pressed, verb
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside
@@ -19,21 +22,21 @@ BOT = "@relay_test_bot"
 @pytest.fixture(autouse=True)
 def _secret() -> Iterator[None]:
     """A verb whose answer is for whoever asks alone."""
-    verbs, buttons = dict(VERBS), dict(BUTTONS)
+    verbs, buttons = dict(COMMANDS), dict(BUTTONS)
 
     @verb("secret", help="a secret")
-    async def secret(call: CommandContext) -> CommandReply:
+    async def secret(call: ChatContext) -> CommandReply:
         return CommandReply(f"{call.name} hides {call.space.kind} things", rows=[[button("More", "zz")]], private=True)
 
     @pressed("zz")
-    async def more(call: CommandContext) -> ButtonReply:
+    async def more(call: ChatContext) -> ButtonReply:
         return ButtonReply(
             says=CommandReply(f"More for {call.name} in {call.space.kind}, topic {call.topic_id}", private=True)
         )
 
     yield
-    VERBS.clear()
-    VERBS.update(verbs)
+    COMMANDS.clear()
+    COMMANDS.update(verbs)
     BUTTONS.clear()
     BUTTONS.update(buttons)
 

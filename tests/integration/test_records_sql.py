@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from relay.commands.history.why import NOT_KEPT, explained
 from relay.core.models import Space
 from relay.core.prices import Prices
 from relay.memory.store import Store
 from relay.memory.writing.summaries import tidy
+from relay.surfaces.chat.history.why import NOT_KEPT, explained
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from tests.integration.conftest import Sql

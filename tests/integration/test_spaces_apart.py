@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from relay.commands import VERBS
 from relay.core.models import File, Incoming, ModelRequest, Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
+from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.groups import group_join
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.turns import understand
@@ -52,7 +52,7 @@ async def test_nothing_of_one_space_is_shown_in_another(embedded: Server, seed: 
     assert walk.count["open_memory"] > 2
     assert walk.count["press qo"] > 2
     assert walk.count["digests"] > 0
-    assert all(walk.count[f"/{name}"] for name, verb in VERBS.items() if "chat" in verb.doors)
+    assert all(walk.count[f"/{name}"] for name, verb in COMMANDS.items() if "chat" in verb.surfaces)
 
 
 # The walk finds what it is to find: without one of the guards it ends in a leak

@@ -9,13 +9,13 @@ import re
 from collections import Counter
 from typing import Any
 
-from relay.commands import VERBS
 from relay.core.models import ModelRequest, Space
 from relay.memory.sleep.answers import AnswerUnclear
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.digest import written
 from relay.memory.writing.summaries import summarise
+from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
 from tests.integration.apart import Act, Ledger, words_of
 from tests.integration.inside import Inside
@@ -147,11 +147,11 @@ class Walk:
 
     async def command(self) -> None:
         """A verb, each in its turn, with something after it."""
-        self._verbs = self._verbs or sorted(name for name, verb in VERBS.items() if "chat" in verb.doors)
+        self._verbs = self._verbs or sorted(name for name, verb in COMMANDS.items() if "chat" in verb.surfaces)
         name = self._verbs.pop(self.random.randrange(len(self._verbs)))
         self.count["/" + name] += 1
         user = self._somebody()
-        if VERBS[name].admin and self.random.random() < 0.8:
+        if COMMANDS[name].admin and self.random.random() < 0.8:
             user = self.tg.users[self.random.choice(sorted(ADMINS))]
         chat = self._chat(user)
         mention = "" if chat.private else f"@{self.tg.bot.username}"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.commands.soul.difference import ADDED, HIDDEN, KEPT, MOST_MARKS, REMOVED, difference, exact, few, pieces
+from relay.surfaces.chat.soul.difference import ADDED, HIDDEN, KEPT, MOST_MARKS, REMOVED, difference, exact, few, pieces
 from relay.surfaces.telegram.formatting.format import format_reply
 
 WORDS = st.sampled_from(

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.commands.links import link_to
-from relay.commands.memory.cards import around, card, origin, quote
-from relay.commands.memory_pages import CHOSEN, PAGE, Page, View, history_page, list_page, people_page, within
-from relay.commands.registry import escape_markdown
+from relay.core.text import escape_markdown
+from relay.surfaces.chat.links import link_to
+from relay.surfaces.chat.memory.cards import around, card, origin, quote
+from relay.surfaces.chat.memory_pages import CHOSEN, PAGE, Page, View, history_page, list_page, people_page, within
 from relay.surfaces.telegram.formatting.format import Formatted, format_reply
 from tests.strategies import examples
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from relay.clients.fakes import FakeMessenger
-from relay.commands import VERBS
 from relay.core.errors import ChatGone, MessengerRefused
+from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.outgoing.menu import GroupMenus, menu, register, register_admin
 from tests.unit.test_verbs import ADA, BEN
 
@@ -41,7 +41,7 @@ async def test_everybody_is_offered_what_everybody_may() -> None:
     assert {"help", "new", "status"} <= menus["all_group_chats"]
     assert menus[f"chat{ADA}"] > menus["all_private_chats"]
     assert menus[f"chat{ADA}"] - menus["all_private_chats"] == {
-        name for name, verb in VERBS.items() if verb.admin and "private" in verb.places
+        name for name, verb in COMMANDS.items() if verb.admin and "private" in verb.places
     }
     assert {"soul", "persona"} <= menus[f"chat{ADA}"]
 
@@ -80,7 +80,7 @@ def test_a_menu_is_within_telegrams_bounds() -> None:
         commands = menu(place, True)
         assert 0 < len(commands) <= 100
         assert all(0 < len(one["description"]) <= 256 for one in commands)
-    assert all(set(verb.places) <= {"private", "group"} for verb in VERBS.values())
+    assert all(set(verb.places) <= {"private", "group"} for verb in COMMANDS.values())
 
 
 async def test_who_does_not_run_the_bot_any_more_loses_the_longer_menu() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from relay.commands.people.people import deciding, who
-from relay.commands.registry import escape_markdown, shorten
+from relay.core.text import escape_markdown, shorten
+from relay.surfaces.chat.people.people import deciding, who
 from relay.surfaces.telegram.parsing.message_parser import name_of
 
 RLO, ZWSP, RLI = "\u202e", "\u200b", "\u2067"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.commands.history.query import date_in, parse
-from relay.commands.history.search import passage
-from relay.commands.links import link_to
+from relay.surfaces.chat.history.query import date_in, parse
+from relay.surfaces.chat.history.search import passage
+from relay.surfaces.chat.links import link_to
 from relay.surfaces.telegram.formatting.format import format_reply
 
 BERLIN = ZoneInfo("Europe/Berlin")

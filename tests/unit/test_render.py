@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from relay.commands.changes import changes_keyboard, choice_text, memory_line
-from relay.commands.registry import shorten
 from relay.core.models import Answer, Choices
+from relay.core.text import shorten
 from relay.media.files import OWN_SERVER
+from relay.surfaces.chat.changes import changes_keyboard, choice_text, memory_line
 from relay.surfaces.telegram.outgoing.render import answer_buttons, answer_parts, message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import ends_with_line

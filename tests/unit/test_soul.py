@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.clients.fakes import FakeMessenger
-from relay.commands import ANSWERS, BUTTONS, VERBS
-from relay.commands.registry import ADMINS_ONLY, ButtonReply, CommandContext, CommandReply
-from relay.commands.soul.documents import MOST_BYTES
+from relay.commands.registry import ADMINS_ONLY
 from relay.conversation.prompt import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import File
+from relay.surfaces.chat import ANSWERS, BUTTONS, HANDLERS
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
+from relay.surfaces.chat.soul.documents import MOST_BYTES
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.updates import command_of
 from tests.unit.test_updates import BOT, message
@@ -27,12 +29,12 @@ OURS = ("sh", "sv", "sr", "sa", "sx", "se", "pc", "pu", "pe")
 PARTS = {"sa": 2, "pu": 2}
 
 
-def asked(database: Canned | None = None, text: str = "", **more: Any) -> CommandContext:
+def asked(database: Canned | None = None, text: str = "", **more: Any) -> ChatContext:
     return call(database, text, admin=True, **more)
 
 
-async def soul(made: CommandContext) -> CommandReply:
-    return await VERBS["soul"].run(made)
+async def soul(made: ChatContext) -> CommandReply:
+    return await HANDLERS["soul"](made)
 
 
 def document(name: str = "soul.md", size: int = 10, **more: Any) -> dict[str, Any]:
@@ -271,7 +273,7 @@ async def test_a_draft_over_another_version_is_looked_at_again() -> None:
 
 async def test_a_persona_has_a_length() -> None:
     database = Canned()
-    told = await VERBS["persona"].run(asked(database, "x" * (PERSONA_TOKENS * 4 + 5)))
+    told = await HANDLERS["persona"](asked(database, "x" * (PERSONA_TOKENS * 4 + 5)))
     assert f"at most {PERSONA_TOKENS}" in told.text
     assert database.calls == []
 
@@ -279,11 +281,11 @@ async def test_a_persona_has_a_length() -> None:
 async def test_a_persona_is_shown_with_who_and_when() -> None:
     row = {"id": 6, "text": "You teach *Spanish*.\n- slowly", "author_id": ADA, "author": "Ada",
            "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
-    told = await VERBS["persona"].run(asked(Canned(persona=row)))
+    told = await HANDLERS["persona"](asked(Canned(persona=row)))
     (shown,) = format_reply(told.text)
     assert shown.text == (
         "My role here\nby you · 2026-01-01 00:00 · about 8 of at most 1000 tokens\n\nYou teach *Spanish*.\n- slowly"
     )
     assert [one["callback_data"] for one in told.rows[0]] == ["pe:6", "pc:6"]
     for nothing in (None, row | {"text": ""}):
-        assert "No role is set here" in (await VERBS["persona"].run(asked(Canned(persona=nothing)))).text
+        assert "No role is set here" in (await HANDLERS["persona"](asked(Canned(persona=nothing)))).text

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.commands.memory.spans import until
+from relay.surfaces.chat.memory.spans import until
 
 NOW = datetime(2026, 11, 22, 17, 30, tzinfo=ZoneInfo("Europe/Berlin"))
 

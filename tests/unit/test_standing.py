@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from relay.commands.people.bot_rights import Standing, is_present, reads_all, writes
 from relay.memory.claims import ClaimedTurn
 from relay.memory.intents import Forget, Intents, Learn, Remember, without_known
+from relay.surfaces.chat.people.bot_rights import Standing, is_present, reads_all, writes
 from relay.surfaces.telegram.groups.group_join import greeting
 from relay.surfaces.telegram.parsing.updates import Bot, sort_update
 from relay.surfaces.telegram.turns.understand import silenced

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from relay.commands import ANSWERS, BUTTONS
 from relay.core.models import File
+from relay.surfaces.chat import ANSWERS, BUTTONS
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import Canned, call, told
 

@@ -10,11 +10,11 @@ import pytest
 import typer
 
 from relay.archive import export
-from relay.commands import VERBS
 from relay.core import metrics
 from relay.core.settings import Settings
 from relay.memory import tags
 from relay.memory.api import Memory
+from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli import cli
 from scripts import surface
 
@@ -51,7 +51,7 @@ def other_flag(patch: pytest.MonkeyPatch) -> None:
 
 
 def other_usage(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(VERBS, "new", replace(VERBS["new"], places=("private",)))
+    patch.setitem(COMMANDS, "new", replace(COMMANDS["new"], places=("private",)))
 
 
 def other_argument(patch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from PIL import Image
 
-from relay.commands.registry import format_tokens
-from relay.commands.session.chart import BAR, LINE, PAPER, ceiling, usage_chart
-from relay.commands.session.usage import MOST_DAYS, Used, day_starts, summed, told
 from relay.core.prices import LISTED, Prices, dollars
+from relay.core.text import format_tokens
+from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, ceiling, usage_chart
+from relay.surfaces.chat.session.usage import MOST_DAYS, Used, day_starts, summed, told
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import Canned, call
 from tests.unit.test_verbs import told as told_by
@@ -149,5 +149,5 @@ def test_the_axis_ends_at_a_round_number(highest: float, top: float) -> None:
 
 
 def test_pillow_is_loaded_only_for_a_picture() -> None:
-    code = "import sys, relay.surfaces.telegram.turns.worker, relay.commands; sys.exit('PIL' in sys.modules)"
+    code = "import sys, relay.surfaces.telegram.turns.worker, relay.surfaces.chat; sys.exit('PIL' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -11,26 +11,21 @@ from typing import Any
 import pytest
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
-from relay.commands import BUTTONS, VERBS
-from relay.commands.memory import remember as memory_verbs
-from relay.commands.memory.controls import in_words
-from relay.commands.memory.remember import FACT_LENGTH
-from relay.commands.registry import (
-    NOT_YOURS,
-    SECTIONS,
-    ButtonReply,
-    CommandContext,
-    CommandReply,
-    Services,
-    escape_markdown,
-    pluralize,
-)
+from relay.commands.context import Services
+from relay.commands.registry import SECTIONS
 from relay.core.models import Space
+from relay.core.text import escape_markdown, pluralize
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
+from relay.surfaces.chat import BUTTONS, COMMANDS, HANDLERS
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.memory import remember as memory_verbs
+from relay.surfaces.chat.memory.controls import in_words
+from relay.surfaces.chat.memory.remember import FACT_LENGTH
+from relay.surfaces.chat.reply import NOT_YOURS, ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import format_reply
 
 ADA, BEN = 1001, 1002
@@ -59,7 +54,7 @@ class Canned:
         return self.answers[function]
 
 
-def call(database: Canned | None = None, text: str = "", **more: Any) -> CommandContext:
+def call(database: Canned | None = None, text: str = "", **more: Any) -> ChatContext:
     async def sees(space: Space) -> bool:
         return space.owner_id == ADA
 
@@ -73,7 +68,7 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> Command
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
         "admin": False, "text": text, "message": {"message_id": 1}, "stop": not_running, "sees": sees,
     }  # fmt: skip
-    return CommandContext(**(values | more))
+    return ChatContext(**(values | more))
 
 
 async def running() -> bool:
@@ -84,8 +79,8 @@ async def not_running() -> bool:
     return False
 
 
-async def told(name: str, made: CommandContext) -> CommandReply:
-    return await VERBS[name].run(made)
+async def told(name: str, made: ChatContext) -> CommandReply:
+    return await HANDLERS[name](made)
 
 
 def row(number: int, content: str, **more: Any) -> dict[str, Any]:
@@ -125,26 +120,26 @@ def known(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def test_the_commands_that_were_promised_are_there() -> None:
     promised = {"start", "help", "new", "stop", "retry", "soul", "memory", "remember", "forget", "status"}
-    assert promised <= set(VERBS)
+    assert promised <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("name", sorted(VERBS))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_verb_is_a_typed_async_function_with_known_doors(name: str) -> None:
-    verb = VERBS[name]
+    verb = COMMANDS[name]
     assert verb.name == name
     assert inspect.iscoroutinefunction(verb.run)
     assert inspect.getdoc(verb.run)
     assert inspect.get_annotations(verb.run, eval_str=False)["return"] == "CommandReply"
-    assert verb.doors
-    assert set(verb.doors) <= {"chat", "cli", "http"}
+    assert verb.surfaces
+    assert set(verb.surfaces) <= {"chat", "cli", "http"}
     assert re.fullmatch(r"[a-z0-9_]{1,32}", name)
     assert verb.help
     assert not verb.help.endswith(".")
 
 
 def test_what_changes_everybodys_assistant_is_for_admins() -> None:
-    assert VERBS["soul"].admin
-    assert not VERBS["memory"].admin
+    assert COMMANDS["soul"].admin
+    assert not COMMANDS["memory"].admin
 
 
 # Conversations
@@ -164,8 +159,8 @@ async def test_help_lists_what_one_may() -> None:
     assert "/soul" not in mine
     assert "/soul" in admins
     shown = "\n".join(message.text for message in format_reply(admins))
-    for verb in VERBS.values():
-        assert (f"/{verb.name} – {verb.help}" in shown) == ("chat" in verb.doors and "private" in verb.places)
+    for verb in COMMANDS.values():
+        assert (f"/{verb.name} – {verb.help}" in shown) == ("chat" in verb.surfaces and "private" in verb.places)
     in_group = (await told("help", call(admin=True, private=False))).text
     assert "/answer" in in_group
     assert "/answer" not in admins
@@ -173,7 +168,7 @@ async def test_help_lists_what_one_may() -> None:
 
 def test_every_command_has_its_place_in_the_help() -> None:
     listed = [name for names in SECTIONS.values() for name in names]
-    assert sorted(listed) == sorted(name for name, verb in VERBS.items() if "chat" in verb.doors)
+    assert sorted(listed) == sorted(name for name, verb in COMMANDS.items() if "chat" in verb.surfaces)
 
 
 async def test_new_says_what_happens() -> None:
@@ -310,7 +305,7 @@ async def test_memory_of_nobody() -> None:
     assert "nothing yet" in (await told("memory", call(Canned(list_memories=known(space_id=None))))).text
 
 
-async def pressing(data: str, made: CommandContext) -> ButtonReply:
+async def pressing(data: str, made: ChatContext) -> ButtonReply:
     kind, *parts = data.split(":")
     return await BUTTONS[kind](made, *parts)
 

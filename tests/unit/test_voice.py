@@ -15,10 +15,10 @@ from relay.clients.speech.edge_tts import EdgeTts
 from relay.clients.speech.piper import Piper
 from relay.clients.speech.speakers import speakers, voices_of
 from relay.clients.speech.text_to_speech import PIPER_BYTES, Voices, make_voices
-from relay.commands import BUTTONS, VERBS
 from relay.core.errors import VoiceUnavailable
 from relay.core.models import Sound
 from relay.core.settings import Settings
+from relay.surfaces.chat import BUTTONS, HANDLERS
 from relay.surfaces.cli.doctor.voice import voice as check
 from tests.standins.speech import MP3, SpeechStandIn
 from tests.unit.test_verbs import ADA, BEN, Canned, call
@@ -57,20 +57,20 @@ def saying(text: str = "Tea.", owner: int = ADA, **more: Any) -> Any:
 
 
 async def test_say_says_an_answer() -> None:
-    said = await VERBS["say"].run(saying())
+    said = await HANDLERS["say"](saying())
     assert (said.text, said.aloud) == ("", "Tea.")
 
 
 async def test_say_says_nothing_that_one_may_not_see() -> None:
-    said = await VERBS["say"].run(saying(owner=BEN))
+    said = await HANDLERS["say"](saying(owner=BEN))
     assert said.aloud == ""
     assert "not yours" in said.text
 
 
 async def test_say_where_nothing_speaks_names_the_setting_to_who_runs_it() -> None:
-    assert (await VERBS["say"].run(call(Canned()))).text == "I can't speak here."
-    assert "RELAY&#95;TTS is off" in (await VERBS["say"].run(call(Canned(), admin=True))).text
-    assert (await VERBS["say"].run(call(Canned(), admin=True, private=False))).text == "I can't speak here."
+    assert (await HANDLERS["say"](call(Canned()))).text == "I can't speak here."
+    assert "RELAY&#95;TTS is off" in (await HANDLERS["say"](call(Canned(), admin=True))).text
+    assert (await HANDLERS["say"](call(Canned(), admin=True, private=False))).text == "I can't speak here."
 
 
 async def test_a_voice_button_of_somebody_else_changes_nothing() -> None:

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.commands import BUTTONS
-from relay.commands.history.why import PAGE, explained, fact_rows
 from relay.core.models import Choices
 from relay.core.prices import Prices
 from relay.memory.claims import ClaimedTurn
+from relay.surfaces.chat import BUTTONS
+from relay.surfaces.chat.history.why import PAGE, explained, fact_rows
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import ADA, BEN, Canned, call, told
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay.commands.memory.remember import copied, reworded
+from relay.surfaces.chat.memory.remember import copied, reworded
 from relay.surfaces.telegram.formatting.format import format_reply
 
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from relay.clients.embedded.account import make_directory
 from relay.clients.fakes import OfflineModel
-from relay.commands.changes import NONE
-from relay.commands.registry import CONFIRMING, CommandReply
 from relay.core.errors import RelayError
 from relay.core.ports import Embedder
 from relay.core.program import RELAY
@@ -29,6 +27,9 @@ from relay.memory.writing.summaries import summarise_due
 from relay.memory.writing.titles import Titler, title_due
 from relay.runtime.app import Relay, make_gate, make_judge, make_model, make_summariser, open_relay
 from relay.runtime.embedder_router import open_embedder
+from relay.surfaces.chat.changes import NONE
+from relay.surfaces.chat.handlers import CONFIRMING
+from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli.keyboard import typed
 from relay.surfaces.cli.terminal_messenger import Terminal
 from relay.surfaces.telegram.assembly import make_worker
@@ -195,8 +196,9 @@ async def _desk(
                 judging.add(task := asyncio.ensure_future(judged()))
                 task.add_done_callback(judging.discard)
 
-        def take(told: CommandReply) -> None:
-            desk.take(told)
+        def take(told: object) -> None:
+            if isinstance(told, CommandReply):
+                desk.take(told)
 
         worker = make_worker(relay, gate, terminal, ME, people, write_soon, embedder=embedder, on_told=take)
         desk = Desk(owner, await relay.store.name_of(owner) or NAMELESS, terminal, worker, relay.store, embedder)

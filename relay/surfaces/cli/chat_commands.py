@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from relay.commands import VERBS
-from relay.commands.registry import Verb
+from relay.commands.registry import Command
+from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.command_list import VerbCommand
 from relay.surfaces.cli.memory.door import AsJson, Json, printed, read_owned
 from relay.surfaces.cli.shell import ready, run_work
@@ -48,13 +48,13 @@ DATA: dict[str, Read] = {
 
 def add_verbs(cli: typer.Typer) -> None:
     """Makes each verb with the door `cli` a command; memory is a group of commands of its own."""
-    for verb in VERBS.values():
-        if "cli" in verb.doors and verb.name != "memory":
+    for verb in COMMANDS.values():
+        if "cli" in verb.surfaces and verb.name != "memory":
             usage = verb.usage.removeprefix("[--erase] ")  # that is `relay memory erase` here
             cli.command(verb.name, cls=VerbCommand, help=_help(verb))(_door(verb.name, usage))
 
 
-def _help(verb: Verb) -> str:
+def _help(verb: Command) -> str:
     about = verb.help
     for part in IN_THE_CHAT:
         about = about.replace(part, "")

@@ -6,15 +6,15 @@ import json
 import sys
 
 from relay.archive.backup_purge import Leftovers
-from relay.commands.memory.erase import CLEARED, LETTERS, counts, query_of
-from relay.commands.registry import pluralize
 from relay.core.errors import DatabaseError, SettingsError
 from relay.core.models import Space
 from relay.core.program import RELAY
 from relay.core.settings import Settings
+from relay.core.text import pluralize
 from relay.memory.erasure import erased, remove_files
 from relay.memory.people import People
 from relay.runtime.app import make_leftovers, open_relay
+from relay.surfaces.chat.memory.erase import CLEARED, LETTERS, counts, query_of
 from relay.surfaces.cli.keyboard import typed
 
 

@@ -14,11 +14,11 @@ from relay.archive.imports import PARTS, Import, ImportRefused, check
 from relay.archive.readable import Readable
 from relay.archive.restore import resting
 from relay.clients.embedded.instance import in_use
-from relay.commands.registry import pluralize
 from relay.core.errors import RelayError, SettingsError
 from relay.core.models import Space
 from relay.core.private_files import in_thread, written
 from relay.core.settings import Settings
+from relay.core.text import pluralize
 from relay.memory.people import People
 from relay.runtime.app import Relay, find_time_zone, open_relay, read_version
 from relay.runtime.storage import place

@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from relay.commands.soul.difference import ADDED, KEPT, REMOVED, pieces
 from relay.core.errors import RelayError
 from relay.core.models import Space
 from relay.core.prices import dollars
@@ -26,6 +25,7 @@ from relay.memory.rederivation.summaries import Summaries
 from relay.memory.review.again import Rejudge
 from relay.memory.spending.gate import Gate
 from relay.runtime.app import Relay, make_judge, make_summariser, open_model, open_relay
+from relay.surfaces.chat.soul.difference import ADDED, KEPT, REMOVED, pieces
 from relay.surfaces.cli.keyboard import typed
 from relay.surfaces.cli.progress import plain, watching
 

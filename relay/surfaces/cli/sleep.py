@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
-from relay.commands.registry import pluralize
 from relay.core.errors import RelayError
 from relay.core.ports import Messenger
 from relay.core.program import RELAY
 from relay.core.settings import Settings, lacking
+from relay.core.text import pluralize
 from relay.memory.people import People
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.night import DUTY, sleep

@@ -11,16 +11,16 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from relay.commands import VERBS
 from relay.core.errors import MessengerError
 from relay.core.models import File
 from relay.core.private_files import FileRefused, written
 from relay.core.program import RELAY
 from relay.core.settings import Settings
+from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.doctor.live import telegram_knows
 
 SHOWN = frozenset({"sendMessage", "editMessageText", "sendPhoto", "sendDocument", "editMessageReplyMarkup"})
-NAMES = "|".join(sorted(name for name, verb in VERBS.items() if "cli" in verb.doors))
+NAMES = "|".join(sorted(name for name, verb in COMMANDS.items() if "cli" in verb.surfaces))
 COMMAND = re.compile(rf"(?<![\w/.:])/({NAMES})\b( --erase)?( #(?=[0-9]))?")
 REMEMBERED = 200
 """Messages whose text is known, in case they are edited."""

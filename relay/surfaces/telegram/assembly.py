@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from relay.clients.speech.installed import chosen
 from relay.clients.speech.speakers import speakers
-from relay.commands.registry import CommandReply, Services
+from relay.commands.context import Services
 from relay.conversation.turn import Engine
 from relay.core.ports import Embedder, FileExtractor, Messenger, SpeechToText, TextToSpeech
 from relay.memory.people import People
@@ -28,7 +28,7 @@ def make_worker(
     voice: TextToSpeech | None = None,
     opener: FileExtractor | None = None,
     embedder: Embedder | None = None,
-    on_told: Callable[[CommandReply], None] | None = None,
+    on_told: Callable[[object], None] | None = None,
 ) -> Worker:
     """A worker on an open Relay. `ears` hear recordings, `voice` says answers aloud, `embedder` finds by meaning; None:
     nothing does. `opener`: see `make_reader`. `on_told` is given what commands answer."""
@@ -53,7 +53,7 @@ def make_worker(
         scratch=settings.data_dir,
         embedder=embedder,
         capture=settings.capture,
-        on_told=on_told,
+        on_reply=on_told,
     )
     reader, shelf = make_reader(settings, messenger, ears, opener)
     engine = Engine(

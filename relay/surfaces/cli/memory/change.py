@@ -43,7 +43,7 @@ def _decide(change: int, decision: str, as_json: bool) -> None:
         if as_json:
             printed(done)
             return
-        from relay.commands.changes import change_line
+        from relay.surfaces.chat.changes import change_line
 
         print("\n".join(change_line(one) for one in done["changes"] or []))
 
@@ -108,7 +108,7 @@ def _act(number: int, as_json: bool, action: Json) -> None:
         if as_json:
             printed(done)
             return
-        from relay.commands.changes import change_line, failure_line
+        from relay.surfaces.chat.changes import change_line, failure_line
 
         print("\n".join([change_line(one) for one in done["changes"]] + [failure_line(one) for one in done["failed"]]))
         if done["failed"]:

@@ -62,7 +62,7 @@ def _memories(page: Json) -> list[str]:
 
 def _changes(page: Json) -> list[str]:
     """What changed, one change a line, by its number."""
-    from relay.commands.changes import change_line
+    from relay.surfaces.chat.changes import change_line
 
     found = [f"{one['id']} {one['at'][:16].replace('T', ' ')} {change_line(one)}" for one in page["changes"]]
     if not found:

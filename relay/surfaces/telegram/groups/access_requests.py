@@ -7,10 +7,11 @@ from typing import Any
 import structlog
 
 from relay.clients.speech.installed import HOW
-from relay.commands.people.people import deciding, who
-from relay.commands.registry import Services, escape_markdown, shorten
-from relay.commands.session.session import hello
+from relay.commands.context import Services
+from relay.core.text import escape_markdown, shorten
 from relay.memory.claims import ClaimedTurn
+from relay.surfaces.chat.people.people import deciding, who
+from relay.surfaces.chat.session.session import hello
 from relay.surfaces.telegram.outgoing.menu import register_admin, unregister
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.message_parser import name_of

@@ -6,10 +6,11 @@ import asyncio
 import time
 from typing import Any
 
-from relay.commands.people.bot_rights import Standing, is_present, name_in, reads_all, standing, told
-from relay.commands.registry import Services, escape_markdown
+from relay.commands.context import Services
+from relay.core.text import escape_markdown
 from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
+from relay.surfaces.chat.people.bot_rights import Standing, is_present, name_in, reads_all, standing, told
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.menu import register_admin
 from relay.surfaces.telegram.outgoing.render import message_parts

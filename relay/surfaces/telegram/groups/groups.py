@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from relay.commands.people.bot_rights import ADMINISTRATOR, is_present
 from relay.core.errors import ChatMigrated, MessengerError
 from relay.core.models import Space
 from relay.core.ports import Messenger
+from relay.surfaces.chat.people.bot_rights import ADMINISTRATOR, is_present
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 
 ALONE = 2

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from relay.commands.changes import first_rows, memory_line
-from relay.commands.history.tools import tools_told
-from relay.commands.registry import button, escape_markdown
 from relay.core.models import Answer, Export, File
+from relay.core.text import escape_markdown
+from relay.surfaces.chat.changes import first_rows, memory_line
+from relay.surfaces.chat.history.tools import tools_told
+from relay.surfaces.chat.reply import button
 from relay.surfaces.telegram.formatting.attachments import without_long_code
 from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shortened
 from relay.surfaces.telegram.formatting.styled import utf16_offsets

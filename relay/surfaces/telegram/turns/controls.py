@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
 
-from relay.commands import ANSWERS, BUTTONS, VERBS
-from relay.commands.changes import memory_line
-from relay.commands.memory.promote import marked
-from relay.commands.registry import ADMINS_ONLY, ButtonReply, CommandContext, CommandReply, Services
+from relay.commands.context import Services
 from relay.core.errors import ChatGone, MessengerError
 from relay.core.models import Answer, Space
 from relay.memory.claims import ClaimedTurn
+from relay.surfaces.chat import COMMANDS
+from relay.surfaces.chat.changes import memory_line
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.dispatch import NOTHING, hear_answer, press_button, run_command
+from relay.surfaces.chat.memory.promote import marked
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import unhurried
 from relay.surfaces.telegram.groups.access_requests import Newcomers
 from relay.surfaces.telegram.groups.group_join import Arrivals
@@ -25,6 +27,7 @@ from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from relay.surfaces.telegram.outgoing.menu import GroupMenus, register_admin
 from relay.surfaces.telegram.outgoing.render import answer_buttons, message_parts, with_voice
+from relay.surfaces.telegram.parsing.command_message import said_in
 from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, command_of
@@ -38,7 +41,6 @@ log = structlog.get_logger()
 Json = dict[str, Any]
 ACTS = frozenset({"message", "edited_message", "callback_query", "message_reaction"})
 """The updates in which somebody does something; Telegram tells the others."""
-GONE = "This button does nothing any more."
 FAILED = "That did not work. I try again in a moment."
 PATIENCE_SECONDS = 3.0
 """How long a press may stay unanswered; Telegram forgets it soon after."""
@@ -117,8 +119,8 @@ class Controls:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = self._call(turn, place, message, message.get("from") or {}, space)
         told = await self._run(call)
-        if self._services.on_told:
-            self._services.on_told(told)
+        if self._services.on_reply:
+            self._services.on_reply(told)
         return await self._parts(call, told, place)
 
     async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
@@ -145,8 +147,8 @@ class Controls:
         call = self._call(turn, place, reaction, reaction.get("user") or {}, space)
         return await self._parts(call, await marked(call, reaction["message_id"]), place)
 
-    def _call(self, turn: ClaimedTurn, place: Place, message: Json, sender: Json, space: Space) -> CommandContext:
-        return CommandContext(
+    def _call(self, turn: ClaimedTurn, place: Place, message: Json, sender: Json, space: Space) -> ChatContext:
+        return ChatContext(
             services=self._services,
             turn=turn,
             bot_id=self._bot.id,
@@ -159,32 +161,31 @@ class Controls:
             admin=self._services.people.role_of(turn) == "admin",
             text=text_of(message),
             message=message,
+            said=said_in(message),
             stop=lambda: self._stop(place.chat_id, place.topic_id),
             sees=lambda space: self._groups.sees(space, turn.user_id),
         )
 
-    async def _run(self, call: CommandContext) -> CommandReply:
-        """The verb that a command names, or what hears the answer to a question of ours."""
+    async def _run(self, call: ChatContext) -> CommandReply:
+        """The command that a message names, or what hears the answer to a question of ours."""
         if asks := ASKED.match(await asked(call.message, self._bot, self._services.store)):
-            return await ANSWERS[asks[1]](call, int(asks[2] or 0))
-        command = command_of(call.message, self._bot)
-        if command is None:
+            return await hear_answer(call, asks[1], int(asks[2] or 0))
+        named = command_of(call.message, self._bot)
+        if named is None:
             return CommandReply("")  # something that happened, told by Telegram as a message
-        verb = VERBS.get(command.name)
-        if verb is None or "chat" not in verb.doors:
+        command = COMMANDS.get(named.name)
+        if command is None or "chat" not in command.surfaces:
             if not call.private and "@" not in call.text.split()[0]:
                 return CommandReply("")  # another bot's command
-            return CommandReply(f"I do not know /{command.name}. /help lists what I can do.".replace("_", "\\_"))
-        if not call.private and (call.admin or verb.admin):
+            return CommandReply(f"I do not know /{named.name}. /help lists what I can do.".replace("_", "\\_"))
+        if not call.private and (call.admin or command.admin):
             # Whoever runs the bot may have come after it; whoever is refused may have run it once.
             await self._menus.offer(call.chat_id, call.user_id, call.admin)
-        if verb.admin and not call.admin:
-            return CommandReply(ADMINS_ONLY)
-        if verb.name == "start" and call.admin and call.private:
+        if named.name == "start" and call.operator:
             await register_admin(self._services.messenger, call.chat_id, call.user_id)
-        return await verb.run(replace(call, text=command.rest))
+        return await run_command(replace(call, text=named.rest), named.name)
 
-    async def _parts(self, call: CommandContext, told: CommandReply, place: Place) -> list[Json]:
+    async def _parts(self, call: ChatContext, told: CommandReply, place: Place) -> list[Json]:
         """What a verb told, as messages: where it was asked, or in the person's own chat."""
         if told.private and not place.private:
             return await self._told_in_private(call, told, place)
@@ -202,7 +203,7 @@ class Controls:
             parts[0]["request"]["reply_markup"] = asking  # the part that begins as a question does
         return parts
 
-    async def _told_in_private(self, call: CommandContext, told: CommandReply, place: Place) -> list[Json]:
+    async def _told_in_private(self, call: ChatContext, told: CommandReply, place: Place) -> list[Json]:
         """What is for one person alone goes to their private chat; the group gets a line that says so."""
         try:
             await self._services.messenger.call("sendChatAction", chat_id=call.user_id, action="typing")
@@ -219,7 +220,7 @@ class Controls:
     async def _press(self, turn: ClaimedTurn, query: Json, place: Place, space: Space) -> list[Json]:
         """A button. Every press is answered; who may press, its handler checks."""
         call = self._call(turn, place, query["message"], query["from"], space)
-        work = asyncio.create_task(self._pressed(call, str(query.get("data") or "n")))
+        work = asyncio.create_task(press_button(call, str(query.get("data") or NOTHING)))
         answered = False
         try:
             if not (await asyncio.wait({work}, timeout=PATIENCE_SECONDS))[0]:
@@ -239,14 +240,6 @@ class Controls:
             await self._answer_press(query, done.toast)
         says = done.says or (CommandReply(done.toast) if answered and done.toast else None)
         return [] if says is None else await self._parts(call, says, place)
-
-    async def _pressed(self, call: CommandContext, data: str) -> ButtonReply:
-        """What the button with this data does, which may be of another version."""
-        kind, *given = data.split(":")
-        handler = BUTTONS.get(kind)
-        if handler is not None and takes(handler, given):
-            return await handler(call, *given)
-        return ButtonReply() if kind == "n" else ButtonReply(GONE)
 
     async def _answer_press(self, query: Json, toast: str) -> None:
         with contextlib.suppress(MessengerError):
@@ -271,12 +264,3 @@ class Controls:
             if "not modified" not in str(error).lower():  # it shows what it did before
                 before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
                 await self._services.store.redrawn(self._bot.id, **at, request=before)
-
-
-def takes(handler: Any, given: list[str]) -> bool:
-    """Whether a button's handler can be run with what its data gives, which may be of another version."""
-    try:
-        inspect.signature(handler).bind(None, *given)
-    except TypeError:
-        return False
-    return True

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 from typing import Any
 
-from relay.commands.changes import closed_row
-from relay.commands.registry import button
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
 from relay.memory.store import Store
+from relay.surfaces.chat.changes import closed_row
+from relay.surfaces.chat.reply import button
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, replied_file, text_of
 from relay.surfaces.telegram.parsing.updates import Bot, topic_of

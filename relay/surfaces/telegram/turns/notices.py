@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from relay.commands.changes import first_rows, memory_line
-from relay.commands.registry import Services
+from relay.commands.context import Services
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
+from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.understand import Understood, lane_of

@@ -6,10 +6,10 @@ import contextlib
 import time
 from typing import Any
 
-from relay.commands.changes import closed_row
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
 from relay.memory.store import Store
+from relay.surfaces.chat.changes import closed_row
 from relay.surfaces.telegram.parsing.updates import Bot
 
 Json = dict[str, Any]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from relay.commands.registry import Services, escape_markdown
+from relay.commands.context import Services
+from relay.core.text import escape_markdown
 from relay.surfaces.telegram.turns.understand import Understood
 
 FULL_NAME = re.compile(r"claude-[a-z0-9][a-z0-9.@:_-]{0,99}")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from relay.commands.changes import changes_keyboard
-from relay.commands.registry import parse_number
 from relay.core import metrics
 from relay.core.errors import MessengerError
 from relay.core.models import Incoming, Space
 from relay.core.ports import Messenger
+from relay.core.text import parse_number
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
+from relay.surfaces.chat.changes import changes_keyboard
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.parsing.message_parser import (
     joined_blocks,

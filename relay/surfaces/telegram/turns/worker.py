@@ -11,7 +11,7 @@ from typing import Any
 
 import structlog
 
-from relay.commands.registry import Services, escape_markdown
+from relay.commands.context import Services
 from relay.conversation.cancellation import wait_or_cancel
 from relay.conversation.outcome import answer_from
 from relay.conversation.turn import Engine, answer
@@ -20,6 +20,7 @@ from relay.core.errors import DatabaseError, RelayError, TurnLost, TurnUndone
 from relay.core.models import Answer, Choices, Incoming, Space
 from relay.core.ports import Messenger, TextToSpeech
 from relay.core.redact import redact
+from relay.core.text import escape_markdown
 from relay.media.attachment_reader import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.claims import ClaimedTurn

@@ -1,0 +1,50 @@
+"""How a chat shows commands, in Telegram and at a terminal. Importing this package declares all handlers."""
+
+from relay.commands.registry import COMMANDS
+from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS
+from relay.surfaces.chat.history import digest, search, sessions, summary, why
+from relay.surfaces.chat.memory import (
+    browse,
+    consolidation,
+    controls,
+    decisions,
+    erase,
+    export,
+    forgetting,
+    private,
+    promote,
+    remember,
+)
+from relay.surfaces.chat.people import groups, people
+from relay.surfaces.chat.session import session, settings, usage, voice
+from relay.surfaces.chat.soul import persona, soul
+
+__all__ = [
+    "ANSWERS",
+    "BUTTONS",
+    "COMMANDS",
+    "HANDLERS",
+    "browse",
+    "consolidation",
+    "controls",
+    "decisions",
+    "digest",
+    "erase",
+    "export",
+    "forgetting",
+    "groups",
+    "people",
+    "persona",
+    "private",
+    "promote",
+    "remember",
+    "search",
+    "session",
+    "sessions",
+    "settings",
+    "soul",
+    "summary",
+    "usage",
+    "voice",
+    "why",
+]

@@ -1,0 +1,92 @@
+"""Buttons as typed values. Their data stays in chats for years: codes and formats never change.
+
+A button's data is its code and its fields, separated by colons: `VoiceChosen(7, "auto")` is `vv:7:auto`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+
+from relay.core.text import parse_number
+
+MAX_BYTES = 64
+"""Telegram's limit for a button's data."""
+
+
+class Callback:
+    """What a button does when it is pressed. Subclasses are declared with `@callback`."""
+
+    code: ClassVar[str]
+
+
+Kind = TypeVar("Kind", bound=Callback)
+CALLBACKS: dict[str, type[Callback]] = {}
+
+
+@dataclass_transform(frozen_default=True)
+def callback(code: str) -> Callable[[type[Kind]], type[Kind]]:
+    """Declares a button's class under its code. Raises `ValueError` where another class has the code.
+
+    Fields may be `int` (not negative), `bool` (as 0 and 1), `str` (without a colon), a `Literal` of texts or numbers,
+    or a class with `encode() -> str` and the class method `decode(text) -> Self | None`. Fields with a default may be
+    missing at the end, as in the data of earlier versions.
+    """
+
+    def declare(kind: type[Kind]) -> type[Kind]:
+        if code in CALLBACKS:
+            raise ValueError(f"two buttons have the code {code}")
+        kind.code = code
+        CALLBACKS[code] = dataclass(frozen=True)(kind)
+        return kind
+
+    return declare
+
+
+def encode(one: Callback) -> str:
+    """A button's data. Raises `ValueError` where it would have more than 64 bytes."""
+    data = ":".join([one.code, *(_encode(getattr(one, name)) for name in _types(one.code))])
+    if len(data.encode()) > MAX_BYTES:
+        raise ValueError(f"a button's data has more than {MAX_BYTES} bytes: {data}")
+    return data
+
+
+def decode(data: str) -> Callback | None:
+    """The callback that a button's data stands for; None for what no button of this version holds."""
+    code, *parts = data.split(":")
+    kind = CALLBACKS.get(code)
+    if kind is None:
+        return None
+    types = _types(code)
+    needed = sum(field.default is MISSING for field in fields(kind))  # type: ignore[arg-type]
+    if not needed <= len(parts) <= len(types):
+        return None
+    values = {name: _decode(types[name], part) for name, part in zip(types, parts, strict=False)}
+    return None if None in values.values() else kind(**values)
+
+
+@cache
+def _types(code: str) -> dict[str, Any]:
+    """The fields of a callback class in order, with their types."""
+    kind: Any = CALLBACKS[code]
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def _encode(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value) if isinstance(value, int | str) else str(value.encode())
+
+
+def _decode(kind: Any, text: str) -> Any:
+    """A part of the data as its field's type; None where it does not fit."""
+    if get_args(kind) and get_origin(kind) is not None:
+        return next((choice for choice in get_args(kind) if str(choice) == text), None)
+    if kind is bool:
+        return {"0": False, "1": True}.get(text)
+    if kind is int:
+        return parse_number(text)
+    return text if kind is str else kind.decode(text)

@@ -1,0 +1,62 @@
+"""Runs chat handlers by a command's name, a button's data or a question's word. A refusal becomes a reply."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable
+from dataclasses import replace
+
+from relay.commands.registry import ADMINS_ONLY, COMMANDS
+from relay.core.errors import CommandRefused
+from relay.core.text import escape_markdown
+from relay.surfaces.chat.callbacks import CALLBACKS, decode
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS, PRIVATE
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
+
+TOO_OLD = ButtonReply("This button does nothing any more.")
+NOTHING = "n"
+"""The data of a button that only shows something."""
+
+
+async def run_command(call: ChatContext, name: str) -> CommandReply:
+    """Runs a command by its name, which must be one of the chat's, with `call.text` as its words."""
+    if COMMANDS[name].admin and not call.admin:
+        return CommandReply(ADMINS_ONLY, refused=True)
+    reply = await _refusable(call, HANDLERS[name](call))
+    return replace(reply, private=True) if name in PRIVATE else reply
+
+
+async def hear_answer(call: ChatContext, word: str, number: int) -> CommandReply:
+    """Hands the reply to a question to whoever asked it."""
+    return await _refusable(call, ANSWERS[word](call, number))
+
+
+async def press_button(call: ChatContext, data: str) -> ButtonReply:
+    """Does what the button with this data says, which may be of another version, or forged."""
+    code, *parts = data.split(":")
+    handler = BUTTONS.get(code)
+    if handler is None:
+        return ButtonReply() if code == NOTHING else TOO_OLD
+    if code in CALLBACKS:
+        pressed = decode(data)
+        if pressed is None:
+            return TOO_OLD
+        work = handler(call, pressed)
+    else:
+        try:
+            inspect.signature(handler).bind(None, *parts)
+        except TypeError:
+            return TOO_OLD
+        work = handler(call, *parts)
+    try:
+        return await work
+    except CommandRefused as refusal:
+        return ButtonReply(refusal.told_to(call.operator))
+
+
+async def _refusable(call: ChatContext, work: Awaitable[CommandReply]) -> CommandReply:
+    try:
+        return await work
+    except CommandRefused as refusal:
+        return CommandReply(escape_markdown(refusal.told_to(call.operator)), refused=True)
