@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from relay.core.charge import Charge
+from relay.core.charge import Account, Charge, Spending
 from relay.core.errors import FileTooLarge, MessengerRefused
 from relay.core.models import ModelRequest, Step
 
@@ -42,15 +42,15 @@ class FakeBooks:
     """Keeps what was used in `spends`, with what for; nothing was spent before."""
 
     def __init__(self) -> None:
-        self.spends: list[tuple[Charge, dict[str, Any]]] = []
+        self.spends: list[tuple[Charge, Spending]] = []
 
-    async def charged(self, charge: Charge, since: datetime) -> dict[str, Any]:
+    async def charged(self, charge: Charge, since: datetime) -> Account:
         """See `gate.Books.charged`."""
-        return {"user_id": charge.user_id, "spent": []}
+        return Account(charge.user_id, ())
 
-    async def spend(self, charge: Charge, spend: dict[str, Any]) -> None:
+    async def spend(self, charge: Charge, spending: Spending) -> None:
         """See `gate.Books.spend`."""
-        self.spends.append((charge, spend))
+        self.spends.append((charge, spending))
 
 
 class FakeMessenger:

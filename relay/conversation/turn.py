@@ -17,12 +17,13 @@ from relay.conversation.model_loop import Tools, converse
 from relay.conversation.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
 from relay.conversation.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks, with_steps
 from relay.core import metrics
-from relay.core.charge import Charge
+from relay.core.charge import Charge, ChargedUse
 from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
 from relay.core.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
 from relay.core.ports import Embedder, Sink
 from relay.media.attachment_reader import is_spoken
 from relay.media.media_context import MediaContext
+from relay.memory.calls.base import decode_row
 from relay.memory.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.memory.query_vectors import embed_query
 from relay.memory.spending.budget import Tally
@@ -70,7 +71,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     choices = Choices.from_json(context.choices).within(engine.capture)
     engine = replace(engine, zone=choices.zone_or(engine.zone))
     charge = Charge("answer", user_id=incoming.user_id, turn_id=incoming.turn_id)
-    before = engine.gate.budget.spent(context.spent)
+    before = engine.gate.budget.spent(decode_row(list[ChargedUse], context.spent))
     async with engine.gate.work(charge, model_of(engine, incoming), before) as work:
         tally = work.tally
         if context.message_id is None:
@@ -232,7 +233,7 @@ async def finish(
             "tainted": reply.tainted,
             "model": reply.model,
             "usage": reply.usage,
-            "spent": tally.as_json(done=True),
+            "spent": stored_spending(tally, done=True),
             "warned_since": engine.gate.budget.day().isoformat(),
             "prompt": record(prompt, reply, choices),
             "actions": [action_row(action, incoming) for action in actions],
@@ -260,5 +261,11 @@ async def finish_without(
     told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
     told["choices"] = shown_by(replace(choices, sound=choices.sound and bool(cause)), True)
     ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
-    ended |= {"error": cause or None, "spent": tally.as_json(done=False)}
+    ended |= {"error": cause or None, "spent": stored_spending(tally, done=False)}
     return answer_from(await engine.store.finish(incoming, ended))
+
+
+def stored_spending(tally: Tally, done: bool) -> dict[str, object] | None:
+    """What a turn used, as it is stored with the turn."""
+    spending = tally.spending(done)
+    return spending.as_json() if spending else None

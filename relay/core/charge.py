@@ -1,4 +1,4 @@
-"""On whose account a model is asked."""
+"""On whose account a model is asked, and what was used of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from relay.core.models import Space
+from relay.core.prices import ModelUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +25,37 @@ class Charge:
     def as_json(self) -> dict[str, Any]:
         """As `relay.account` takes it."""
         return {**asdict(self), "space": self.space.as_json() if self.space else None}
+
+
+@dataclass(frozen=True, slots=True)
+class ChargedUse(ModelUse):
+    """What was used of one model today, by one person or by everybody else."""
+
+    own: bool
+    """The person who was asked about pays for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who pays for a piece of work, and what was used today."""
+
+    user_id: int | None
+    """None: no single person pays."""
+    spent: tuple[ChargedUse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What one piece of work used."""
+
+    id: str
+    """A UUID: the same work is counted once."""
+    done: bool
+    """The work had a result."""
+    model: str
+    usage: dict[str, int]
+    """Tokens and searches by kind, with the names of the Messages API."""
+
+    def as_json(self) -> dict[str, object]:
+        """As `relay.keep_spend` takes it."""
+        return asdict(self)

@@ -72,6 +72,19 @@ DATED = re.compile(r"(-\d{8}|-latest|-0)$")
 
 
 @dataclass(frozen=True, slots=True)
+class ModelUse:
+    """Tokens and web searches of one model, summed up by the database."""
+
+    model: str | None
+    input: int
+    """Tokens that were neither read from the cache nor written to it."""
+    cached: int
+    written: int
+    output: int
+    searches: int
+
+
+@dataclass(frozen=True, slots=True)
 class Prices:
     """A table of prices by model."""
 
@@ -95,16 +108,16 @@ class Prices:
             + used.get("output_tokens", 0) * price.output
         ) / 1e6 + used.get("web_search_requests", 0) * SEARCH
 
-    def cost_of(self, row: Mapping[str, Any]) -> float | None:
-        """Dollars for a row of what was used, as the database sums it; None without a known price."""
+    def cost_of(self, use: ModelUse) -> float | None:
+        """Dollars for summed use; None when the model's price is not known."""
         usage = {
-            "input_tokens": row["input"],
-            "cache_read_input_tokens": row["cached"],
-            "cache_creation_input_tokens": row["written"],
-            "output_tokens": row["output"],
-            "web_search_requests": row["searches"],
+            "input_tokens": use.input,
+            "cache_read_input_tokens": use.cached,
+            "cache_creation_input_tokens": use.written,
+            "output_tokens": use.output,
+            "web_search_requests": use.searches,
         }
-        return self.cost(row["model"], usage)
+        return self.cost(use.model, usage)
 
 
 def load(path: Path | None) -> Prices:

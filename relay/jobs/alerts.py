@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 
+from relay.core.charge import ChargedUse
 from relay.core.errors import (
     ChatGone,
     DatabaseError,
@@ -26,6 +27,7 @@ from relay.core.errors import (
 from relay.core.ports import Messenger
 from relay.core.prices import dollars
 from relay.core.private_files import least_free
+from relay.memory.calls.base import decode_row
 from relay.memory.people import People
 from relay.memory.spending.budget import WARN, Budget
 from relay.memory.store import Store
@@ -140,10 +142,10 @@ def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Condi
         f"Summaries or titles fail again and again (still owed: {readings['owed']}): {readings['owed_error']} "
         "They are tried again by themselves; RELAY_SMALL_MODEL is who writes them.",
     )
-    yield from from_budget(readings["spent"], budget)
+    yield from from_budget(decode_row(list[ChargedUse], readings["spent"]), budget)
 
 
-def from_budget(rows: Sequence[Json], budget: Budget) -> Iterator[Condition]:
+def from_budget(rows: Sequence[ChargedUse], budget: Budget) -> Iterator[Condition]:
     """What was spent today of the budget for all."""
     spent = budget.spent(rows).total
     told = f"{dollars(spent)} of today's {dollars(budget.total)} are spent"

@@ -185,7 +185,5 @@ async def test_summaries_and_titles_wait_for_the_next_day(house: House, store: S
         ("summary", True, ADA, "small", 10, 3, 0),
         ("title", True, ADA, "small", 10, 3, 0),
     ]
-    assert [(row["own"], row["model"], row["input"]) for row in await store.spent(budget.day(), ADA)] == [
-        (True, "small", 20)
-    ]
-    assert [row["own"] for row in await store.spent(budget.day(), BEN)] == [False]
+    assert [(row.own, row.model, row.input) for row in await store.spent(budget.day(), ADA)] == [(True, "small", 20)]
+    assert [row.own for row in await store.spent(budget.day(), BEN)] == [False]

@@ -474,7 +474,7 @@ async def test_what_is_being_erased_there_and_what_was_used_there_follow_too(
         pass
     assert await sql("select content from memory order by id") == [("likes tea",)]
     used = await store.usage(newer, [datetime(2020, 1, 1, tzinfo=UTC)])
-    assert [one["times"] for one in used if one["model"] == "counted"] == [1]
+    assert [one.times for one in used if one.model == "counted"] == [1]
 
 
 async def test_only_a_group_that_became_a_supergroup_is_moved(house: House, store: Store, sql: Sql) -> None:

@@ -198,8 +198,8 @@ async def test_an_answer_is_there_to_be_said_with_its_space(house: House, store:
     turn = await answered(house, store)
     said = await store.answer_said(turn.turn_id)
     assert said is not None
-    assert said["text"] == "Hi!"
-    assert (said["space"]["kind"], said["space"]["owner_id"]) == ("private", ADA)
+    assert said.text == "Hi!"
+    assert (said.space.kind, said.space.owner_id) == ("private", ADA)
     assert await store.answer_said(turn.turn_id + 99) is None
 
 

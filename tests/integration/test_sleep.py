@@ -273,10 +273,11 @@ async def test_a_phase_that_fails_is_told_and_the_others_are_done(house: House, 
 
     with pytest.raises(NightFailed, match="backup: The model is away"):
         await sleep(store, [Phase("backup", broken), *phases(store, Small())])
-    night = (await store.status(private(ADA)))["night"]
-    assert night["ended_at"]
-    assert night["phases"]["backup"] == {"failed": "The model is away."}
-    assert "tables analysed" in night["phases"]["prepare"]
+    night = (await store.status(private(ADA))).night
+    assert night is not None
+    assert night.ended_at
+    assert night.phases["backup"] == {"failed": "The model is away."}
+    assert "tables analysed" in night.phases["prepare"]
 
 
 async def test_a_phase_that_breaks_unforeseen_is_no_night_without_an_end(house: House, store: Store) -> None:
@@ -286,7 +287,9 @@ async def test_a_phase_that_breaks_unforeseen_is_no_night_without_an_end(house: 
     with pytest.raises(NightFailed, match=r"^backup: OSError$"):
         await sleep(store, [Phase("backup", broken), *phases(store, Small())])
     assert await store.open_night() is None
-    assert "tables analysed" in (await store.status(private(ADA)))["night"]["phases"]["prepare"]
+    night = (await store.status(private(ADA))).night
+    assert night is not None
+    assert "tables analysed" in night.phases["prepare"]
 
 
 async def test_where_the_model_is_away_the_next_night_does_it(house: House, store: Store, sql: Sql) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from relay.core.errors import TurnLost
 from relay.core.models import Space
 from relay.memory.calls.turn import RECENT_CHARACTERS
+from relay.memory.rows.status import LastDay
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import (
@@ -327,8 +328,9 @@ async def test_status_counts_ones_own(house: House, store: Store) -> None:
     await house.say(message(BEN, "waiting"), limit=0)
     await house.say(message(ADA, "/status"), limit=0)  # which is not what it counts
     status = await store.status(private(ADA))
-    assert {key: status[key] for key in ("memories", "threads", "exchanges", "waiting", "running", "soul")} == {
+    keys = ("memories", "threads", "exchanges", "waiting", "running", "soul")
+    assert {key: getattr(status, key) for key in keys} == {
         "memories": 1, "threads": 1, "exchanges": 1, "waiting": 1, "running": 0, "soul": 1,
     }  # fmt: skip
-    assert status["today"] == {"turns": 1, "input": 10, "cached": 0, "written": 0, "output": 5}
-    assert (await store.status(Space("private", owner_id=5)))["memories"] == 0
+    assert status.today == LastDay(turns=1, input=10, cached=0, written=0, output=5)
+    assert (await store.status(Space("private", owner_id=5))).memories == 0

@@ -188,7 +188,7 @@ async def test_a_message_that_nobody_takes_up_and_turns_that_fail(house: House, 
     (told,) = await watch.look()
     assert "6 of the last 6 messages could not be answered" in told
     status = await house.store.status(private(ADA))
-    assert [incident["detail"].split()[0] for incident in status["incidents"]] == ["Messages", "6"]
+    assert [incident.detail.split()[0] for incident in status.incidents] == ["Messages", "6"]
 
 
 async def test_summaries_that_fail_again_and_again(house: House, watch: Watch, sql: Sql) -> None:

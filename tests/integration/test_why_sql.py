@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from relay.clients.fakes import FakeMessenger
-from relay.core.charge import Charge
+from relay.core.charge import Charge, Spending
 from relay.core.models import Choices, File, Space
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.delivery import Delivery
@@ -125,11 +126,11 @@ async def test_what_tools_were_given_and_returned_is_told_within_bounds(house: H
     assert first
     assert second
     assert third
-    assert (first["nr"], first["total"], first["name"], first["failed"]) == (1, 3, "search_memory", False)
-    assert (first["input"], first["length"], len(first["result"])) == ('{"query": "tea"}', 9000, 2000)
-    assert (len(second["input"]), second["result"], second["failed"]) == (600, "no such id", True)
-    assert (third["name"], third["result"]) == ("web_search", "Tea https://tea.example")
-    assert first["space"] == found["space"]
+    assert (first.nr, first.total, first.name, first.failed) == (1, 3, "search_memory", False)
+    assert (first.input, first.length, len(first.result or "")) == ('{"query": "tea"}', 9000, 2000)
+    assert (len(second.input or ""), second.result, second.failed) == (600, "no such id", True)
+    assert (third.name, third.result) == ("web_search", "Tea https://tea.example")
+    assert asdict(first.space) == found["space"]
 
 
 async def test_lent_memories_are_shown_to_the_lender_alone(house: House, store: Store) -> None:
@@ -161,19 +162,19 @@ async def test_usage_is_by_day_and_model_of_ones_own_space(house: House, store: 
         "select t.id, t.session_id from thread t join space s on s.id = t.space_id where s.owner_id = %s", ADA
     )
     used = {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 2, "web_search_requests": 1}
-    summary = {"id": str(uuid.uuid4()), "done": True, "model": "small", "usage": used}
+    summary = Spending(str(uuid.uuid4()), True, "small", used)
     for _ in range(2):
         await store.spend(Charge("summary", thread_id=thread_id), summary)
-    await store.spend(Charge("title", session_id=session_id), {**summary, "id": str(uuid.uuid4()), "done": False})
+    await store.spend(Charge("title", session_id=session_id), replace(summary, id=str(uuid.uuid4()), done=False))
     await sql("update spend set at = %s where at between now() - interval '1 minute' and now()", noon)
     rows = await store.usage(private(ADA), starts)
-    assert [(row["day"], row["what"], row["model"], row["times"], row["input"], row["output"]) for row in rows] == [
+    assert [(row.day, row.what, row.model, row.times, row.input, row.output) for row in rows] == [
         (1, "answer", "a", 2, 20, 10), (1, "answer", "b", 1, 10, 5), (1, "summary", "small", 1, 7, 2),
         (1, "title", "small", 0, 7, 2), (3, "answer", "a", 1, 10, 5),
     ]  # fmt: skip
-    assert (rows[2]["cached"], rows[2]["searches"]) == (3, 1)
+    assert (rows[2].cached, rows[2].searches) == (3, 1)
     everywhere = await store.usage(private(ADA), starts, all=True)
-    assert [(row["day"], row["model"], row["times"]) for row in everywhere] == [
+    assert [(row.day, row.model, row.times) for row in everywhere] == [
         (0, "a", 4),
         (0, "b", 1),
         (0, "small", 1),
@@ -184,9 +185,9 @@ async def test_usage_is_by_day_and_model_of_ones_own_space(house: House, store: 
 
 async def test_status_counts_the_last_day_by_model(house: House, store: Store) -> None:
     await answered(house)
-    used = (await store.status(private(ADA)))["used"]
-    assert [(row["model"], row["times"], row["input"]) for row in used] == [("model-1", 1, 10)]
-    assert (await store.status(private(BEN)))["used"] == []
+    used = (await store.status(private(ADA))).used
+    assert [(row.model, row.times, row.input) for row in used] == [("model-1", 1, 10)]
+    assert (await store.status(private(BEN))).used == ()
 
 
 async def test_choices_are_ones_own_and_reach_ones_next_turn(house: House, store: Store) -> None:

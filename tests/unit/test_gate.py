@@ -222,5 +222,5 @@ async def test_what_is_cut_off_is_kept_and_told_to_what_goes_on() -> None:
         await settle()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        assert [(one.turn_id, spend["usage"]) for one, spend in books.spends] == [(1, {"output_tokens": 3})]
+        assert [(one.turn_id, spend.usage) for one, spend in books.spends] == [(1, {"output_tokens": 3})]
         assert lasting.tally.spent.own == pytest.approx(0.3)

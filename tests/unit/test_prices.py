@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from relay.core.charge import Spending
 from relay.core.errors import SettingsError
 from relay.core.prices import Prices, load
 from relay.memory.spending.budget import Budget, Spent, Tally
@@ -86,9 +87,11 @@ def test_what_is_said_of_a_budget() -> None:
 
 def test_what_a_turn_uses_itself_counts_at_once() -> None:
     tally = Tally("claude-sonnet-5-5", Budget(each=1), Spent(0, 0.95))
-    assert tally.as_json(done=True) is None
+    assert tally.spending(done=True) is None
     tally.count({"input_tokens": 20_000})
     assert not tally.used_up
     tally.count({"input_tokens": 6_000, "output_tokens": 0})
     assert "Your budget" in tally.used_up
-    assert (tally.as_json(done=True) or {})["usage"] == {"input_tokens": 26_000, "output_tokens": 0}
+    assert tally.spending(done=True) == Spending(
+        tally.id, True, tally.model, {"input_tokens": 26_000, "output_tokens": 0}
+    )

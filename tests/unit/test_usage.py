@@ -6,8 +6,8 @@ import io
 import itertools
 import subprocess
 import sys
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -15,6 +15,7 @@ from PIL import Image
 
 from relay.core.prices import LISTED, Prices, dollars
 from relay.core.text import format_tokens
+from relay.memory.rows.usage import DailyUse
 from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, ceiling, usage_chart
 from relay.surfaces.chat.session.usage import MOST_DAYS, Used, day_starts, summed, told
 from relay.surfaces.telegram.formatting.format import format_reply
@@ -29,9 +30,9 @@ MILLION = {
 }
 
 
-def row(day: int = 1, what: str = "answer", model: str = "claude-sonnet-5-5", **tokens: int) -> dict[str, Any]:
+def row(day: int = 1, what: str = "answer", model: str = "claude-sonnet-5-5", **tokens: int) -> DailyUse:
     counted = {"times": 1, "input": 100, "cached": 800, "written": 100, "output": 50, "searches": 0} | tokens
-    return {"day": day, "what": what, "model": model, **counted}
+    return DailyUse(day=day, what=what, model=model, **counted)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
     ]  # fmt: skip
     by_day = [Used() for _ in starts]
     for one in rows:
-        by_day[one["day"] - 1].add(one, Prices())
+        by_day[one.day - 1].add(one, Prices())
     (part,) = format_reply(told(by_day, rows, starts, Prices()))
     table = [line for line in part.text.splitlines() if line[:3].rstrip("-").isdecimal() or line.startswith("day ")]
     assert len(table) == 3
@@ -118,7 +119,7 @@ async def test_nothing_used_and_odd_numbers_of_days() -> None:
 
 
 async def test_only_admins_hear_of_all_spaces() -> None:
-    rows = [row()]
+    rows = [asdict(row())]
     database = Canned(usage=rows)
     assert "All spaces" not in (await told_by("usage", call(database, "30"))).text
     assert [len(given["starts"]) for _, given in database.calls] == [30]

@@ -224,7 +224,8 @@ async def test_a_page_is_told_in_the_zone_that_the_person_chose() -> None:
 
 
 CALL = {
-    "turn_id": 7, "nr": 1, "total": 2, "name": "search_memory", "input": '{"query": "tea"}', "failed": False,
+    "turn_id": 7, "nr": 1, "total": 2, "name": "search_memory",
+    "space": {"kind": "private", "owner_id": ADA, "chat_id": None}, "input": '{"query": "tea"}', "failed": False,
     "result": "[m1] *green* tea", "length": 16,
 }  # fmt: skip
 

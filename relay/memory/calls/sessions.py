@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
+from relay.memory.rows.status import Status
 
 
 class SessionCalls(Calls):
@@ -30,10 +31,9 @@ class SessionCalls(Calls):
         )
         return found
 
-    async def status(self, space: Space) -> Json:
-        """How things stand, in numbers."""
-        result: Json = await self._call("status", space=space.as_json())
-        return result
+    async def status(self, space: Space) -> Status:
+        """A space and the installation, in numbers."""
+        return await self._fetch(Status, "status", space=space.as_json())
 
 
 class TopicCalls(Calls):

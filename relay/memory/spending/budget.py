@@ -10,8 +10,8 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, tzinfo
-from typing import Any
 
+from relay.core.charge import ChargedUse, Spending
 from relay.core.errors import SettingsError
 from relay.core.prices import Prices, dollars
 
@@ -46,13 +46,13 @@ class Budget:
         today = (now or datetime.now(UTC)).astimezone(self.zone).date()
         return datetime.combine(today, time.min, self.zone)
 
-    def spent(self, rows: Iterable[Mapping[str, Any]]) -> Spent:
-        """Dollars of the rows that `Store.spent` gives; models without a price cost nothing here."""
+    def spent(self, rows: Iterable[ChargedUse]) -> Spent:
+        """Dollars that were spent today; models without a price cost nothing here."""
         total = own = 0.0
         for row in rows:
             cost = self.prices.cost_of(row) or 0.0
             total += cost
-            own += cost if row["own"] else 0.0
+            own += cost if row.own else 0.0
         return Spent(total, own)
 
     def used_up(self, spent: Spent) -> str:
@@ -124,8 +124,6 @@ class Tally:
         """Why no further call may be made; empty while one may."""
         return self.budget.used_up(self.spent)
 
-    def as_json(self, done: bool) -> dict[str, Any] | None:
-        """What is kept of it; None when nothing was used. `done`: something came of it."""
-        if not any(self.usage.values()):
-            return None
-        return {"id": self.id, "done": done, "model": self.model, "usage": self.usage}
+    def spending(self, done: bool) -> Spending | None:
+        """What the database keeps of it; None when nothing was used. `done`: the work had a result."""
+        return Spending(self.id, done, self.model, self.usage) if any(self.usage.values()) else None

@@ -15,17 +15,16 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 from weakref import WeakValueDictionary
 
-from relay.core.charge import Charge
+from relay.core.charge import Account, Charge, Spending
 from relay.core.errors import BudgetUsedUp, ModelUnavailable, RelayError, StreamCut
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Model
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.spending.budget import NOTHING, UNLIMITED, Budget, Spent, Tally
 
-Json = dict[str, Any]
 KEEP_SECONDS = 2.0
 """How long work that is cut off may take to keep what it used."""
 
@@ -33,12 +32,12 @@ KEEP_SECONDS = 2.0
 class Books(Protocol):
     """Where what was used is kept: the store."""
 
-    async def charged(self, charge: Charge, since: datetime) -> Json:
-        """Who pays, and what was used since then: `{user_id, spent}`, as `Budget.spent` takes it."""
+    async def charged(self, charge: Charge, since: datetime) -> Account:
+        """Who pays, and what was used since then."""
         ...
 
-    async def spend(self, charge: Charge, spend: Json) -> None:
-        """Keeps what a piece of work used; once, however often it is told."""
+    async def spend(self, charge: Charge, spending: Spending) -> None:
+        """Stores what a piece of work used, once, however often it is called."""
         ...
 
 
@@ -110,16 +109,16 @@ class Gate:
 
     @contextlib.asynccontextmanager
     async def work(self, charge: Charge, model: str, before: Spent = NOTHING) -> AsyncIterator[Work]:
-        """Opens a piece of work that saves what it used (`tally.as_json`) with what came of it; when it is cut off,
+        """Opens a piece of work that saves what it used (`tally.spending`) with what came of it; when it is cut off,
         that is kept here. `before`: what was spent when it began."""
         with self._opened(Work(Tally(model, self.budget, before), charge.user_id, self)) as work:
             try:
                 yield work
             except BaseException:
-                if spend := work.tally.as_json(done=False):
+                if spending := work.tally.spending(done=False):
                     with contextlib.suppress(RelayError, TimeoutError):
                         async with asyncio.timeout(KEEP_SECONDS):
-                            await self._books.spend(charge, spend)
+                            await self._books.spend(charge, spending)
                 raise
 
     async def ask(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
@@ -152,8 +151,8 @@ class Gate:
                     done = True
                     return step
                 finally:
-                    if spend := work.tally.as_json(done):
-                        await self._books.spend(charge, spend)
+                    if spending := work.tally.spending(done):
+                        await self._books.spend(charge, spending)
 
     async def call(
         self, work: Work, request: ModelRequest, on_text: Callable[[str], None], seconds: float | None
@@ -222,7 +221,7 @@ class Gate:
     async def _account(self, charge: Charge) -> tuple[int | None, Spent]:
         """Who pays, and what is spent."""
         found = await self._books.charged(charge, self.budget.day())
-        return found["user_id"], self.budget.spent(found["spent"])
+        return found.user_id, self.budget.spent(found.spent)
 
 
 def _at_most(request: ModelRequest) -> dict[str, int]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 
-def moment(at: str, zone: tzinfo) -> str:
-    """An ISO 8601 time in a zone, to the minute."""
-    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d %H:%M}"
+def moment(at: datetime | str, zone: tzinfo) -> str:
+    """A time (aware, or as ISO 8601) in a zone, to the minute."""
+    return f"{local(at, zone):%Y-%m-%d %H:%M}"
 
 
-def day(at: str, zone: tzinfo) -> str:
-    """The date of an ISO 8601 time in a zone."""
-    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d}"
+def day(at: datetime | str, zone: tzinfo) -> str:
+    """The date of a time (aware, or as ISO 8601) in a zone."""
+    return f"{local(at, zone):%Y-%m-%d}"
+
+
+def local(at: datetime | str, zone: tzinfo) -> datetime:
+    """A time (aware, or as ISO 8601) in a zone."""
+    return (datetime.fromisoformat(at) if isinstance(at, str) else at).astimezone(zone)

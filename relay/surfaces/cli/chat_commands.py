@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from pydantic_core import to_jsonable_python
 
 from relay.commands.registry import Command
 from relay.surfaces.chat import COMMANDS
@@ -21,6 +22,10 @@ Sure = Annotated[bool, typer.Option("--yes", help="Yes to what it asks.")]
 
 async def _choices(store: Any, space: Any) -> Json:
     return {"settings": asdict(await store.choices(space.owner_id))}
+
+
+async def _status(store: Any, space: Any) -> Json:
+    return dict(to_jsonable_python(await store.status(space)))
 
 
 async def _soul(store: Any, space: Any) -> Json:
@@ -39,7 +44,7 @@ DATA: dict[str, Read] = {
     "sessions": lambda store, space: store.sessions(space, 0, 0, 0, 100),
     "settings": _choices,
     "soul": _soul,
-    "status": lambda store, space: store.status(space),
+    "status": _status,
     "users": lambda store, space: store.everybody(),
     "voice": _choices,
 }

@@ -8,6 +8,7 @@ from datetime import tzinfo
 from relay.core.models import Space
 from relay.core.prices import Prices, dollars
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
+from relay.memory.rows.usage import ToolCall
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, verb
 from relay.surfaces.chat.history.tools import tools_told
@@ -83,27 +84,27 @@ async def tool_page(call: ChatContext, turn_id: str, number: str) -> ButtonReply
     return ButtonReply("", tool_told(used), tool_rows(used))
 
 
-def tool_told(used: Json) -> str:
+def tool_told(used: ToolCall) -> str:
     """A tool's call in Markdown; short enough for one message."""
-    name = tools_told([used["name"] or "tool"])
+    name = tools_told([used.name or "tool"])
     lines = [
-        f"**Tool {used['nr']} of {used['total']}**: {escape_markdown(name)}",
+        f"**Tool {used.nr} of {used.total}**: {escape_markdown(name)}",
         "",
         "**Given**",
-        escape_markdown(used["input"] or "{}"),
+        escape_markdown(used.input or "{}"),
     ]
-    more = used["length"] - len(used["result"] or "")
+    more = used.length - len(used.result or "")
     lines += [
         "",
-        "**Returned**" + (" (an error)" if used["failed"] else ""),
-        escape_markdown(used["result"] or "(nothing)"),
+        "**Returned**" + (" (an error)" if used.failed else ""),
+        escape_markdown(used.result or "(nothing)"),
     ]
     return "\n".join(lines) + (f"\n\n… and {pluralize(more, 'character')} more" if more else "")
 
 
-def tool_rows(used: Json) -> list[list[Json]]:
+def tool_rows(used: ToolCall) -> list[list[Json]]:
     """The buttons that turn from tool to tool, and back to the explanation."""
-    turn, number, total = used["turn_id"], used["nr"], used["total"]
+    turn, number, total = used.turn_id, used.nr, used.total
     arrows = [
         button("‹", f"yt:{turn}:{(number - 2) % total + 1}"),
         button(f"{number}/{total}", "n"),

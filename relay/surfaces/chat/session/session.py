@@ -7,6 +7,7 @@ from datetime import tzinfo
 from relay.commands.context import Services
 from relay.commands.registry import COMMANDS, list_commands
 from relay.core.text import escape_markdown, pluralize
+from relay.memory.rows.status import Status
 from relay.memory.sleep.words import night_told
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import verb
@@ -110,19 +111,18 @@ async def status(call: ChatContext) -> CommandReply:
     """Numbers about this space and the installation."""
     now = await call.store.status(call.space)
     memory = await call.store.controls(call.space, call.chat_id, call.topic_id)
-    today = now["today"]
-    asked = today["input"] + today["cached"] + today["written"]
-    cached = f", {100 * today['cached'] // asked} % from the cache" if asked else ""
+    today = now.today
+    cached = f", {100 * today.cached // today.asked} % from the cache" if today.asked else ""
     lines = [
         f"**Relay {call.services.version}** on {escape_markdown(call.services.model)} "
         f"(summaries: {escape_markdown(call.services.small_model)})",
-        f"- {pluralize(now['memories'], 'memory', 'memories')}, {now['pending']:,} waiting for a tap; "
-        f"soul version {now['soul']}",
+        f"- {pluralize(now.memories, 'memory', 'memories')}, {now.pending:,} waiting for a tap; "
+        f"soul version {now.soul}",
         *resting_lines(memory, call.zone),
-        f"- {pluralize(now['threads'], 'conversation')}, {pluralize(now['exchanges'], 'answer')}",
-        f"- last 24 hours: {pluralize(today['turns'], 'turn')}, {pluralize(asked, 'token')} in{cached}, "
-        f"{today['output']:,} out, "
-        f"{summed(now['used'], call.services.budget.prices).price} with summaries and titles",
+        f"- {pluralize(now.threads, 'conversation')}, {pluralize(now.exchanges, 'answer')}",
+        f"- last 24 hours: {pluralize(today.turns, 'turn')}, {pluralize(today.asked, 'token')} in{cached}, "
+        f"{today.output:,} out, "
+        f"{summed(now.used, call.services.budget.prices).price} with summaries and titles",
         f"- voice: {heard_by(call.services)}",
         f"- found by {found_by(call.services)}",
     ]
@@ -147,20 +147,20 @@ def resting_lines(memory: Json, zone: tzinfo) -> list[str]:
     return lines
 
 
-def of_the_house(call: ChatContext, now: Json) -> list[str]:
+def of_the_house(call: ChatContext, now: Status) -> list[str]:
     """How things stand for the people who run it."""
     lines = [
-        f"- queue: {now['waiting']} waiting, {now['running']} running, {now['set_aside']} set aside today, "
-        f"{pluralize(now['summaries_due'], 'summary', 'summaries')} due",
-        f"- reactions in 30 days: 👍 {now['liked']}, 👎 {now['disliked']}",
+        f"- queue: {now.waiting} waiting, {now.running} running, {now.set_aside} set aside today, "
+        f"{pluralize(now.summaries_due, 'summary', 'summaries')} due",
+        f"- reactions in 30 days: 👍 {now.liked}, 👎 {now.disliked}",
         f"- storage: {escape_markdown(call.services.storage)}",
     ]
-    if night := now["night"]:
-        when = moment(night["begun_at"], call.zone) + ("" if night["ended_at"] else " (not over yet)")
-        lines.append(f"- last sleep: {when}; {escape_markdown(night_told(night['phases']) or 'nothing is done yet')}")
+    if night := now.night:
+        when = moment(night.begun_at, call.zone) + ("" if night.ended_at else " (not over yet)")
+        lines.append(f"- last sleep: {when}; {escape_markdown(night_told(night.phases) or 'nothing is done yet')}")
     lines += [
-        f"- ⚠️ since {moment(incident['begun_at'], call.zone)}: {escape_markdown(incident['detail'])}"
-        for incident in now["incidents"]
+        f"- ⚠️ since {moment(incident.begun_at, call.zone)}: {escape_markdown(incident.detail)}"
+        for incident in now.incidents
     ]
     return lines
 

@@ -10,9 +10,10 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from relay.core.models import File
 from relay.core.prices import AS_OF, Prices, dollars
 from relay.core.text import escape_markdown, format_tokens, parse_number, pluralize
+from relay.memory.rows.usage import DailyUse
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import verb
-from relay.surfaces.chat.reply import CommandReply, Json
+from relay.surfaces.chat.reply import CommandReply
 
 DAYS, MOST_DAYS = 14, 90
 
@@ -32,22 +33,22 @@ class Used:
     unpriced: set[str] = field(default_factory=set)
     """Models without a known price."""
 
-    def add(self, row: Json, prices: Prices) -> Used:
+    def add(self, row: DailyUse, prices: Prices) -> Used:
         """Counts a row of `Store.usage`."""
-        self.input += row["input"]
-        self.cached += row["cached"]
-        self.written += row["written"]
-        self.output += row["output"]
-        match row["what"]:
+        self.input += row.input
+        self.cached += row.cached
+        self.written += row.written
+        self.output += row.output
+        match row.what:
             case "answer":
-                self.answers += row["times"]
+                self.answers += row.times
             case "summary":
-                self.summaries += row["times"]
+                self.summaries += row.times
             case "title":
-                self.titles += row["times"]
+                self.titles += row.times
         spent = prices.cost_of(row)
         if spent is None:
-            self.unpriced.add(row["model"] or "?")
+            self.unpriced.add(row.model or "?")
         else:
             self.spent += spent
         return self
@@ -80,7 +81,7 @@ async def usage(call: ChatContext) -> CommandReply:
     prices = call.services.budget.prices
     by_day = [Used() for _ in starts]
     for row in rows:
-        by_day[min(max(row["day"], 1), days) - 1].add(row, prices)
+        by_day[min(max(row.day, 1), days) - 1].add(row, prices)
     lines = [told(by_day, rows, starts, prices)]
     if left := await of_budget(call):
         lines.append(left)
@@ -113,7 +114,7 @@ async def of_budget(call: ChatContext) -> str:
     return f"**Budget of today** (since midnight, {budget.zone}): {', '.join(parts)}" if parts else ""
 
 
-def summed(rows: Iterable[Json], prices: Prices) -> Used:
+def summed(rows: Iterable[DailyUse], prices: Prices) -> Used:
     """Rows of `Store.usage` together."""
     used = Used()
     for row in rows:
@@ -121,7 +122,7 @@ def summed(rows: Iterable[Json], prices: Prices) -> Used:
     return used
 
 
-def told(by_day: Sequence[Used], rows: Sequence[Json], starts: Sequence[datetime], prices: Prices) -> str:
+def told(by_day: Sequence[Used], rows: Sequence[DailyUse], starts: Sequence[datetime], prices: Prices) -> str:
     """The days on which there was something, the models, and all of it together."""
     head = f"**Usage of the last {len(starts)} days**" if len(starts) > 1 else "**Usage of today**"
     if not rows:
@@ -129,8 +130,8 @@ def told(by_day: Sequence[Used], rows: Sequence[Json], starts: Sequence[datetime
     table = [line("day", "answers", "in", "cache", "out", "cost")]
     table += [day_line(start.date(), used) for start, used in zip(starts, by_day, strict=True) if used.asked]
     models = []
-    for name in sorted({row["model"] or "?" for row in rows}):
-        used = summed((row for row in rows if (row["model"] or "?") == name), prices)
+    for name in sorted({row.model or "?" for row in rows}):
+        used = summed((row for row in rows if (row.model or "?") == name), prices)
         models.append(f"- {escape_markdown(name)}: {in_words(used)}")
     whole = summed(rows, prices)
     block = "```\n" + "\n".join(table) + "\n```"

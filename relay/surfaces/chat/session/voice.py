@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.core.models import VOICES, Space
+from relay.core.models import VOICES
 from relay.core.program import RELAY
 from relay.core.text import escape_markdown, parse_number
 from relay.surfaces.chat.context import ChatContext
@@ -32,9 +32,9 @@ async def say(call: ChatContext) -> CommandReply:
     answer = await call.store.answer_said(turn_id) if turn_id else None
     if answer is None:
         return CommandReply(NO_ANSWER if under else "I have not answered anything here yet.")
-    if not await may_see(call, Space(**answer["space"])):
+    if not await may_see(call, answer.space):
         return CommandReply("That answer is not yours to hear.")
-    return CommandReply("", aloud=answer["text"])
+    return CommandReply("", aloud=answer.text)
 
 
 @verb("voice", usage="[auto|always|never]", help="when answers are also said aloud")

@@ -1,0 +1,70 @@
+"""How a space and the installation are doing, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from relay.memory.rows.usage import DailyUse
+
+
+@dataclass(frozen=True, slots=True)
+class LastDay:
+    """A space's turns in the last 24 hours, and their tokens."""
+
+    turns: int
+    input: int
+    cached: int
+    written: int
+    output: int
+
+    @property
+    def asked(self) -> int:
+        """All tokens that went in."""
+        return self.input + self.cached + self.written
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Something that is wrong with the installation."""
+
+    begun_at: datetime
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastNight:
+    """The last nightly run, with the report of each phase."""
+
+    begun_at: datetime
+    ended_at: datetime | None
+    phases: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A space and the installation, in numbers."""
+
+    waiting: int
+    """Updates in the queue."""
+    running: int
+    set_aside: int
+    """Turns of the last 24 hours that were given up."""
+    summaries_due: int
+    soul: int | None
+    """Its version."""
+    liked: int
+    """Reactions in 30 days."""
+    disliked: int
+    memories: int
+    pending: int
+    """Memories that wait for a tap."""
+    threads: int
+    exchanges: int
+    today: LastDay
+    incidents: tuple[Incident, ...]
+    night: LastNight | None
+    used: tuple[DailyUse, ...]
+    """What the space used in the last 24 hours."""
