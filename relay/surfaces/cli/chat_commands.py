@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
-from pydantic_core import to_jsonable_python
 
 from relay.commands.registry import Command
+from relay.memory.calls.base import encode_row
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.command_list import VerbCommand
 from relay.surfaces.cli.memory.door import AsJson, Json, printed, read_owned
@@ -25,7 +25,7 @@ async def _choices(store: Any, space: Any) -> Json:
 
 
 async def _status(store: Any, space: Any) -> Json:
-    return dict(to_jsonable_python(await store.status(space)))
+    return dict(encode_row(await store.status(space)))
 
 
 async def _soul(store: Any, space: Any) -> Json:
