@@ -137,6 +137,23 @@ begin
     return found_id;
 end $$;
 
+-- Begins a turn for a command that no update brings: somebody gives it at a terminal. It is held for ten minutes by nobody
+-- else's name, so that the process that began it does not claim it back. Off the record, it belongs to that session.
+create or replace function public.relay_begin_command(
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    private_in constant bigint := relay.off_record(p_chat_id, p_topic_id);
+    begun turn;
+begin
+    insert into turn (kind, bot_id, lane_id, user_id, session_id, thread_id, lease_owner, lease_until)
+    values ('control', p_bot_id, relay.ensure_lane(p_bot_id, p_chat_id, p_topic_id), p_user_id, private_in,
+        (select thread_id from session where id = private_in), gen_random_uuid(), now() + interval '10 minutes')
+    returning * into begun;
+    return relay.turn_json(begun);
+end $$;
+
 -- Stores updates before Telegram is told that they arrived, once each whatever how often they come, and claims what
 -- is due. Controls (commands, buttons) are claimed at once; they do not wait in a lane. Of whoever may not use the bot
 -- nothing is stored but an update's number.

@@ -8,8 +8,9 @@ from typing import Any
 from relay.core.models import Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.surfaces.chat import ANSWERS, BUTTONS
+from relay.surfaces.chat import ANSWERS
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.dispatch import press_button
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, House, a_house, fact, private
@@ -38,7 +39,7 @@ def asked(store: Store, turn: ClaimedTurn, text: str = "") -> ChatContext:
 
 async def pressed(store: Store, turn: ClaimedTurn, decision: str) -> ButtonReply:
     """A button under what a pattern would have forgotten."""
-    done = await BUTTONS["fp"](asked(store, turn), str(turn.turn_id), decision)
+    done = await press_button(asked(store, turn), ":".join(["fp", str(turn.turn_id), decision]))
     assert isinstance(done, ButtonReply)
     return done
 

@@ -12,8 +12,8 @@ from dotenv import dotenv_values
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relay.commands.session.zones import zones_named
 from relay.core.errors import SettingsError
-from relay.surfaces.chat.session.settings import zones_named
 from relay.surfaces.cli.setup.env_file import example, filled, quoted, read, write
 from relay.surfaces.cli.setup.zone import similar
 

@@ -12,8 +12,9 @@ from relay.clients.fakes import FakeMessenger
 from relay.commands.registry import ADMINS_ONLY
 from relay.conversation.prompt import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import File
-from relay.surfaces.chat import ANSWERS, BUTTONS, HANDLERS
+from relay.surfaces.chat import ANSWERS
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.dispatch import press_button, run_command
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.chat.soul.documents import MOST_BYTES
 from relay.surfaces.telegram.formatting.format import format_reply
@@ -34,7 +35,7 @@ def asked(database: Canned | None = None, text: str = "", **more: Any) -> ChatCo
 
 
 async def soul(made: ChatContext) -> CommandReply:
-    return await HANDLERS["soul"](made)
+    return await run_command(made, "soul")
 
 
 def document(name: str = "soul.md", size: int = 10, **more: Any) -> dict[str, Any]:
@@ -225,7 +226,9 @@ async def test_the_answer_becomes_a_draft_of_the_version_that_was_sent() -> None
 
 @pytest.mark.parametrize("kind", OURS)
 async def test_buttons_are_for_admins(kind: str) -> None:
-    done = await BUTTONS[kind](call(Canned(persona={"id": 1, "text": "x"})), *["1"] * PARTS.get(kind, 1))
+    done = await press_button(
+        call(Canned(persona={"id": 1, "text": "x"})), ":".join([kind, *["1"] * PARTS.get(kind, 1)])
+    )
     assert (done.toast, done.rows, done.says) == (ADMINS_ONLY, None, None)
 
 
@@ -236,7 +239,7 @@ async def test_buttons_bear_nonsense(kind: str, given_parts: list[str]) -> None:
         set_persona={"present": None, "before": None},
     )  # fmt: skip
     made = asked(database, message={"message_id": 1, "reply_markup": {"inline_keyboard": [[{"text": "x"}]]}})
-    done = await BUTTONS[kind](made, *given_parts[: PARTS.get(kind, 1)])
+    done = await press_button(made, ":".join([kind, *given_parts[: PARTS.get(kind, 1)]]))
     assert done.toast or done.says
 
 
@@ -255,13 +258,13 @@ async def test_what_became_of_a_draft_is_shown_under_it(
 ) -> None:
     version = 4 if status == "activated" else None
     database = Canned(decide_soul_draft={"id": 8, "status": status, "version": version, "text": "x", "based_on": 3})
-    done = await BUTTONS[decision](asked(database), "8", *(["3"] if decision == "sa" else []))
+    done = await press_button(asked(database), ":".join([decision, "8", *(["3"] if decision == "sa" else [])]))
     assert (done.toast, labels(done)) == (toast, rows)
 
 
 async def test_a_draft_over_another_version_is_looked_at_again() -> None:
     draft = {"id": 8, "status": "open", "version": None, "text": "You are kind and calm.", "based_on": 2}
-    done = await BUTTONS["sa"](asked(Canned(decide_soul_draft=draft, soul=ACTIVE)), "8", "2")
+    done = await press_button(asked(Canned(decide_soul_draft=draft, soul=ACTIVE)), "sa:8:2")
     assert "Version 3 has become active meanwhile" in done.toast
     assert done.rows == ()
     assert "The difference to version 3" in done.says.text
@@ -273,7 +276,7 @@ async def test_a_draft_over_another_version_is_looked_at_again() -> None:
 
 async def test_a_persona_has_a_length() -> None:
     database = Canned()
-    told = await HANDLERS["persona"](asked(database, "x" * (PERSONA_TOKENS * 4 + 5)))
+    told = await run_command(asked(database, "x" * (PERSONA_TOKENS * 4 + 5)), "persona")
     assert f"at most {PERSONA_TOKENS}" in told.text
     assert database.calls == []
 
@@ -281,11 +284,11 @@ async def test_a_persona_has_a_length() -> None:
 async def test_a_persona_is_shown_with_who_and_when() -> None:
     row = {"id": 6, "text": "You teach *Spanish*.\n- slowly", "author_id": ADA, "author": "Ada",
            "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
-    told = await HANDLERS["persona"](asked(Canned(persona=row)))
+    told = await run_command(asked(Canned(persona=row)), "persona")
     (shown,) = format_reply(told.text)
     assert shown.text == (
         "My role here\nby you · 2026-01-01 00:00 · about 8 of at most 1000 tokens\n\nYou teach *Spanish*.\n- slowly"
     )
     assert [one["callback_data"] for one in told.rows[0]] == ["pe:6", "pc:6"]
     for nothing in (None, row | {"text": ""}):
-        assert "No role is set here" in (await HANDLERS["persona"](asked(Canned(persona=nothing)))).text
+        assert "No role is set here" in (await run_command(asked(Canned(persona=nothing)), "persona")).text

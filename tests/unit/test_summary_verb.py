@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from relay.core.models import File
-from relay.surfaces.chat import ANSWERS, BUTTONS
+from relay.surfaces.chat import ANSWERS
+from relay.surfaces.chat.dispatch import press_button
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import Canned, call, told
 
@@ -32,7 +33,7 @@ async def test_the_text_to_correct_comes_whole_line_by_line() -> None:
 
 async def test_a_summary_too_long_for_a_message_comes_as_a_document() -> None:
     text = "Tea.\n" * 1000
-    pressed = await BUTTONS["zc"](call(Canned(summary=found(text))))
+    pressed = await press_button(call(Canned(summary=found(text))), "zc")
     assert pressed.says is not None
     assert pressed.says.text.startswith("✎ summary #4 ")
     assert pressed.says.file == File("summary.md", text.encode())
@@ -67,5 +68,5 @@ async def test_why_none_could_be_made_is_shown_as_it_is() -> None:
     done = await told("summary", replace(call(database, "refresh"), admin=True))
     (shown,) = format_reply(done.text)
     assert "no *such* model_name_" in shown.text
-    pressed = await BUTTONS["zr"](replace(call(database), admin=True))
+    pressed = await press_button(replace(call(database), admin=True), "zr")
     assert "no *such* model_name_" in pressed.toast

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from dataclasses import replace
 from datetime import UTC
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
+from pydantic import TypeAdapter
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.commands import context
 from relay.commands.context import Services
 from relay.commands.registry import SECTIONS
 from relay.core.models import Space
@@ -20,13 +23,15 @@ from relay.memory.people import People
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
-from relay.surfaces.chat import BUTTONS, COMMANDS, HANDLERS
+from relay.surfaces.chat import COMMANDS, HANDLERS
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.dispatch import press_button, run_command
 from relay.surfaces.chat.memory import remember as memory_verbs
 from relay.surfaces.chat.memory.controls import in_words
 from relay.surfaces.chat.memory.remember import FACT_LENGTH
 from relay.surfaces.chat.reply import NOT_YOURS, ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import format_reply
+from relay.surfaces.telegram.parsing.command_message import said_in
 
 ADA, BEN = 1001, 1002
 DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed": []}
@@ -68,7 +73,8 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> ChatCon
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
         "admin": False, "text": text, "message": {"message_id": 1}, "stop": not_running, "sees": sees,
     }  # fmt: skip
-    return ChatContext(**(values | more))
+    values |= more
+    return ChatContext(**{"said": said_in(values["message"]), **values})
 
 
 async def running() -> bool:
@@ -80,7 +86,7 @@ async def not_running() -> bool:
 
 
 async def told(name: str, made: ChatContext) -> CommandReply:
-    return await HANDLERS[name](made)
+    return await run_command(made, name)
 
 
 def row(number: int, content: str, **more: Any) -> dict[str, Any]:
@@ -129,7 +135,9 @@ def test_every_verb_is_a_typed_async_function_with_known_doors(name: str) -> Non
     assert verb.name == name
     assert inspect.iscoroutinefunction(verb.run)
     assert inspect.getdoc(verb.run)
-    assert inspect.get_annotations(verb.run, eval_str=False)["return"] == "CommandReply"
+    result = get_type_hints(inspect.unwrap(verb.run), vars(context) | vars(sys.modules[verb.run.__module__]))["return"]
+    assert result is CommandReply or TypeAdapter(result).json_schema(mode="serialization")
+    assert get_type_hints(HANDLERS[name])["return"] is CommandReply
     assert verb.surfaces
     assert set(verb.surfaces) <= {"chat", "cli", "http"}
     assert re.fullmatch(r"[a-z0-9_]{1,32}", name)
@@ -307,7 +315,7 @@ async def test_memory_of_nobody() -> None:
 
 async def pressing(data: str, made: ChatContext) -> ButtonReply:
     kind, *parts = data.split(":")
-    return await BUTTONS[kind](made, *parts)
+    return await press_button(made, ":".join([kind, *parts]))
 
 
 @pytest.mark.parametrize(
@@ -495,5 +503,5 @@ async def test_settings_say_what_holds_where_the_installation_allows_less(
 
 async def test_a_button_with_no_known_decision_forgets_nothing() -> None:
     database = Canned(forget_shown=3)
-    assert await BUTTONS["fp"](call(database), "1", "z") == NOT_YOURS
+    assert await press_button(call(database), "fp:1:z") == NOT_YOURS
     assert database.calls == []

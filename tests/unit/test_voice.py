@@ -18,7 +18,7 @@ from relay.clients.speech.text_to_speech import PIPER_BYTES, Voices, make_voices
 from relay.core.errors import VoiceUnavailable
 from relay.core.models import Sound
 from relay.core.settings import Settings
-from relay.surfaces.chat import BUTTONS, HANDLERS
+from relay.surfaces.chat.dispatch import press_button, run_command
 from relay.surfaces.cli.doctor.voice import voice as check
 from tests.standins.speech import MP3, SpeechStandIn
 from tests.unit.test_verbs import ADA, BEN, Canned, call
@@ -57,25 +57,25 @@ def saying(text: str = "Tea.", owner: int = ADA, **more: Any) -> Any:
 
 
 async def test_say_says_an_answer() -> None:
-    said = await HANDLERS["say"](saying())
+    said = await run_command(saying(), "say")
     assert (said.text, said.aloud) == ("", "Tea.")
 
 
 async def test_say_says_nothing_that_one_may_not_see() -> None:
-    said = await HANDLERS["say"](saying(owner=BEN))
+    said = await run_command(saying(owner=BEN), "say")
     assert said.aloud == ""
     assert "not yours" in said.text
 
 
 async def test_say_where_nothing_speaks_names_the_setting_to_who_runs_it() -> None:
-    assert (await HANDLERS["say"](call(Canned()))).text == "I can't speak here."
-    assert "RELAY&#95;TTS is off" in (await HANDLERS["say"](call(Canned(), admin=True))).text
-    assert (await HANDLERS["say"](call(Canned(), admin=True, private=False))).text == "I can't speak here."
+    assert (await run_command(call(Canned()), "say")).text == "I can't speak here."
+    assert "RELAY&#95;TTS is off" in (await run_command(call(Canned(), admin=True), "say")).text
+    assert (await run_command(call(Canned(), admin=True, private=False), "say")).text == "I can't speak here."
 
 
 async def test_a_voice_button_of_somebody_else_changes_nothing() -> None:
     database = Canned()
-    pressed = await BUTTONS["vv"](call(database), str(BEN), "never")
+    pressed = await press_button(call(database), ":".join(["vv", str(BEN), "never"]))
     assert "not yours" in pressed.toast
     assert not database.calls
 

@@ -11,7 +11,7 @@ import pytest
 from relay.core.models import Choices
 from relay.core.prices import Prices
 from relay.memory.claims import ClaimedTurn
-from relay.surfaces.chat import BUTTONS
+from relay.surfaces.chat.dispatch import press_button
 from relay.surfaces.chat.history.why import PAGE, explained, fact_rows
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import ADA, BEN, Canned, call, told
@@ -182,7 +182,7 @@ async def test_somebody_elses_answer_stays_theirs() -> None:
     assert "tea" not in asked.text
     assert not asked.rows
     for kind, data in (("yp", ("7", "1")), ("yf", ("7", "12", "1"))):
-        done = await BUTTONS[kind](call(database), *data)
+        done = await press_button(call(database), ":".join([kind, *data]))
         assert "not yours" in done.toast
         assert done.text is None
     assert "change_memory" not in [name for name, _ in database.calls]
@@ -191,14 +191,14 @@ async def test_somebody_elses_answer_stays_theirs() -> None:
 @pytest.mark.parametrize("data", [("x", "12", "1"), ("7", "99", "1"), ("7", "", "1"), ("7" * 30, "12", "-")])
 async def test_odd_data_forgets_nothing(data: tuple[str, str, str]) -> None:
     database = Canned(why=found() if data[0] == "7" else None)
-    assert "not yours" in (await BUTTONS["yf"](call(database), *data)).toast
+    assert "not yours" in (await press_button(call(database), ":".join(["yf", *data]))).toast
     assert "change_memory" not in [name for name, _ in database.calls]
 
 
 async def test_a_tap_forgets_as_the_command_does() -> None:
     change = {"id": 1, "action": "forget", "status": "applied", "kind": "fact", "content": "likes tea", "before": None}
     database = Canned(why=found(), change_memory={"changes": [change], "failed": []})
-    done = await BUTTONS["yf"](call(database, admin=True), "7", "12", "1")
+    done = await press_button(call(database, admin=True), "yf:7:12:1")
     assert done.toast == "Forgotten."
     assert done.says is not None
     assert done.says.changes == [change]
@@ -206,20 +206,20 @@ async def test_a_tap_forgets_as_the_command_does() -> None:
     assert given["actions"] == [{"action": "forget", "content": "", "memory_id": 12, "admin": True}]
     assert given["space"]["owner_id"] == ADA
     database = Canned(why=found(), change_memory={"changes": [], "failed": [{"failed": "nothing matches"}]})
-    assert "not yours to forget" in (await BUTTONS["yf"](call(database), "7", "12", "1")).toast
+    assert "not yours to forget" in (await press_button(call(database), "yf:7:12:1")).toast
 
 
 async def test_a_lent_fact_is_forgotten_in_its_owners_space() -> None:
     lent = found(memories=[memory(12, lent=True)])
     database = Canned(why=lent, change_memory={"changes": [{"id": 1}], "failed": []})
-    await BUTTONS["yf"](call(database), "7", "12", "1")
+    await press_button(call(database), "yf:7:12:1")
     given = next(given for name, given in database.calls if name == "change_memory")
     assert given["space"] == {"kind": "private", "owner_id": ADA, "chat_id": None}
 
 
 async def test_a_page_is_told_in_the_zone_that_the_person_chose() -> None:
     turn = ClaimedTurn(1, 1, "control", "working", 0, ADA, (), (), choices=Choices(zone="Asia/Tokyo"))
-    done = await BUTTONS["yp"](call(Canned(why=found()), turn=turn), "7", "1")
+    done = await press_button(call(Canned(why=found()), turn=turn), "yp:7:1")
     assert "22:03" in (done.text or "")
 
 
@@ -232,17 +232,17 @@ CALL = {
 
 async def test_what_a_tool_was_given_and_returned_is_shown_to_who_may_see_the_answer() -> None:
     assert ["🔎 2 tool calls"] in [[one["text"] for one in row] for row in fact_rows(found(), 1)]
-    done = await BUTTONS["yt"](call(Canned(why=found(), tool_call=CALL)), "7", "1")
+    done = await press_button(call(Canned(why=found(), tool_call=CALL)), "yt:7:1")
     assert done.text is not None
     (part,) = format_reply(done.text)
     for words in ("Tool 1 of 2: searched memory", '{"query": "tea"}', "[m1] *green* tea"):
         assert words in part.text
     assert [one["callback_data"] for row in done.rows or [] for one in row] == ["yt:7:2", "n", "yt:7:2", "yp:7:1"]
     long = CALL | {"result": "x" * 2000, "length": 9000, "total": 1, "failed": True}
-    done = await BUTTONS["yt"](call(Canned(why=found(), tool_call=long)), "7", "5")
+    done = await press_button(call(Canned(why=found(), tool_call=long)), "yt:7:5")
     assert "7,000 characters more" in (done.text or "")
     assert "an error" in (done.text or "")
     theirs = Canned(why=found(space={"kind": "private", "owner_id": BEN, "chat_id": None}), tool_call=CALL)
-    refused = await BUTTONS["yt"](call(theirs), "7", "1")
+    refused = await press_button(call(theirs), "yt:7:1")
     assert "searched" not in (refused.text or "")
-    assert refused == await BUTTONS["yp"](call(theirs), "7", "1")
+    assert refused == await press_button(call(theirs), "yp:7:1")

@@ -32,6 +32,11 @@ class QueueCalls(Calls):
         )
         return [ClaimedTurn.from_json(row) for row in result["turns"]], result["wait"]
 
+    async def begin_command(self, bot_id: int, chat_id: int, topic_id: int, user_id: int) -> ClaimedTurn:
+        """Begins a turn for a command that no update brings. It ends with `sent(turn, [], True)`."""
+        row = await self._call("begin_command", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, user_id=user_id)
+        return ClaimedTurn.from_json(row)
+
     async def claim(
         self, bot_id: int, limit: int, running: Sequence[int] = ()
     ) -> tuple[list[ClaimedTurn], ClaimResult]:

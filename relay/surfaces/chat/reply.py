@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.core.errors import RelayError
+from relay.core.errors import NotAllowed, RelayError
 from relay.core.models import Export, File
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.callbacks import Callback, encode
@@ -52,6 +52,12 @@ class ButtonReply:
 
 
 NOT_YOURS = ButtonReply("This is not yours to decide.")
+
+
+def own(call: ChatContext, user_id: int) -> None:
+    """Raises `NotAllowed` where somebody else presses a person's own button."""
+    if user_id != call.user_id:
+        raise NotAllowed
 
 
 def question(word: str, number: int = 0) -> str:

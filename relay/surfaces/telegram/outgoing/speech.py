@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from relay.commands.session.voice import OFF, SILENT
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core import metrics
 from relay.core.errors import VoiceUnavailable
 from relay.core.models import Sound
 from relay.core.ports import Messenger, TextToSpeech
-from relay.surfaces.chat.session.voice import OFF, SILENT
 from relay.surfaces.telegram.outgoing import chat_action
 from relay.surfaces.telegram.outgoing.insist import Stopped
 

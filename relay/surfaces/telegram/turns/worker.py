@@ -212,6 +212,8 @@ class Worker:
 
     async def _run(self, turn: ClaimedTurn) -> bool:
         """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
+        if not turn.updates:  # a command at a terminal, whose process ended before it was done
+            return await self._deliver(turn, [])
         chat, topic_id, message_id = lane_of(turn.updates)
         if "callback_query" in turn.updates[0]:
             topic_id = await topic_pressed(turn.updates[0]["callback_query"], self.bot, self.store)

@@ -1,0 +1,1 @@
+"""Conversations: their beginning and end, settings, voice."""

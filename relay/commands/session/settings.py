@@ -1,0 +1,70 @@
+"""Settings: what a person chooses for themselves, in force from their next message on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import command
+from relay.commands.session.zones import zones_named
+from relay.core.errors import CommandRefused
+from relay.core.models import VOICES, Choices
+from relay.core.text import shorten
+
+LEARNING = ("on", "ask", "off")
+FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions")
+"""The choices that are on or off: names of the fields of `Choices`."""
+INSTALLATION = "house"
+"""As a zone: that of the installation."""
+HOW = (
+    "Write a choice and its value, such as /settings sound off. There are: learning (on, ask, off), voice (auto, "
+    "always, never), zone (a city, or house for the one where I run), and with on or off: " + ", ".join(FLAGS) + "."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice, in a person's words: `Choice("sound", "off")`, `Choice("zone", "New York")`."""
+
+    name: str
+    value: str
+
+
+@command(
+    "settings",
+    usage="[<choice> <value>]",
+    help="your own choices: learning, sound, voice, what answers show, time zone",
+)
+async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices:
+    """Makes a choice where one is given. Returns all of the person's choices."""
+    if choice is None:
+        return await ctx.store.choices(ctx.user_id)
+    name, value = choice.name.lower(), choice.value.strip()
+    if name == "zone" and value.lower() != INSTALLATION:
+        return await ctx.store.choose(ctx.user_id, {name: await _zone(value)})
+    return await ctx.store.choose(ctx.user_id, {name: _value(name, value.lower())})
+
+
+def _value(name: str, value: str) -> str | bool:
+    """A choice's value as it is stored. Raises `CommandRefused` where there is no such choice."""
+    if name in FLAGS and value in ("on", "off"):
+        return value == "on"
+    known = {"learning": LEARNING, "voice": VOICES, "zone": (INSTALLATION,)}
+    if value not in known.get(name, ()):
+        raise CommandRefused(HOW)
+    return "" if name == "zone" else value
+
+
+async def _zone(words: str) -> str:
+    """The IANA name of a time zone. Raises `CommandRefused` where words name none, or several."""
+    if not words:
+        raise CommandRefused(HOW)
+    found = await asyncio.to_thread(zones_named, words)
+    if not found:
+        raise CommandRefused(
+            f"I don't know a time zone “{shorten(words, 40)}”. Name a big city in it, or write it like Europe/Berlin."
+        )
+    if len(found) > 1:
+        raise CommandRefused(f"I know several of that name: {', '.join(found[:8])}. Which one?")
+    return found[0]

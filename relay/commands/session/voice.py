@@ -1,0 +1,55 @@
+"""Answers said aloud: one of them, or whenever a person chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import command
+from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.models import VOICES
+from relay.core.program import RELAY
+
+OFF = f"Nothing speaks here: RELAY_TTS is off, or what it needs is missing ({RELAY} doctor tells)."
+SILENT = "I can't speak here."
+NO_SUCH_ANSWER = "That message isn't one of my answers. Reply with /say to an answer, or send it alone for my last one."
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenAnswer:
+    """An answer to say aloud, as Markdown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceChoice:
+    """When a person's answers are said aloud."""
+
+    voice: str
+    """auto, always or never."""
+    speaks: bool
+    """Whether the installation can speak at all."""
+
+
+@command("say", help="say an answer aloud (reply to it)", surfaces=("chat",))
+async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
+    """Returns the answer that a message of the chat holds (0: the last one here), to be said."""
+    if not ctx.services.speaks:
+        raise CommandRefused(OFF, SILENT)
+    turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
+    answer = await ctx.store.answer_said(turn_id) if turn_id else None
+    if answer is None:
+        raise CommandRefused(NO_SUCH_ANSWER if message_id else "I haven't answered anything here yet.")
+    if not await ctx.may_see(answer.space):
+        raise NotAllowed("That answer is not yours to hear.")
+    return SpokenAnswer(answer.text)
+
+
+@command("voice", usage="[auto|always|never]", help="when answers are also said aloud")
+async def voice(ctx: CommandContext, when: str = "") -> VoiceChoice:
+    """Returns when a person's answers are said aloud, after setting it where `when` is given."""
+    if when and when not in VOICES:
+        raise CommandRefused("Say /voice auto, /voice always or /voice never.")
+    choices = await (ctx.store.choose(ctx.user_id, {"voice": when}) if when else ctx.store.choices(ctx.user_id))
+    return VoiceChoice(choices.voice, bool(ctx.services.speaks))

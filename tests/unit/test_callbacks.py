@@ -1,0 +1,68 @@
+"""Buttons' data: each kind is told apart, fits, comes back as it was, and whatever else is pressed is no button."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.surfaces.chat import BUTTONS
+from relay.surfaces.chat.callbacks import CALLBACKS, MAX_BYTES, Callback, callback, decode, encode
+from relay.surfaces.chat.session.settings import ChooseFlag
+from relay.surfaces.chat.session.voice import ChooseVoice
+from tests.strategies import examples
+
+IDS = st.integers(0, 10**15)
+"""Ids of rows and people, as large as they come."""
+
+
+def values(kind: Any) -> st.SearchStrategy[Any]:
+    """Values of a callback's field."""
+    if get_origin(kind) is Literal:
+        return st.sampled_from(get_args(kind))
+    if hasattr(kind, "examples"):
+        found: st.SearchStrategy[Any] = st.sampled_from(kind.examples())
+        return found
+    known: dict[Any, st.SearchStrategy[Any]] = {int: IDS, bool: st.booleans(), str: st.sampled_from(["", "a", "all"])}
+    return known[kind]
+
+
+pressed = st.sampled_from(sorted(CALLBACKS)).flatmap(
+    lambda code: st.builds(
+        CALLBACKS[code],
+        **{name: values(kind) for name, kind in get_type_hints(CALLBACKS[code]).items() if name != "code"},
+    )
+)
+
+
+@given(pressed)
+@examples(300)
+def test_data_fits_and_comes_back_as_it_was(one: Callback) -> None:
+    data = encode(one)
+    assert len(data.encode()) <= MAX_BYTES
+    assert decode(data) == one
+
+
+@given(
+    st.text(max_size=64) | st.builds(lambda code, rest: f"{code}:{rest}", st.sampled_from(sorted(CALLBACKS)), st.text())
+)
+@examples(300)
+def test_whatever_else_is_pressed_is_no_button_or_means_what_it_says(data: str) -> None:
+    one = decode(data)
+    assert one is None or decode(encode(one)) == one
+
+
+def test_each_callback_has_a_handler_and_a_code_of_its_own() -> None:
+    assert set(CALLBACKS) <= set(BUTTONS)
+    assert all(CALLBACKS[code].code == code for code in CALLBACKS)
+    with pytest.raises(ValueError, match="two buttons"):
+        callback("vv")(type("Other", (Callback,), {}))
+
+
+def test_data_of_present_chats_keeps_its_meaning() -> None:
+    assert decode("vv:7:auto") == ChooseVoice(7, "auto")
+    assert encode(ChooseFlag(7, "sound", False)) == "ts:7:sound:0"
+    for odd in ("vv:7", "vv:7:auto:1", "vv:-7:auto", "vv:7:loud", "vv:٧:auto", "ts:7:sound:2", "", "vv", ":"):
+        assert decode(odd) is None
