@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
+from relay.core.errors import NotAllowed
 from relay.core.models import Space
 from relay.core.ports import Embedder, Messenger
 from relay.memory.claims import ClaimedTurn
@@ -91,3 +92,9 @@ class CommandContext:
     async def may_see(self, space: Space) -> bool:
         """Whether this person sees a space: that of the place where they speak, or one they see from elsewhere."""
         return space == self.space or await self.sees(space)
+
+    async def require_sight(self) -> None:
+        """Raises `NotAllowed` unless this person is a member of the space at this moment. A button can be pressed by
+        whoever sees the message that it is under."""
+        if not await self.sees(self.space):
+            raise NotAllowed

@@ -38,7 +38,7 @@ async def listed(town: Town, chat: Chat, user: User, words: str, topic: int | No
 
 async def test_sessions_are_listed_with_titles_and_numbers(town: Town) -> None:
     ada, dm = town.person()
-    assert "not talked here yet" in (await town.ask(dm, ada, "/sessions")).text
+    assert "talked here yet" in (await town.ask(dm, ada, "/sessions")).text
     titled(town, "quokka", "**Quokkas in the wild.** [LEARN: Ada is a quokka]")
     await talk(town, dm, ada, "quokka")
     text = await listed(town, dm, ada, "Quokkas in the wild")

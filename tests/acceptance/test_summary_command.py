@@ -42,9 +42,9 @@ async def test_a_summary_is_made_on_demand_and_shown(town: Town) -> None:
     assert "nothing new" in (await town.ask(dm, ada, "/summary refresh")).text
     await talk(town, dm, ada, 2, "lemur")
     none = await town.ask(dm, ada, "/summary")
-    assert list(none.buttons) == ["⟳ Make one now"]
+    assert list(none.buttons) == ["⟳ Write one now"]
     town.model.rule("lemur", "Lemurs were *discussed*.\n- at length", model="haiku", times=1)
-    await town.press(dm, ada, none, "Make one now")
+    await town.press(dm, ada, none, "Write one now")
     assert "Summary, version 1 of 1 · by claude-haiku" in none.text
     assert "of 4 messages until 20" in none.text
     assert "Lemurs were *discussed*." in none.text
@@ -115,8 +115,8 @@ async def test_versions_are_kept_and_an_older_one_can_be_taken_again(town: Town)
     await town.press(dm, ada, shown, "Older")
     await town.press(dm, ada, shown, "1")
     assert "version 1 of 6" in shown.text
-    restore = shown.buttons["↺ Take this one again"]
-    assert "Taken again" in await town.press(dm, ada, shown, "Take this one again")
+    restore = shown.buttons["↺ Use this one again"]
+    assert "used again" in await town.press(dm, ada, shown, "Use this one again")
     assert "version 7 of 7 · corrected by Ada" in shown.text
     assert "Version one of herons." in shown.text
     # twice does no harm
@@ -153,7 +153,7 @@ async def test_a_model_that_is_away_is_said_so(town: Town) -> None:
     town.model.fault("529", times=None, match="newt", model="haiku")
     said = await town.ask(dm, ada, "/summary refresh")
     assert said.text.startswith("⚠️ ")
-    assert "try again by myself" in said.text
+    assert "try again in a while" in said.text
     town.model.faults.clear()
     town.model.rule("newt", "Newts, at last.", model="haiku", times=1)
     assert "Newts, at last." in (await town.ask(dm, ada, "/summary refresh")).text

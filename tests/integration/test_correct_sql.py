@@ -47,7 +47,7 @@ async def shown(house: House, space: Space | None = None) -> Json:
 
 
 async def correct(house: House, text: str, of: int = 0, **more: Any) -> bool:
-    of = of or (await shown(house))["present"]
+    of = of or (await shown(house)).present
     return await house.store.correct_summary(private(ADA), ADA, 0, of, ADA, "Ada", text=text, **more)
 
 
@@ -55,18 +55,18 @@ async def test_a_correction_is_a_version_that_the_prompt_uses(house: House, sql:
     await talk(house, 5)
     await summarised(house, "Ada lives in Basel.")
     before = await shown(house)
-    assert before["summary"]["number"] == before["versions"] == 1
-    assert (before["messages"], before["fresh"]) == (10, 0)
+    assert before.summary.number == before.versions == 1
+    assert (before.messages, before.fresh) == (10, 0)
     assert await correct(house, "Ada lives in Bern.")
     after = await shown(house)
-    one = after["summary"]
-    assert (one["number"], after["versions"], one["author_id"], one["by"]) == (2, 2, ADA, "Ada")
-    assert (one["text"], one["tainted"], after["messages"]) == ("Ada lives in Bern.", False, 10)
+    one = after.summary
+    assert (one.number, after.versions, one.author_id, one.by) == (2, 2, ADA, "Ada")
+    assert (one.text, one.tainted, after.messages) == ("Ada lives in Bern.", False, 10)
     context = (await house.exchange(ADA, "where?")).context
     assert context.summary is not None
     assert context.summary["text"] == "Ada lives in Bern."
     # once more does nothing more
-    assert await correct(house, "Ada lives in Bern.", before["present"])
+    assert await correct(house, "Ada lives in Bern.", before.present)
     assert await sql("select count(*) from summary") == [(2,)]
 
 
@@ -81,7 +81,7 @@ async def test_the_next_summary_builds_on_the_correction(house: House) -> None:
     assert "<summary>\nAda lives in Bern.\n</summary>" in prompt
     assert "q5" not in prompt
     assert "q6" in prompt
-    assert (await shown(house))["summary"]["text"] == "Bern it is."
+    assert (await shown(house)).summary.text == "Bern it is."
 
 
 async def test_a_correction_during_a_summary_is_not_lost(house: House) -> None:
@@ -99,14 +99,14 @@ async def test_a_correction_during_a_summary_is_not_lost(house: House) -> None:
     assert "<summary>\nAda lives in Bern.\n</summary>" in second
     assert "Basel" not in second
     after = await shown(house)
-    assert (after["summary"]["text"], after["versions"]) == ("The next.", 3)
+    assert (after.summary.text, after.versions) == ("The next.", 3)
 
 
 async def test_corrections_and_summaries_at_once(house: House, store: Store, another: Callable[[], Store]) -> None:
     await talk(house, 5)
     await summarised(house, "One.")
     await talk(house, 5, first=6)
-    of = (await shown(house))["present"]
+    of = (await shown(house)).present
     (work,) = await store.claim_summaries(4, 60)
     summary = {
         "text": "Two.", "previous_id": work["previous"]["id"], "from_message_id": 1, "message_count": 5,
@@ -121,53 +121,53 @@ async def test_corrections_and_summaries_at_once(house: House, store: Store, ano
 async def test_a_version_that_is_no_longer_the_present_one_is_not_corrected(house: House) -> None:
     await talk(house, 5)
     await summarised(house, "One.")
-    of = (await shown(house))["present"]
+    of = (await shown(house)).present
     await talk(house, 5, first=6)
     await summarised(house, "Two.")
     assert not await correct(house, "About one.", of)
-    assert (await shown(house))["summary"]["text"] == "Two."
+    assert (await shown(house)).summary.text == "Two."
 
 
 async def test_an_older_version_is_taken_again_for_the_same_range(house: House) -> None:
     await talk(house, 5)
     await summarised(house, "One.")
-    one = (await shown(house))["present"]
+    one = (await shown(house)).present
     await talk(house, 5, first=6)
     await summarised(house, "Two.")
-    two = (await shown(house))["present"]
+    two = (await shown(house)).present
     again = await house.store.correct_summary(private(ADA), ADA, 0, two, ADA, "Ada", version=one)
     now = await shown(house)
     assert again
-    assert (now["summary"]["text"], now["versions"], now["messages"]) == ("One.", 3, 20)
+    assert (now.summary.text, now.versions, now.messages) == ("One.", 3, 20)
     page = await house.store.summaries(private(ADA), ADA, 0, 0, 2)
-    assert (page["total"], [row["number"] for row in page["versions"]]) == (3, [3, 2])
+    assert (page.total, [row.number for row in page.versions]) == (3, [3, 2])
     old = await house.store.summary(private(ADA), ADA, 0, one)
-    assert (old["summary"]["number"], old["present"], old["messages"]) == (1, now["present"], 10)
+    assert (old.summary.number, old.present, old.messages) == (1, now.present, 10)
 
 
 async def test_a_tainted_summary_stays_so_when_it_is_corrected(house: House) -> None:
     await talk(house, 5, tainted=True)
     await summarised(house, "One.")
-    one = (await shown(house))["present"]
+    one = (await shown(house)).present
     await correct(house, "My word.")
     now = await shown(house)
-    assert now["summary"]["tainted"] is True, "a comma may be all that was corrected"
-    await house.store.correct_summary(private(ADA), ADA, 0, now["present"], ADA, "Ada", version=one)
-    assert (await shown(house))["summary"]["tainted"] is True
+    assert now.summary.tainted is True, "a comma may be all that was corrected"
+    await house.store.correct_summary(private(ADA), ADA, 0, now.present, ADA, "Ada", version=one)
+    assert (await shown(house)).summary.tainted is True
 
 
 async def test_in_a_group_a_correction_is_somebodys_word(house: House, store: Store) -> None:
     await talk(house, 5, chat_id=GROUP)
     await summarised(house, "One.")
-    of = (await shown(house, group()))["present"]
+    of = (await shown(house, group())).present
     assert await store.correct_summary(group(), GROUP, 0, of, BEN, "Ben", text="Ben's word.")
-    assert (await shown(house, group()))["summary"]["tainted"] is True
+    assert (await shown(house, group())).summary.tainted is True
 
 
 async def test_other_conversations_and_spaces_have_their_own(house: House, store: Store) -> None:
     await talk(house, 5)
     await summarised(house, "One.")
-    of = (await shown(house))["present"]
+    of = (await shown(house)).present
     for space, chat, topic in (
         (private(BEN), BEN, 0),
         (private(BEN), ADA, 0),
@@ -175,11 +175,11 @@ async def test_other_conversations_and_spaces_have_their_own(house: House, store
         (group(), ADA, 0),
     ):
         found = await store.summary(space, chat, topic, of)
-        assert (found["summary"], found["present"], found["versions"]) == (None, None, 0)
+        assert (found.summary, found.present, found.versions) == (None, None, 0)
         assert not await store.correct_summary(space, chat, topic, of, BEN, "Ben", text="Mine.")
         assert not await store.correct_summary(space, chat, topic, of, BEN, "Ben", version=of)
     await store.new_session(private(ADA), ADA, 0, "")
-    assert (await shown(house))["present"] is None
+    assert (await shown(house)).present is None
     assert not await store.correct_summary(private(ADA), ADA, 0, of, ADA, "Ada", text="Of the last one.")
 
 
@@ -203,7 +203,7 @@ async def test_a_summary_on_demand(house: House, store: Store) -> None:
     assert [row["text"] for row in work["messages"]] == ["q1", "a1", "q2", "a2"]
     assert await summarise(Summariser(store, Gate(Small("So far."), store), "small"), work)
     assert (await store.summary_due(due))["status"] == "done"
-    assert (await shown(house))["summary"]["text"] == "So far."
+    assert (await shown(house)).summary.text == "So far."
     assert await owe(house) is None
     assert await store.claim_summary(due, 60) is None
     await talk(house, 2, first=3)
@@ -243,25 +243,25 @@ async def test_sessions_in_numbers(house: House, store: Store) -> None:
     await store.new_session(private(ADA), ADA, 0, "Nothing yet")
     await talk(house, 2, topic_id=5)
     page = await store.sessions(private(ADA), ADA, 0, 0, 10)
-    assert page["total"] == 2
-    second, first = page["sessions"]
-    assert (second["title"], second["titled_by"], first["title"]) == ("About tea", "person", None)
-    assert (first["messages"], first["input"], first["output"]) == (6, 30, 15)
-    assert (second["messages"], second["input"], second["output"]) == (2, 20, 10), "a replaced answer has cost tokens"
-    assert (first["first"]["text"], first["present"], second["present"]) == ("q1", False, False)
-    assert [row["id"] for row in (await store.sessions(private(ADA), ADA, 0, 1, 10))["sessions"]] == [first["id"]]
-    one = await store.session(private(ADA), ADA, 0, first["id"])
+    assert page.total == 2
+    second, first = page.sessions
+    assert (second.title, second.titled_by, first.title) == ("About tea", "person", None)
+    assert (first.messages, first.input, first.output) == (6, 30, 15)
+    assert (second.messages, second.input, second.output) == (2, 20, 10), "a replaced answer has cost tokens"
+    assert (first.first.text, first.present, second.present) == ("q1", False, False)
+    assert [row.id for row in (await store.sessions(private(ADA), ADA, 0, 1, 10)).sessions] == [first.id]
+    one = await store.session(private(ADA), ADA, 0, first.id)
     assert one is not None
-    assert (one["summary"], one["last"]["text"]) == (None, "a3")
+    assert (one.summary, one.last.text) == (None, "a3")
     await summarise_due(Summariser(store, Gate(Small("They spoke."), store), "small"))
-    one = await store.session(private(ADA), ADA, 0, first["id"])
+    one = await store.session(private(ADA), ADA, 0, first.id)
     assert one is not None
-    assert one["summary"] == "They spoke."
+    assert one.summary == "They spoke."
     for space, chat, topic in (
         (private(BEN), BEN, 0),
         (private(BEN), ADA, 0),
         (private(ADA), ADA, 5),
         (group(), ADA, 0),
     ):
-        assert await store.session(space, chat, topic, first["id"]) is None
-    assert (await store.sessions(private(BEN), ADA, 0, 0, 10))["total"] == 0
+        assert await store.session(space, chat, topic, first.id) is None
+    assert (await store.sessions(private(BEN), ADA, 0, 0, 10)).total == 0

@@ -84,7 +84,7 @@ async def test_what_came_in_as_it_ended_goes_with_the_end_of_its_turn(house: Hou
 
 async def test_new_ends_it_too(house: House, store: Store, sql: Sql) -> None:
     await secret(house, sql, 2)
-    assert (await store.new_session(private(ADA), ADA, 0, "Next"))["private"]
+    assert (await store.new_session(private(ADA), ADA, 0, "Next")).private
     assert await holding(sql, *WORDS) == {}
     assert await sql("select title from session order by id desc limit 1") == [("Next",)]
 
@@ -131,7 +131,7 @@ async def test_nobody_finds_it_while_it_lasts(house: House, store: Store, sql: S
     assert "anzibarix" not in str(lines)
     assert "Before it." in str(lines)
     assert "q.pdf" not in str(lines)
-    assert (await store.sessions(private(ADA), ADA, 0, 0, 10))["total"] == 1
+    assert (await store.sessions(private(ADA), ADA, 0, 0, 10)).total == 1
 
 
 async def test_backups_and_moves_leave_it_out(

@@ -64,7 +64,7 @@ async def talk(house: House, count: int = 2, user_id: int = ADA, **more: Any) ->
 async def titles(house: House, topic_id: int = 0) -> list[str | None]:
     """The titles of Ada's sessions, newest first."""
     page = await house.store.sessions(private(ADA), ADA, topic_id, 0, 50)
-    return [one["title"] for one in page["sessions"]]
+    return [one.title for one in page.sessions]
 
 
 async def opened(house: House, topic_id: int, name: str, implicit: bool, chat_id: int | None = None) -> None:

@@ -295,7 +295,7 @@ async def test_retry_does_not_reach_behind_a_new_session(house: House, store: St
 async def test_a_new_session_starts_with_a_clean_page(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, "before", actions=[fact(ADA, "likes tea")])
     done = await store.new_session(private(ADA), ADA, 0, "Plans")
-    assert done["messages"] == 2
+    assert done.messages == 2
     after = await house.exchange(ADA, "after")
     assert after.context.recent == []
     assert after.context.summary is None
@@ -305,10 +305,10 @@ async def test_a_new_session_starts_with_a_clean_page(house: House, store: Store
 
 
 async def test_a_new_session_after_nothing_was_said_changes_nothing(house: House, store: Store, sql: Sql) -> None:
-    assert (await store.new_session(private(ADA), ADA, 0, ""))["messages"] == 0
+    assert (await store.new_session(private(ADA), ADA, 0, "")).messages == 0
     await house.exchange(ADA, "hello")
     await store.new_session(private(ADA), ADA, 0, "")
-    assert (await store.new_session(private(ADA), ADA, 0, ""))["messages"] == 0
+    assert (await store.new_session(private(ADA), ADA, 0, "")).messages == 0
     assert await sql("select count(*) from summary_due") == [(1,)]
 
 

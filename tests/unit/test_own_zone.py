@@ -32,10 +32,12 @@ FOUND = {
     "vague": False,
 }  # fmt: skip
 SUMMARY = {
-    "id": 1, "number": 1, "text": "Tea.", "author_id": None, "by": None, "model": "small", "created_at": AT,
+    "id": 1, "number": 1, "text": "Tea.", "author_id": None, "by": None, "tainted": False, "model": "small",
+    "created_at": AT,
 }  # fmt: skip
 SESSION = {
-    "id": 1, "title": "Tea", "from": AT, "to": AT, "messages": 1, "input": 1, "output": 1, "present": True,
+    "id": 1, "title": "Tea", "titled_by": "model", "from": AT, "to": AT, "messages": 1, "input": 1, "output": 1,
+    "present": True,
     "summary": None, "first": None, "last": None,
 }  # fmt: skip
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from relay.core.models import File
-from relay.surfaces.chat import ANSWERS
-from relay.surfaces.chat.dispatch import press_button
+from relay.surfaces.chat.dispatch import hear_answer, press_button
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import Canned, call, told
 
-ONE = {"id": 4, "number": 1, "author_id": None, "by": None, "model": "small", "created_at": "2026-05-03T12:00:00Z"}
+ONE = {"id": 4, "number": 1, "author_id": None, "by": None, "tainted": False, "model": "small",
+       "created_at": "2026-05-03T12:00:00Z"}  # fmt: skip
 
 
 def found(text: str) -> dict[str, Any]:
@@ -44,26 +44,26 @@ async def test_a_summary_too_long_for_a_message_comes_as_a_document() -> None:
     [
         ("ä" * 3500, "That is about 1750 tokens; a summary has at most 1500."),
         ("a" * 4096, "may be only the first part of your text"),
-        (" ", "Send it as a text"),
+        (" ", "Send it as text"),
     ],
 )
 async def test_what_cannot_be_a_summary_is_refused(text: str, words: str) -> None:
     database = Canned()
-    done = await ANSWERS["summary"](call(database, text, message={"message_id": 2, "text": text}), 4)
+    done = await hear_answer(call(database, text, message={"message_id": 2, "text": text}), "summary", 4)
     assert words in done.text
     assert not database.calls
 
 
 async def test_a_correction_keeps_its_lines() -> None:
     database = Canned(summary=found("Tea."), correct_summary=True)
-    await ANSWERS["summary"](call(database, "Tea.\n\n- green\n- black"), 4)
+    await hear_answer(call(database, "Tea.\n\n- green\n- black"), "summary", 4)
     given = next(given for name, given in database.calls if name == "correct_summary")
     assert given["text"] == "Tea.\n\n- green\n- black"
 
 
 async def test_why_none_could_be_made_is_shown_as_it_is() -> None:
     state = {"status": "due", "error": "no *such* model_name_"}
-    nothing = {"summary": None, "fresh": 0}
+    nothing = {"summary": None, "fresh": 0, "versions": 0, "present": None, "messages": 0, "through": None}
     database = Canned(owe_summary=3, claim_summary=None, summary_due=state, summary=nothing)
     done = await told("summary", replace(call(database, "refresh"), admin=True))
     (shown,) = format_reply(done.text)

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
+from relay.memory.rows.sessions import Session, SessionEnd, SessionPage, SummaryInUse, SummaryPage
 from relay.memory.rows.status import Status
 
 
 class SessionCalls(Calls):
     """The stretches of a thread between two /new."""
 
-    async def new_session(self, space: Space, chat_id: int, topic_id: int, title: str) -> Json:
-        """Ends a thread's session. Returns `{session_id, messages}`."""
-        result: Json = await self._call(
-            "new_session", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, title=title
+    async def new_session(self, space: Space, chat_id: int, topic_id: int, title: str) -> SessionEnd:
+        """Ends a thread's session."""
+        return await self._fetch(
+            SessionEnd, "new_session", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, title=title
         )
-        return result
 
-    async def sessions(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> Json:
-        """A page of a thread's sessions, newest first: `{total, sessions}`."""
-        result: Json = await self._call(
-            "sessions", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, offset=offset, limit=limit
-        )
-        return result
+    async def sessions(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> SessionPage:
+        """A page of a thread's sessions, newest first."""
+        where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
+        return await self._fetch(SessionPage, "sessions", **where, offset=offset, limit=limit)
 
-    async def session(self, space: Space, chat_id: int, topic_id: int, session_id: int) -> Json | None:
+    async def session(self, space: Space, chat_id: int, topic_id: int, session_id: int) -> Session | None:
         """One session of a thread, with its summary and its last words; None when there is none of that id."""
-        found: Json | None = await self._call(
-            "session", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, session_id=session_id
-        )
-        return found
+        where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
+        return await self._find(Session, "session", **where, session_id=session_id)
 
     async def status(self, space: Space) -> Status:
         """A space and the installation, in numbers."""
@@ -120,20 +116,15 @@ class SummaryCalls(Calls):
         result: Json = await self._call("summary_due", due_id=due_id)
         return result
 
-    async def summary(self, space: Space, chat_id: int, topic_id: int, summary_id: int | None = None) -> Json:
-        """A thread's present summary, or another version of it: `{summary, versions, present, messages, through,
-        fresh}`."""
-        result: Json = await self._call(
-            "summary", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, summary_id=summary_id
-        )
-        return result
+    async def summary(self, space: Space, chat_id: int, topic_id: int, summary_id: int | None = None) -> SummaryInUse:
+        """A thread's present summary, or another version of it."""
+        where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
+        return await self._fetch(SummaryInUse, "summary", **where, summary_id=summary_id)
 
-    async def summaries(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> Json:
-        """A page of the versions of a thread's summary, newest first: `{total, present, versions}`."""
-        result: Json = await self._call(
-            "summaries", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, offset=offset, limit=limit
-        )
-        return result
+    async def summaries(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> SummaryPage:
+        """A page of the versions of a thread's summary, newest first."""
+        where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
+        return await self._fetch(SummaryPage, "summaries", **where, offset=offset, limit=limit)
 
     async def correct_summary(
         self,

@@ -28,6 +28,10 @@ async def _status(store: Any, space: Any) -> Json:
     return dict(encode_row(await store.status(space)))
 
 
+async def _sessions(store: Any, space: Any) -> Json:
+    return dict(encode_row(await store.sessions(space, 0, 0, 0, 100)))
+
+
 async def _soul(store: Any, space: Any) -> Json:
     return {"soul": await store.soul()}
 
@@ -41,7 +45,7 @@ MORE = {
     "users": "approve, deny and block are for those who ask to be let in; admit is for those who were kept out.",
 }
 DATA: dict[str, Read] = {
-    "sessions": lambda store, space: store.sessions(space, 0, 0, 0, 100),
+    "sessions": _sessions,
     "settings": _choices,
     "soul": _soul,
     "status": _status,

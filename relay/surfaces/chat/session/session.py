@@ -91,9 +91,9 @@ async def new(call: ChatContext) -> CommandReply:
             return CommandReply(NOT_ENDED)
     done = await call.store.new_session(call.space, call.chat_id, call.topic_id, title)
     named = f": **{escape_markdown(title)}**{'' if title[-1] in '.!?…' else '.'}" if title else "."
-    if done.get("private"):
+    if done.private:
         return CommandReply(f"What was off the record is erased. A new conversation, on the record{named}")
-    if not done["messages"]:
+    if not done.messages:
         return CommandReply(f"This is a new conversation already{named}")
     return CommandReply(
         f"A new conversation{named} I keep what I know about you; what was said before can still be searched."

@@ -1,0 +1,112 @@
+"""The summary of a conversation: read, refreshed, corrected, restored."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import command
+from relay.core.charge import Charge
+from relay.core.errors import CommandRefused
+from relay.core.limits import MAX_OFFSET, SUMMARY_TOKENS
+from relay.core.prompt_markup import estimate_tokens
+from relay.memory.rows.sessions import SummaryInUse, SummaryPage
+from relay.memory.writing.summaries import LEASE_SECONDS, LEAST_MESSAGES, summarise
+
+WAIT_SECONDS = 45.0
+LOOK_SECONDS = 0.5
+NONE_YET = "There is no summary of this conversation yet: I still have all of it before me."
+CHANGED = "The summary has changed since you looked at it. Look at the new one first: /summary"
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshedSummary:
+    """What became of a request for a new summary."""
+
+    outcome: Literal["written", "nothing_new", "no_budget", "failed", "slow"]
+    """failed and slow: it is still due, and tried again."""
+    detail: str
+    """Why it failed, or which budget is used up; else empty."""
+    present: SummaryInUse
+    """The summary that is used now."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredSummary:
+    """What became of a request to use an older version again."""
+
+    restored: bool
+    """False: the summary had changed in the meantime."""
+    present: SummaryInUse
+
+
+@command("summary", usage="[refresh | correct <text> | history]", help="what I keep of this conversation, in short")
+async def summary(ctx: CommandContext, version_id: int | None = None) -> SummaryInUse:
+    """Returns this conversation's present summary, or another version of it."""
+    return await ctx.store.summary(ctx.space, ctx.chat_id, ctx.topic_id, version_id)
+
+
+async def summary_versions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> SummaryPage:
+    """Returns versions of this conversation's summary, newest first."""
+    return await ctx.store.summaries(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)
+
+
+async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> SummaryInUse:
+    """Replaces the present summary by a person's text. `of`: the version that it must still be; 0: any.
+
+    Raises `CommandRefused` for a text that is empty or too long, and where there is no such summary.
+    """
+    text = text.strip()
+    tokens = estimate_tokens(text)
+    if not text:
+        raise CommandRefused("What should the summary say? Send it as text.")
+    if tokens > SUMMARY_TOKENS:
+        raise CommandRefused(f"That is about {tokens} tokens; a summary has at most {SUMMARY_TOKENS}.")
+    now = (await summary(ctx)).present
+    if now is None:
+        raise CommandRefused(NONE_YET)
+    done = await ctx.store.correct_summary(
+        ctx.space, ctx.chat_id, ctx.topic_id, of=of or now, user_id=ctx.user_id, name=ctx.name, text=text
+    )
+    if not done:
+        raise CommandRefused(CHANGED)
+    return await summary(ctx)
+
+
+async def restore_summary(ctx: CommandContext, version_id: int, of: int) -> RestoredSummary:
+    """Uses an older version again, as a new one, if `of` is still the present version."""
+    done = await ctx.store.correct_summary(
+        ctx.space, ctx.chat_id, ctx.topic_id, of=of, user_id=ctx.user_id, name=ctx.name, version=version_id
+    )
+    return RestoredSummary(done, await summary(ctx))
+
+
+async def refresh_summary(ctx: CommandContext) -> RefreshedSummary:
+    """Writes a summary of what is new, and waits for it for a while."""
+    outcome: Literal["written", "nothing_new", "no_budget", "failed", "slow"] = "no_budget"
+    detail = await ctx.services.summariser.gate.used_up(Charge("summary", user_id=ctx.user_id))
+    if not detail:
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                outcome, detail = await _write(ctx)
+        except TimeoutError:
+            outcome = "slow"
+    return RefreshedSummary(outcome, detail, await summary(ctx))
+
+
+async def _write(ctx: CommandContext) -> tuple[Literal["written", "nothing_new", "failed"], str]:
+    """Writes a summary here, or waits for the process that writes it already. Returns how it ended, and its error."""
+    due = await ctx.store.owe_summary(ctx.space, ctx.chat_id, ctx.topic_id, LEAST_MESSAGES)
+    while due is not None:
+        work = await ctx.store.claim_summary(due, LEASE_SECONDS)
+        if work is not None:
+            await summarise(ctx.services.summariser, work, ctx.user_id)
+        state = await ctx.store.summary_due(due)
+        if state["status"] != "due":
+            return ("written" if state["status"] == "done" else "nothing_new"), ""
+        if state["error"]:
+            return "failed", state["error"] if ctx.operator else ""
+        await asyncio.sleep(LOOK_SECONDS)
+    return "nothing_new", ""
