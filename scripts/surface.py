@@ -127,9 +127,8 @@ def parameter(given: Any) -> str:
 
 def counted() -> Iterator[str]:
     """Each metric: its kind, name and labels."""
-    declared = {one.name: one.labels for one in (*metrics.COUNTERS, *metrics.HISTOGRAMS)}
     for metric in Numbers(QUIET, Queue(0, 0, 0.0), "").collect():
-        labels = declared.get(metric.name) or labels_of(metric)
+        labels = metrics.LABELS.get(metric.name) or labels_of(metric)
         yield f"{metric.type} {metric.name}{{{', '.join(labels)}}}"
     yield f"bounds in seconds: {' '.join(map(str, metrics.BOUNDS))}"
 

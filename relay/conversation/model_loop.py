@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,19 +16,19 @@ from relay.core.errors import (
     ContextTooLong,
     DataRefused,
     EmptyAnswer,
-    ModelError,
     ModelRefused,
-    ModelThrottled,
     ModelUnavailable,
     StreamCut,
 )
 from relay.core.models import Block, ModelRequest, Prompt, Reply, Step
 from relay.core.ports import Sink
+from relay.core.retry import RetryPolicy
 from relay.memory.intents import visible
 from relay.memory.spending.gate import Work
 
 MOST_STEPS = 12
 PATIENCE = 180.0
+RETRIES = RetryPolicy(first=0.5, longest=20.0, obeyed=PATIENCE)
 """Seconds in which nothing is heard of the model after which it is given up."""
 TELL_AFTER = 10.0
 """Seconds of trouble after which the user is told."""
@@ -195,11 +194,11 @@ async def one_step(request: Request, talk: Talk, stop: asyncio.Event) -> Step | 
             except ModelUnavailable as error:
                 failure = error
             talk.step_text = partial
-            pause = backoff(attempt, failure)
+            pause = RETRIES.pause(attempt + 1, failure)
             if time.monotonic() + pause > deadline or talk.work.tally.used_up:
                 raise failure
             trouble.begin(str(failure))
-            metrics.RETRIES.add("model", type(failure).__name__)
+            metrics.RETRIES.labels("model", type(failure).__name__).inc()
             if await wait_or_cancel(stop, asyncio.sleep(pause, True)) is None:
                 return None
         raise ModelUnavailable()
@@ -227,14 +226,6 @@ class Trouble:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-
-def backoff(attempt: int, failure: ModelError) -> float:
-    """Seconds to wait: what the server asked, else exponential from 0.5 to 20 with full jitter (AWS's rule)."""
-    asked = failure.retry_after if isinstance(failure, ModelThrottled) else None
-    if asked is not None:
-        return min(asked, PATIENCE) + random.uniform(0, 0.25)  # noqa: S311 — jitter, not a secret
-    return random.uniform(0.25, min(20.0, 0.5 * 2 ** min(attempt, 6)))  # noqa: S311 — jitter
 
 
 def taken_up(partial: str) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What is counted: how many, how long, how often in vain. Plain numbers, without any package; `relay/web` shows them.
+"""What is counted: how many, how long, how often in vain. The instruments are prometheus-client's.
 
 Labels come from small fixed sets. An id, a name or a text is never one.
 """
@@ -8,20 +8,21 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
 from relay.core.errors import TurnLost
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Labels = tuple[str, ...]
 
-MOST = 100
-"""So many combinations of labels are told apart in one instrument; those beyond count as `other`."""
+disable_created_metrics()  # type: ignore[no-untyped-call]
+REGISTRY = CollectorRegistry()
+LABELS: dict[str, tuple[str, ...]] = {}
+"""The labels of each instrument, by its name."""
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
 """The upper bounds, in seconds, of what a histogram tells apart."""
 TOKENS = {
@@ -32,74 +33,40 @@ TOKENS = {
 }
 
 
-@dataclass(slots=True)
-class Counter:
-    """Something that only grows."""
-
-    name: str
-    about: str
-    labels: Labels = ()
-    values: dict[Labels, float] = field(default_factory=dict)
-
-    def add(self, *labels: str, by: float = 1) -> None:
-        """Counts one, or `by`, under these labels."""
-        key = _known(self.values, labels)
-        self.values[key] = self.values.get(key, 0) + by
+def count(name: str, about: str, labels: tuple[str, ...] = ()) -> Counter:
+    """A number that only grows."""
+    LABELS[name] = labels
+    return Counter(name, about, labels, registry=REGISTRY)
 
 
-@dataclass(slots=True)
-class Spread:
-    """How many of some durations lie at or below each of `BOUNDS` and above the one before it, the rest last."""
-
-    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
-    total: float = 0.0
+def measure(name: str, about: str, labels: tuple[str, ...]) -> Histogram:
+    """Durations in seconds."""
+    LABELS[name] = labels
+    return Histogram(name, about, labels, registry=REGISTRY, buckets=BOUNDS)
 
 
-@dataclass(slots=True)
-class Histogram:
-    """How long something takes, in seconds."""
-
-    name: str
-    about: str
-    labels: Labels = ()
-    values: dict[Labels, Spread] = field(default_factory=dict)
-
-    def observe(self, seconds: float, *labels: str) -> None:
-        """Counts one duration under these labels."""
-        spread = self.values.setdefault(_known(self.values, labels), Spread())
-        spread.counts[bisect_left(BOUNDS, seconds)] += 1
-        spread.total += seconds
-
-
-def _known(values: dict[Labels, Any], labels: Labels) -> Labels:
-    return labels if labels in values or len(values) < MOST else ("other",) * len(labels)
-
-
-UPDATES = Counter("relay_updates", "Updates taken in, by what became of them.", ("kind",))
-TURNS = Counter("relay_turns", "Turns that ended in this process, by how.", ("kind", "outcome"))
-SET_ASIDE = Counter("relay_turns_set_aside", "Turns given up for good after failing three times.")
-TURN_SECONDS = Histogram("relay_turn_seconds", "From taking a turn up to its delivered reply.", ("kind",))
-STAGE_SECONDS = Histogram(
+UPDATES = count("relay_updates", "Updates taken in, by what became of them.", ("kind",))
+TURNS = count("relay_turns", "Turns that ended in this process, by how.", ("kind", "outcome"))
+SET_ASIDE = count("relay_turns_set_aside", "Turns given up for good after failing three times.")
+TURN_SECONDS = measure("relay_turn_seconds", "From taking a turn up to its delivered reply.", ("kind",))
+STAGE_SECONDS = measure(
     "relay_turn_stage_seconds",
     "Parts of a turn: queue (until it was taken up), understand, media (its files are read), begin (recall is within "
     "it), model (with its tools; model_first_token is within it), finish, deliver.",
     ("stage",),
 )
-FILES = Counter("relay_files", "Files that people sent, by kind and by what became of them.", ("kind", "outcome"))
-FILE_SECONDS = Histogram("relay_file_seconds", "From a file's turn to what is in it, download included.", ("kind",))
-MODEL_TOKENS = Counter("relay_model_tokens", "Tokens by model and kind.", ("model", "kind"))
-DELIVERIES = Counter("relay_deliveries", "Parts of replies, by whether Telegram took them.", ("outcome",))
-JOBS = Counter("relay_jobs", "Runs of background jobs.", ("job", "outcome"))
-VECTORS = Counter(
+FILES = count("relay_files", "Files that people sent, by kind and by what became of them.", ("kind", "outcome"))
+FILE_SECONDS = measure("relay_file_seconds", "From a file's turn to what is in it, download included.", ("kind",))
+MODEL_TOKENS = count("relay_model_tokens", "Tokens by model and kind.", ("model", "kind"))
+DELIVERIES = count("relay_deliveries", "Parts of replies, by whether Telegram took them.", ("outcome",))
+JOBS = count("relay_jobs", "Runs of background jobs.", ("job", "outcome"))
+VECTORS = count(
     "relay_vectors",
     "Vectors: made for what was stored; of what is looked for, used, come too late, or failed.",
     ("outcome",),
 )
-ERRORS = Counter("relay_errors", "What went wrong, by where and what.", ("where", "error"))
-RETRIES = Counter("relay_retries", "What was tried again, by where and why.", ("where", "error"))
-
-COUNTERS = (UPDATES, TURNS, SET_ASIDE, FILES, MODEL_TOKENS, DELIVERIES, JOBS, VECTORS, ERRORS, RETRIES)
-HISTOGRAMS = (TURN_SECONDS, STAGE_SECONDS, FILE_SECONDS)
+ERRORS = count("relay_errors", "What went wrong, by where and what.", ("where", "error"))
+RETRIES = count("relay_retries", "What was tried again, by where and why.", ("where", "error"))
 
 
 def timed(stage: str) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Coroutine[Any, Any, T]]]:
@@ -112,7 +79,7 @@ def timed(stage: str) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Corou
             try:
                 return await work(*args, **kwargs)
             finally:
-                STAGE_SECONDS.observe(time.perf_counter() - begun, stage)
+                STAGE_SECONDS.labels(stage).observe(time.perf_counter() - begun)
 
         return run
 
@@ -128,7 +95,7 @@ def first(stage: str) -> Callable[[], None]:
         nonlocal open_
         if open_:
             open_ = False
-            STAGE_SECONDS.observe(time.perf_counter() - begun, stage)
+            STAGE_SECONDS.labels(stage).observe(time.perf_counter() - begun)
 
     return ended
 
@@ -148,11 +115,11 @@ def turn(kind: str) -> Iterator[None]:
         outcome = "handed_back"
         raise
     except Exception as error:
-        ERRORS.add("turn", type(error).__name__)
+        ERRORS.labels("turn", type(error).__name__).inc()
         raise
     finally:
-        TURNS.add(kind, outcome)
-        TURN_SECONDS.observe(time.perf_counter() - begun, kind)
+        TURNS.labels(kind, outcome).inc()
+        TURN_SECONDS.labels(kind).observe(time.perf_counter() - begun)
 
 
 @contextmanager
@@ -169,12 +136,12 @@ def reading(kind: str) -> Iterator[Callable[[str], None]]:
         yield told
         outcome = "done" if outcome == "failed" else outcome
     finally:
-        FILES.add(kind, outcome)
-        FILE_SECONDS.observe(time.perf_counter() - begun, kind)
+        FILES.labels(kind, outcome).inc()
+        FILE_SECONDS.labels(kind).observe(time.perf_counter() - begun)
 
 
 def tokens(model: str, usage: dict[str, int]) -> None:
     """Counts what a call of the model used, as it tells it itself."""
     for told, kind in TOKENS.items():
         if used := usage.get(told):
-            MODEL_TOKENS.add(model, kind, by=used)
+            MODEL_TOKENS.labels(model, kind).inc(used)

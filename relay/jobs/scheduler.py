@@ -102,7 +102,7 @@ class Scheduler:
         try:
             await job.run()
         except asyncio.CancelledError:
-            metrics.JOBS.add(job.name, "cut_off")
+            metrics.JOBS.labels(job.name, "cut_off").inc()
             raise
         except RelayError as error:
             log.warning("job failed", error=str(error))
@@ -114,7 +114,7 @@ class Scheduler:
             self._ended(job, "")
 
     def _ended(self, job: Job, error: str) -> None:
-        metrics.JOBS.add(job.name, "failed" if error else "done")
+        metrics.JOBS.labels(job.name, "failed" if error else "done").inc()
         before = self.outcomes.get(job.name)
         failures = (before.failures if before else 0) + 1 if error else 0
         self.outcomes[job.name] = Outcome(datetime.now(UTC), error, failures, job.at is not None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,9 +11,11 @@ from relay.core import metrics
 from relay.core.errors import FileTooLarge, MediaRefused, MessengerError, MessengerThrottled, MessengerUnavailable
 from relay.core.models import Attachment
 from relay.core.ports import MediaStore, Messenger
+from relay.core.retry import RetryPolicy
 from relay.media.room import Room
 
 TRIES = 4
+RETRIES = RetryPolicy(first=1.0, obeyed=30.0)
 AT_ONCE = 4
 HELD, HEARD = 48 * 2**20, 24 * 2**20
 """Bytes of files that are held at a time: of what is opened, and of recordings, which are held until they are heard."""
@@ -69,22 +70,21 @@ class Files:
             raise MediaRefused(LATER) from None
 
     async def _tried(self, attachment: Attachment) -> bytes:
-        for attempt in range(TRIES):
-            try:
-                async with self._places:
-                    return await self._messenger.fetch(attachment.file_id, self._most)
-            except FileTooLarge:
-                raise too_large(attachment.size, self._most) from None
-            except MessengerThrottled as error:
-                pause = error.retry_after
-            except MessengerUnavailable:
-                pause = random.uniform(0.5, 1) * 2**attempt  # noqa: S311 — jitter
-            except MessengerError:
-                raise MediaRefused(GONE) from None
-            metrics.RETRIES.add("telegram", "fetch")
-            if attempt < TRIES - 1:
-                await asyncio.sleep(min(pause, 30))
-        raise MediaRefused(LATER)
+        async def fetch() -> bytes:
+            async with self._places:
+                return await self._messenger.fetch(attachment.file_id, self._most)
+
+        async def note(_: BaseException) -> None:
+            metrics.RETRIES.labels("telegram", "fetch").inc()
+
+        try:
+            return await RETRIES.run(fetch, (MessengerThrottled, MessengerUnavailable), note=note, tries=TRIES)
+        except FileTooLarge:
+            raise too_large(attachment.size, self._most) from None
+        except (MessengerThrottled, MessengerUnavailable):
+            raise MediaRefused(LATER) from None
+        except MessengerError:
+            raise MediaRefused(GONE) from None
 
 
 def still_of(unique_id: str) -> str:

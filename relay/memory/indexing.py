@@ -237,7 +237,7 @@ class Indexer:
                 for row, text in zip(rows, texts, strict=True)
             ],
         )
-        metrics.VECTORS.add("made", by=stored if vectors is not None else 0)
+        metrics.VECTORS.labels("made").inc(stored if vectors is not None else 0)
         return stored
 
     async def _choose(self) -> None:
@@ -276,13 +276,13 @@ async def keep_fresh(indexer: Indexer, woken: asyncio.Event | None = None, look_
             troubled = False
         except RelayError as error:
             pause = TROUBLE_SECONDS
-            metrics.ERRORS.add("index", type(error).__name__)
+            metrics.ERRORS.labels("index", type(error).__name__).inc()
             if not troubled:
                 log.warning("the index cannot be kept fresh now; it is tried again", error=str(error))
             troubled = True
         except Exception as error:  # its text may quote what it failed on
             pause = TROUBLE_SECONDS
-            metrics.ERRORS.add("index", type(error).__name__)
+            metrics.ERRORS.labels("index", type(error).__name__).inc()
             log.error("the index failed; it is tried again", error=type(error).__name__)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause):

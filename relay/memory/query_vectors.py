@@ -29,10 +29,10 @@ async def embed_query(embedder: Embedder | None, text: str, seconds: float = SEC
         async with asyncio.timeout(seconds):
             (vector,) = await embedder.embed([text], query=True)
     except TimeoutError:
-        metrics.VECTORS.add("late")
+        metrics.VECTORS.labels("late").inc()
         return words
     except EmbedderUnavailable:
-        metrics.VECTORS.add("failed")
+        metrics.VECTORS.labels("failed").inc()
         return words
-    metrics.VECTORS.add("used")
+    metrics.VECTORS.labels("used").inc()
     return {**words, "vector": vector_text(vector), "model": embedder.model}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,10 +11,11 @@ import structlog
 from relay.core import metrics
 from relay.core.errors import DatabaseError, DatabaseUnavailable, SchemaError
 from relay.core.ports import Database
+from relay.core.retry import RetryPolicy
 
 log = structlog.get_logger()
 
-LONGEST_PAUSE = 5.0
+RETRIES = RetryPolicy(first=0.1, longest=5.0)
 
 
 class RetryingDatabase:
@@ -31,16 +31,20 @@ class RetryingDatabase:
 
         Nor `SchemaError`: the schema fitted at the start, so somebody is changing it, or must be told that they did.
         """
-        pause = 0.1
-        while True:
-            try:
-                return await self._database.call(function, **arguments)
-            except (DatabaseUnavailable, SchemaError) as error:
-                log.warning("waiting for the database", function=function, error=str(error))
-                metrics.RETRIES.add("database", type(error).__name__)
-            await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE, pause * 2)
+
+        async def call() -> Any:
+            return await self._database.call(function, **arguments)
+
+        async def repair(error: BaseException) -> None:
+            log.warning("waiting for the database", function=function, error=str(error))
+            metrics.RETRIES.labels("database", type(error).__name__).inc()
             await self.repair()
+
+        try:
+            return await call()
+        except (DatabaseUnavailable, SchemaError) as error:
+            await repair(error)
+        return await RETRIES.run(call, (DatabaseUnavailable, SchemaError), note=repair)
 
     async def repair(self) -> None:
         """Tries to bring the database back, once for all who wait for it; a failure is logged."""
@@ -61,13 +65,14 @@ async def until_reached(
 
     `say` is told why it waits. Raises `DatabaseUnavailable` with the hint when the time is over.
     """
-    deadline, pause = time.monotonic() + seconds, 0.2
-    while True:
-        try:
-            return await database.call(function, **arguments)
-        except DatabaseUnavailable as error:
-            if time.monotonic() > deadline:
-                raise DatabaseUnavailable(f"{error} {hint}") from error
-            say(f"Waiting: {error}")
-        await asyncio.sleep(pause)
-        pause = min(10.0, pause * 2)
+
+    async def call() -> Any:
+        return await database.call(function, **arguments)
+
+    async def wait(error: BaseException) -> None:
+        say(f"Waiting: {error}")
+
+    try:
+        return await RETRIES.run(call, (DatabaseUnavailable,), note=wait, seconds=seconds)
+    except DatabaseUnavailable as error:
+        raise DatabaseUnavailable(f"{error} {hint}") from error

@@ -13,6 +13,7 @@ import structlog
 from relay.core.errors import AccessRefused, DatabaseUnavailable, SchemaError, SettingsError
 from relay.core.ports import Database
 from relay.core.program import RELAY
+from relay.core.retry import RetryPolicy
 from relay.memory import migrations
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ log = structlog.get_logger()
 
 RELOAD_SECONDS = 15.0
 """How long Supabase may take to see that its schema has changed."""
-LONGEST_PAUSE = 30.0
+RETRIES = RetryPolicy(first=1.0)
 TWO_WAYS = (
     f"Run `{RELAY} db migrate` with the project's connection string (Project → Connect) in DATABASE_URL, or paste what "
     f"`{RELAY} db sql` prints into the project's SQL editor."
@@ -148,15 +149,17 @@ async def bring_up_to_date(opened: Storage, settings: Settings, again: bool = Fa
 
 async def prepare_schema(opened: Storage, settings: Settings, wait: bool) -> bool:
     """The same; with `wait`, a Supabase that is away is waited for, and said so. A wrong key is a wrong setting."""
-    pause = 1.0
-    while True:
-        try:
-            return await bring_up_to_date(opened, settings)
-        except AccessRefused as error:
-            raise SettingsError(str(error)) from None
-        except DatabaseUnavailable as error:
-            if not wait or not settings.supabase_url:
-                raise
-            log.warning("waiting for the database", error=str(error))
-        await asyncio.sleep(pause)
-        pause = min(LONGEST_PAUSE, pause * 2)
+
+    async def note(error: BaseException) -> None:
+        log.warning("waiting for the database", error=str(error))
+
+    try:
+        return await RETRIES.run(
+            lambda: bring_up_to_date(opened, settings),
+            (DatabaseUnavailable,),
+            but=(AccessRefused,),
+            note=note,
+            tries=None if wait and settings.supabase_url else 1,
+        )
+    except AccessRefused as error:
+        raise SettingsError(str(error)) from None

@@ -19,6 +19,7 @@ from relay.core.errors import (
     TokenRefused,
 )
 from relay.core.models import Space
+from relay.core.retry import RetryPolicy
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing import delivery, insist
@@ -99,8 +100,7 @@ class Server:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery, "SETTLE_SECONDS", 0.01)
     monkeypatch.setattr(insist, "REFUSED_SECONDS", 0.01)
-    monkeypatch.setattr(insist, "LONGEST_PAUSE", 0.01)
-    monkeypatch.setattr(insist.random, "uniform", lambda low, high: -high)
+    monkeypatch.setattr(insist, "RETRIES", RetryPolicy(first=0.01, longest=0.01))
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from relay.conversation.outcome import answer_from
 from relay.conversation.turn import Engine, answer
 from relay.core.errors import ContextTooLong, ModelAccountError, ModelRefused, StreamCut
 from relay.core.models import Answer, Block, ModelRequest, ReplyTo, Space, Step
+from relay.core.retry import RetryPolicy
 from relay.memory.spending.budget import UNLIMITED, Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
@@ -387,7 +388,7 @@ async def test_what_the_web_said_gets_no_second_look_with_what_memory_knows(hous
 async def test_an_answer_that_broke_off_over_a_web_page_is_tainted_when_it_goes_on(
     house: House, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.conversation.model_loop.backoff", lambda attempt, failure: 0.0)
+    monkeypatch.setattr("relay.conversation.model_loop.RETRIES", RetryPolicy(first=0, longest=0))
     room = Room(house, web=True)
     looked = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_fetch", "input": {}}
     broken = StreamCut([looked, {"type": "text", "text": "The page says"}], {"output_tokens": 1}, "big")

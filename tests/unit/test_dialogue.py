@@ -11,7 +11,7 @@ import pytest
 from relay.clients.anthropic.client import Claude
 from relay.clients.fakes import FakeBooks, FakeSink
 from relay.conversation import model_loop
-from relay.conversation.model_loop import MOST_STEPS, Tools, backoff, continued, converse, run_tools, taken_up
+from relay.conversation.model_loop import MOST_STEPS, RETRIES, Tools, continued, converse, run_tools, taken_up
 from relay.core.errors import (
     ContextTooLong,
     DataRefused,
@@ -24,6 +24,7 @@ from relay.core.errors import (
     StreamCut,
 )
 from relay.core.models import Block, ModelRequest, Prompt, Reply, Step
+from relay.core.retry import RetryPolicy
 from relay.memory.spending.budget import Tally
 from relay.memory.spending.gate import Gate, Work
 from tests.standins.anthropic import AnthropicStandIn, text, tool, web_search
@@ -35,7 +36,7 @@ SEARCH = {"name": "search_memory", "description": "d", "input_schema": {"type": 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between attempts nothing is waited for."""
-    monkeypatch.setattr(model_loop, "backoff", lambda attempt, failure: 0.0)
+    monkeypatch.setattr(model_loop, "RETRIES", RetryPolicy(first=0.0, longest=0.0))
 
 
 @pytest.fixture
@@ -323,7 +324,7 @@ async def test_stopping_after_a_tool_ends_on_the_assistants_side() -> None:
 
 
 async def test_stopping_between_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_loop, "backoff", lambda attempt, failure: 30.0)
+    monkeypatch.setattr(model_loop, "RETRIES", RetryPolicy(first=30.0, longest=30.0))
     stop = asyncio.Event()
     work = asyncio.create_task(talk(Scripted(cut("so far")), stop=stop))
     await asyncio.sleep(0.05)
@@ -335,7 +336,7 @@ async def test_stopping_between_attempts(monkeypatch: pytest.MonkeyPatch) -> Non
 
 async def test_a_long_trouble_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_loop, "TELL_AFTER", 0.02)
-    monkeypatch.setattr(model_loop, "backoff", lambda attempt, failure: 0.03)
+    monkeypatch.setattr(model_loop, "RETRIES", RetryPolicy(first=0.03, longest=0.03))
     sink = FakeSink()
     await talk(Scripted(ModelThrottled(), ModelThrottled(), ModelThrottled(), step("finally")), sink)
     assert len(sink.waits) == 1
@@ -350,10 +351,10 @@ async def test_a_short_trouble_is_not_told() -> None:
 
 
 def test_pauses_grow_within_bounds_and_obey_the_server() -> None:
-    assert 3 <= backoff(0, ModelThrottled(3.0)) <= 3.25
-    for attempt in range(60):
-        assert 0.25 <= backoff(attempt, ModelUnavailable()) <= 20.0
-        assert 0.25 <= backoff(attempt, ModelThrottled(None)) <= 20.0
+    assert 3 <= RETRIES.pause(1, ModelThrottled(3.0)) <= 3.25
+    for failures in range(1, 60):
+        assert 0.25 <= RETRIES.pause(failures, ModelUnavailable()) <= 20.0
+        assert 0.25 <= RETRIES.pause(failures, ModelThrottled(None)) <= 20.0
 
 
 def test_nothing_was_said_so_nothing_is_taken_up() -> None:

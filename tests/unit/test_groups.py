@@ -8,6 +8,7 @@ import pytest
 
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ChatGone, ChatMigrated, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.core.retry import RetryPolicy
 from relay.surfaces.telegram.groups.groups import MOST_KNOWN, Groups
 from relay.surfaces.telegram.outgoing import insist
 
@@ -37,8 +38,7 @@ class Failing(FakeMessenger):
 
 async def test_a_group_is_asked_about_for_as_long_as_telegram_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its message would be set aside after three failures."""
-    monkeypatch.setattr(insist, "LONGEST_PAUSE", 0.0)
-    monkeypatch.setattr(insist.random, "uniform", lambda low, high: -high)
+    monkeypatch.setattr(insist, "RETRIES", RetryPolicy(first=0.0, longest=0.0))
     group = {"id": -5, "type": "group"}
     away = [MessengerUnavailable("Telegram is away."), MessengerThrottled(0)] * 10
     assert await Groups(Failing(*away), 1).is_alone(group, 7)

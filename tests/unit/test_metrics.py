@@ -5,56 +5,43 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from prometheus_client import Counter, Histogram
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families
 
 from relay.core import metrics
 from relay.core.errors import TurnLost
-from relay.core.metrics import BOUNDS, MOST, Counter, Histogram
+from relay.core.metrics import BOUNDS
 from relay.memory.claims import Queue
 from relay.surfaces.http.health import Process
-from relay.surfaces.http.numbers import Numbers, counter, histogram, rendered
+from relay.surfaces.http.numbers import Numbers, rendered
 
+OUTCOMES = ("done", "lost", "handed_back", "failed")
 PROCESS = Process(lambda: 7.5, lambda: 60, lambda: 4, lambda: False)
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+def fresh() -> None:
     """Nothing is counted yet."""
-    for instrument in (*metrics.COUNTERS, *metrics.HISTOGRAMS):
-        monkeypatch.setattr(instrument, "values", {})
+    for name, instrument in vars(metrics).items():
+        if name.isupper() and isinstance(instrument, Counter | Histogram) and name != "SET_ASIDE":
+            instrument.clear()
 
 
-def test_a_counter_counts_by_its_labels() -> None:
-    counted = Counter("relay_things", "Things.", ("kind",))
-    counted.add("a")
-    counted.add("a", by=2)
-    counted.add("b")
-    assert counted.values == {("a",): 3, ("b",): 1}
-
-
-def test_labels_do_not_grow_without_end() -> None:
-    counted = Counter("relay_things", "Things.", ("model", "kind"))
-    for number in range(MOST * 3):
-        counted.add(f"model-{number}", "input")
-    assert len(counted.values) == MOST + 1
-    assert counted.values["other", "other"] == MOST * 2
-    counted.add("model-0", "input")
-    assert counted.values["model-0", "input"] == 2
+def value(name: str, **labels: str) -> float | None:
+    return metrics.REGISTRY.get_sample_value(name, labels)
 
 
 def test_durations_lie_between_their_bounds() -> None:
-    measured = Histogram("relay_wait_seconds", "Waits.", ("kind",))
     for seconds in (0.0, BOUNDS[0], 0.3, 1e9):
-        measured.observe(seconds, "a")
-    (family,) = [histogram(measured)]
-    buckets = {s.labels["le"]: s.value for s in family.samples if s.name.endswith("_bucket")}
-    assert buckets["0.005"] == 2
-    assert (buckets["0.25"], buckets["0.5"], buckets["180.0"], buckets["+Inf"]) == (2, 3, 3, 4)
+        metrics.TURN_SECONDS.labels("message").observe(seconds)
+    below = {le: value("relay_turn_seconds_bucket", kind="message", le=le) for le in ("0.005", "0.25", "0.5", "180.0")}
+    assert below == {"0.005": 2, "0.25": 2, "0.5": 3, "180.0": 3}
+    assert value("relay_turn_seconds_bucket", kind="message", le="+Inf") == 4
 
 
 def test_one_without_labels_is_there_from_the_start() -> None:
-    assert [sample.value for sample in counter(Counter("relay_things", "Things.")).samples] == [0]
+    assert value("relay_turns_set_aside_total") is not None
 
 
 @pytest.mark.parametrize(
@@ -72,9 +59,10 @@ def test_a_turn_counts_by_how_it_ended(error: BaseException | None, outcome: str
     else:
         with pytest.raises(type(error)):
             end()
-    assert metrics.TURNS.values == {("message", outcome): 1}
-    assert sum(metrics.TURN_SECONDS.values[("message",)].counts) == 1
-    assert metrics.ERRORS.values == ({("turn", "ValueError"): 1} if outcome == "failed" else {})
+    ended = {one: value("relay_turns_total", kind="message", outcome=one) for one in OUTCOMES}
+    assert ended == {one: 1 if one == outcome else None for one in OUTCOMES}
+    assert value("relay_turn_seconds_count", kind="message") == 1
+    assert value("relay_errors_total", where="turn", error="ValueError") == (1 if outcome == "failed" else None)
 
 
 async def test_a_stage_is_timed_also_when_it_fails() -> None:
@@ -87,20 +75,20 @@ async def test_a_stage_is_timed_also_when_it_fails() -> None:
     assert await work(False) == "done"
     with pytest.raises(TurnLost):
         await work(True)
-    assert sum(metrics.STAGE_SECONDS.values[("model",)].counts) == 2
+    assert value("relay_turn_stage_seconds_count", stage="model") == 2
 
 
 def test_the_first_token_counts_once() -> None:
     ended = metrics.first("model_first_token")
     ended()
     ended()
-    assert sum(metrics.STAGE_SECONDS.values[("model_first_token",)].counts) == 1
+    assert value("relay_turn_stage_seconds_count", stage="model_first_token") == 1
 
 
 def test_prometheus_reads_it_in_both_its_formats() -> None:
-    metrics.TURNS.add("message", "done")
+    metrics.TURNS.labels("message", "done").inc()
     metrics.tokens("claude", {"input_tokens": 5, "output_tokens": 3, "cache_read_input_tokens": 0})
-    metrics.STAGE_SECONDS.observe(0.2, "model")
+    metrics.STAGE_SECONDS.labels("model").observe(0.2)
     numbers = Numbers(PROCESS, Queue(3, 2, 1.5), "1.2.3")
     for accept, read in (("", text_string_to_metric_families), ("application/openmetrics-text", open_metrics)):
         body, content_type = rendered(numbers, accept)

@@ -61,7 +61,7 @@ def test_a_word_document_keeps_its_tables_and_lists() -> None:
     body = papers.paragraph("Lease &amp; notice") + papers.table(["Rent", "900"], ["Deposit", "1800"])
     found = told(papers.docx(body), "lease.docx")
     assert (found["kind"], found["whole"], found["note"]) == ("Word document", False, "")
-    assert found["parts"] == ["Lease & notice\n\nRent | 900\nDeposit | 1800"]
+    assert found["parts"] == ["Lease & notice\n\n| Rent | 900 |\n| --- | --- |\n| Deposit | 1800 |"]
 
 
 def test_a_spreadsheet_is_read_sheet_by_sheet() -> None:
@@ -79,7 +79,7 @@ def test_slides_come_in_their_order_with_their_notes() -> None:
 
 def test_a_book_is_read_in_the_order_of_its_chapters() -> None:
     content = papers.epub(["<h1>One</h1><p>It began.</p>", "<h1>Two</h1><p>It <i>ended</i>.</p>"])
-    assert text_of(content) == "# One\n\nIt began.\n\n# Two\n\nIt ended."
+    assert text_of(content) == "# One\n\nIt began.\n\n# Two\n\nIt *ended*."
 
 
 def test_an_open_document_is_read() -> None:

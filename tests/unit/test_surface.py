@@ -39,8 +39,7 @@ def other_default(patch: pytest.MonkeyPatch) -> None:
 
 
 def other_label(patch: pytest.MonkeyPatch) -> None:
-    jobs = metrics.Counter(metrics.JOBS.name, metrics.JOBS.about, ("name", "outcome"))
-    patch.setattr(metrics, "COUNTERS", tuple(jobs if one is metrics.JOBS else one for one in metrics.COUNTERS))
+    patch.setitem(metrics.LABELS, "relay_jobs", ("name", "outcome"))
 
 
 def other_flag(patch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ class Claude:
         try:
             step = await self._reply(request, on_text)
         except ModelError as error:
-            metrics.ERRORS.add("model", type(error).__name__)
+            metrics.ERRORS.labels("model", type(error).__name__).inc()
             if isinstance(error, StreamCut):
                 metrics.tokens(request.model, error.usage)
             raise

@@ -15,6 +15,7 @@ from relay.clients.embedding.vectors import Vectors
 from relay.clients.processes.model_process import Ended, NotLoaded
 from relay.core.errors import EmbedderUnavailable
 from relay.core.program import RELAY
+from relay.core.retry import RetryPolicy
 
 log = structlog.get_logger()
 
@@ -36,7 +37,7 @@ PASSAGE = 1000
 """Characters of a text that are embedded at once: a model of this size reads no more than a page with profit."""
 PIECES = 8
 """So many of them are embedded of one text: what is longer is found by its beginning, and by its words."""
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+RETRIES = RetryPolicy(first=1.0, longest=300.0)
 """Seconds before a process that ended at once is started again."""
 
 NOT_THERE = "The embedder is not there now; it is started again."
@@ -166,6 +167,6 @@ class ChildEmbedder:
 
     def _pause(self) -> None:
         """The next process starts at once, and the later the more have failed since one answered."""
-        pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._failures) if self._failures else 0.0
+        pause = RETRIES.pause(self._failures) if self._failures else 0.0
         self._failures = min(self._failures + 1, 10)
         self._not_before = time.monotonic() + pause

@@ -82,7 +82,7 @@ class Telegram(Bot):
             return await self._post(method, given)
         except TelegramError as error:
             translated = _translate(error)
-            metrics.ERRORS.add("telegram", type(translated).__name__)
+            metrics.ERRORS.labels("telegram", type(translated).__name__).inc()
             raise translated from None
         except KeyError:  # a success that holds no result
             raise DeliveryUncertain() from None

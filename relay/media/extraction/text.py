@@ -8,7 +8,7 @@ from typing import Any
 
 from relay.media.extraction.failure import Unusable
 from relay.media.extraction.file_types import ENDINGS
-from relay.media.extraction.markup import plain
+from relay.media.extraction.markup import to_markdown
 from relay.media.extraction.parts import MOST
 
 SAMPLE = 65_536
@@ -45,7 +45,7 @@ def read(content: bytes, name: str) -> dict[str, Any]:
             raise Unusable(NOT_SO)
         raise Unusable(UNKNOWN.format(what=f".{ending} files" if ending.isalnum() else "this kind of file"))
     if WEB_PAGE.match(text[:SAMPLE]):
-        return {"kind": "web page", "text": plain(text), "note": ""}
+        return {"kind": "web page", "text": to_markdown(text), "note": ""}
     return {"kind": "text", "text": text, "note": ""}
 
 

@@ -1,4 +1,4 @@
-"""The metrics in Prometheus's format. Its package is imported when they are asked for the first time."""
+"""The metrics page: the counters, and how this process is at one moment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prometheus_client import ProcessCollector
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
@@ -37,8 +37,7 @@ class Numbers(Collector):
             yield gauge(
                 "relay_queue_oldest_seconds", "For how long the oldest could have been taken up.", self.queue.oldest
             )
-        yield from map(counter, metrics.COUNTERS)
-        yield from map(histogram, metrics.HISTOGRAMS)
+        yield from metrics.REGISTRY.collect()
 
 
 def rendered(numbers: Numbers, accept: str) -> tuple[bytes, str]:
@@ -54,24 +53,4 @@ def gauge(name: str, about: str, value: float, **labels: str) -> GaugeMetricFami
     """One number that goes up and down."""
     family = GaugeMetricFamily(name, about, labels=list(labels))
     family.add_metric(list(labels.values()), value)
-    return family
-
-
-def counter(counted: metrics.Counter) -> CounterMetricFamily:
-    """One that only grows; without labels it is there from the start."""
-    family = CounterMetricFamily(counted.name, counted.about, labels=list(counted.labels))
-    for labels, value in (counted.values or ({} if counted.labels else {(): 0.0})).items():
-        family.add_metric(list(labels), value)
-    return family
-
-
-def histogram(measured: metrics.Histogram) -> HistogramMetricFamily:
-    """Durations, counted up to each bound."""
-    family = HistogramMetricFamily(measured.name, measured.about, labels=list(measured.labels))
-    for labels, spread in measured.values.items():
-        below, buckets = 0, []
-        for bound, count in zip([*map(str, metrics.BOUNDS), "+Inf"], spread.counts, strict=True):
-            below += count
-            buckets.append((bound, below))
-        family.add_metric(list(labels), buckets, spread.total)
     return family

@@ -14,6 +14,7 @@ from relay.clients.embedded.account import make_directory
 from relay.clients.speech.text_to_speech import make_voices
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import MessengerError, RelayError, TokenRefused
+from relay.core.retry import RetryPolicy
 from relay.core.settings import Settings
 from relay.memory.people import People
 from relay.runtime.app import Relay, make_ears, make_gate, make_model, make_opener, open_relay
@@ -46,18 +47,13 @@ async def identify(telegram: Telegram) -> Bot:
     """Who the bot is. Waits for a Telegram that is away; raises `TokenRefused` for a wrong token."""
     from relay.surfaces.telegram.parsing.updates import Bot
 
+    async def note(error: BaseException) -> None:
+        log.warning("Telegram cannot be reached yet", error=str(error))
+
     await telegram.open()
-    pause = 1.0
-    while True:
-        try:
-            me = await telegram.call("getMe")
-            return Bot(me["id"], me.get("username") or "")
-        except TokenRefused:
-            raise
-        except MessengerError as error:
-            log.warning("Telegram cannot be reached yet", error=str(error))
-        await asyncio.sleep(pause)
-        pause = min(30.0, pause * 2)
+    retries = RetryPolicy(first=1.0)
+    me = await retries.run(lambda: telegram.call("getMe"), (MessengerError,), but=(TokenRefused,), note=note)
+    return Bot(me["id"], me.get("username") or "")
 
 
 async def run(settings: Settings) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from relay.media.extraction.failure import Unusable
-from relay.media.extraction.markup import plain
+from relay.media.extraction.markup import to_markdown
 from relay.media.extraction.parts import MOST
 from relay.media.extraction.text import BYTES, decoded
 from relay.media.extraction.zipped.package import BROKEN, Package
@@ -32,7 +32,7 @@ def read(package: Package) -> dict[str, Any]:
         if name not in package.names or length > MOST or seen > BYTES:
             continue
         page = package.read(name, BYTES)
-        text = plain(decoded(page) or "")
+        text = to_markdown(decoded(page) or "")
         told.append(text)
         seen += len(page)
         length += len(text)

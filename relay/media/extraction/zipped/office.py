@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
-from relay.media.extraction.markup import plain
+from relay.media.extraction.markup import to_markdown
 from relay.media.extraction.zipped import sheets
 from relay.media.extraction.zipped.package import Package
 
@@ -30,7 +30,7 @@ def document(package: Package) -> dict[str, Any]:
         convert_image=mammoth.images.img_element(lambda image: {}),
         include_embedded_style_map=False,
     )
-    return {"kind": "Word document", "text": plain(made.value), "note": ""}
+    return {"kind": "Word document", "text": to_markdown(made.value), "note": ""}
 
 
 def spreadsheet(package: Package) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class Intake:
         self._trouble_since = 0.0
         self._wave_off(updates, rows)
         for row in rows:
-            metrics.UPDATES.add(row["kind"])
+            metrics.UPDATES.labels(row["kind"]).inc()
             self._join(row)
 
     def _wave_off(self, updates: list[Json], rows: list[Json]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections import deque
 from typing import Any
@@ -12,6 +13,7 @@ import structlog
 
 from relay.core.errors import DatabaseError, MessengerError, MessengerThrottled, PollConflict, TokenRefused
 from relay.core.ports import Messenger
+from relay.core.retry import RetryPolicy
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.store import Store
@@ -22,6 +24,9 @@ from relay.surfaces.telegram.turns.polling_lease import PollLease
 log = structlog.get_logger()
 
 POLL_SECONDS = 30
+RETRIES = RetryPolicy(first=1.0, longest=10.0)
+REFUSED_SECONDS = 30.0
+"""The pause while Telegram does not take the token: a person has to look."""
 QUICK_SECONDS = 0.3
 """An empty poll that comes back sooner than this did not wait; the next one is not to follow at once."""
 RIVAL_SECONDS = 120.0
@@ -109,7 +114,7 @@ class Polling:
 
     async def _poll_on(self) -> None:
         """Polls, stores, acknowledges; every failure is waited out."""
-        pause = 1.0
+        failures = 0
         while True:
             try:
                 asked = time.monotonic()
@@ -119,25 +124,25 @@ class Polling:
                     self._offset = max(update["update_id"] for update in updates) + 1
                 elif time.monotonic() - asked < QUICK_SECONDS:
                     await asyncio.sleep(QUICK_SECONDS)
-                pause = 1.0
-                continue
-            except MessengerThrottled as error:
-                pause = error.retry_after
-            except TokenRefused as error:
-                log.error("polling", error=str(error))
-                pause = 30.0
-            except PollConflict as error:
-                if await self._webhook_removed():
+                failures = 0
+            except (MessengerError, DatabaseError) as error:
+                if isinstance(error, PollConflict) and await self._webhook_removed():
                     continue
-                self._lost.append(time.monotonic())
-                log.warning("polling", error=str(error))
-            except MessengerError as error:
-                log.warning("Telegram cannot be reached; polling again", error=type(error).__name__)
-            except DatabaseError as error:
-                log.error("an update could not be stored and was not acknowledged", error=str(error))
-                await self._patient.repair()
-            await asyncio.sleep(pause)
-            pause = min(10.0, pause * 1.7)
+                failures += 1
+                await self._report(error)
+                refused = isinstance(error, TokenRefused)
+                await asyncio.sleep(REFUSED_SECONDS if refused else RETRIES.pause(failures, error))
+
+    async def _report(self, error: MessengerError | DatabaseError) -> None:
+        if isinstance(error, TokenRefused | PollConflict):
+            log.log(logging.ERROR if isinstance(error, TokenRefused) else logging.WARNING, "polling", error=str(error))
+        elif isinstance(error, DatabaseError):
+            log.error("an update could not be stored and was not acknowledged", error=str(error))
+            await self._patient.repair()
+        elif not isinstance(error, MessengerThrottled):
+            log.warning("Telegram cannot be reached; polling again", error=type(error).__name__)
+        if isinstance(error, PollConflict):
+            self._lost.append(time.monotonic())
 
     async def _poll(self) -> list[Json]:
         """One long poll. One that hangs is cut off, which closes its connection."""

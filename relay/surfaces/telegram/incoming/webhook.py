@@ -12,12 +12,16 @@ import structlog
 
 from relay.core.errors import MessengerError, MessengerRefused, MessengerThrottled, TokenRefused
 from relay.core.ports import Messenger
+from relay.core.retry import RetryPolicy
 from relay.surfaces.telegram.parsing.updates import ALLOWED_UPDATES
 
 log = structlog.get_logger()
 Json = dict[str, Any]
 
 CHECK_SECONDS = 20.0
+RETRIES = RetryPolicy(first=1.0)
+REFUSED_SECONDS = 30.0
+"""The pause while Telegram does not take the address or the token: a person has to look."""
 MOST_CONNECTIONS = 40
 """How many updates Telegram delivers at a time; those of one chat come one after the other."""
 
@@ -45,27 +49,27 @@ class Registration:
 
     async def run(self) -> None:
         """Sets the webhook and looks after it, until cancelled. It stays set then: what comes waits at Telegram."""
-        pause = 1.0
+        failures = 0
         while True:
             try:
                 if not self._set or not await self._in_place():
                     await self._put()
                 self.heard_at = time.monotonic()
                 await asyncio.sleep(CHECK_SECONDS)
-                pause = 1.0
-                continue
-            except MessengerThrottled as error:
-                pause = error.retry_after
-            except MessengerRefused as error:
-                log.error("Telegram does not take RELAY_WEBHOOK_URL", error=error.reason)
-                pause = 30.0
-            except TokenRefused as error:
-                log.error("webhook", error=str(error))
-                pause = 30.0
+                failures = 0
             except MessengerError as error:
-                log.warning("Telegram cannot be reached; setting the webhook later", error=type(error).__name__)
-            await asyncio.sleep(pause)
-            pause = min(30.0, pause * 1.7)
+                failures += 1
+                self._report(error)
+                refused = isinstance(error, MessengerRefused | TokenRefused)
+                await asyncio.sleep(REFUSED_SECONDS if refused else RETRIES.pause(failures, error))
+
+    def _report(self, error: MessengerError) -> None:
+        if isinstance(error, MessengerRefused):
+            log.error("Telegram does not take RELAY_WEBHOOK_URL", error=error.reason)
+        elif isinstance(error, TokenRefused):
+            log.error("webhook", error=str(error))
+        elif not isinstance(error, MessengerThrottled):
+            log.warning("Telegram cannot be reached; setting the webhook later", error=type(error).__name__)
 
     async def _put(self) -> None:
         await self._messenger.call(

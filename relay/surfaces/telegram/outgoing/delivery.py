@@ -127,14 +127,14 @@ class Delivery:
                     row |= await self._store.sending(turn, results, row["seq"])
                     results = []
                 results.append(await self._put(turn, row, stop))
-                metrics.DELIVERIES.add("sent")
+                metrics.DELIVERIES.labels("sent").inc()
             except (Stopped, Overheard) as ended_by:
                 line = OVERHEARD if isinstance(ended_by, Overheard) else STOPPED
                 results = [await self._say_stopped(turn, row, results, line)]
                 break
             except MessengerError as error:
                 log.warning("part not delivered", delivery=row["id"], error=str(error))
-                metrics.DELIVERIES.add("failed")
+                metrics.DELIVERIES.labels("failed").inc()
                 refused, gone = str(error), isinstance(error, ChatGone)
                 if "text" in row["request"]:
                     ended.add(row["chat_id"])

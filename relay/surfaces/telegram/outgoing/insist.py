@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
 from typing import Any
 
 from relay.core import metrics
@@ -17,10 +16,11 @@ from relay.core.errors import (
     TokenRefused,
 )
 from relay.core.ports import Messenger
+from relay.core.retry import RetryPolicy
 
 REFUSED_SECONDS = 30.0
 """How long to wait while the token is not accepted: a person has to look. A restart with the right one goes on."""
-LONGEST_PAUSE = 30.0
+RETRIES = RetryPolicy(first=0.75, longest=45.0)
 
 
 class Stopped(Exception):
@@ -31,23 +31,21 @@ class Pauses:
     """How long to wait before a request that failed is made again."""
 
     def __init__(self) -> None:
-        self._next = 0.5
+        self._failures = 0
 
     def after(self, error: MessengerError) -> float:
         """Seconds. Raises the error when repeating is of no use."""
         pause = self._after(error)
-        metrics.RETRIES.add("telegram", type(error).__name__)
+        metrics.RETRIES.labels("telegram", type(error).__name__).inc()
         return pause
 
     def _after(self, error: MessengerError) -> float:
-        if isinstance(error, MessengerThrottled):
-            return error.retry_after
         if isinstance(error, TokenRefused | PollConflict):
             return REFUSED_SECONDS
-        if not isinstance(error, MessengerUnavailable | DeliveryUncertain):
+        if not isinstance(error, MessengerThrottled | MessengerUnavailable | DeliveryUncertain):
             raise error
-        pause, self._next = self._next, min(LONGEST_PAUSE, self._next * 2)
-        return pause + random.uniform(0, pause)  # noqa: S311 — jitter
+        self._failures += not isinstance(error, MessengerThrottled)
+        return RETRIES.pause(self._failures, error)
 
 
 async def rest(seconds: float, stop: asyncio.Event | None) -> None:

@@ -187,7 +187,7 @@ class Worker:
     async def _guarded(self, turn: ClaimedTurn) -> None:
         """Runs a turn; whatever goes wrong, its lane goes on."""
         structlog.contextvars.bind_contextvars(turn_id=turn.turn_id)
-        metrics.STAGE_SECONDS.observe(turn.waited, "queue")
+        metrics.STAGE_SECONDS.labels("queue").observe(turn.waited)
         more = True
         try:
             async with self._queue.place(turn) as waited:
@@ -345,5 +345,5 @@ class Worker:
         except RelayError as lost:
             log.warning("failure not recorded", error=str(lost))
             return
-        metrics.SET_ASIDE.add()
+        metrics.SET_ASIDE.inc()
         await tell_trouble(self._services, turn, APOLOGY, f"was set aside after failing three times: {sentence}")
