@@ -75,11 +75,10 @@ async def test_trouble_is_tried_again_within_bounds(quick: list[float]) -> None:
     messenger = Troubled([MessengerUnavailable(), MessengerThrottled(5), MessengerThrottled(900)])
     assert await got(Files(messenger, MB), attachment()) == b"content"
     assert messenger.asked == TRIES
-    assert [pause for pause in quick if pause] == [
-        pytest.approx(0.75, abs=0.3),
-        pytest.approx(5.125, abs=0.13),
-        pytest.approx(30.125, abs=0.13),
-    ]
+    own, asked, most = [pause for pause in quick if pause]
+    assert 0.5 <= own <= 1
+    assert 5 <= asked <= 5.25
+    assert 30 <= most <= 31.5
 
 
 async def test_it_is_not_tried_for_ever(quick: list[float]) -> None:
