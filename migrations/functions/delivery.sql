@@ -15,7 +15,7 @@ $$;
 -- will be found should its response be lost.
 create or replace function relay.mark_sending(p_turn_id bigint, p_seq integer) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    update delivery set status = 'sending', sending_text = coalesce(request ->> 'text', request #>> '{file,name}'),
+    update outbox set status = 'sending', sending_text = coalesce(request ->> 'text', request #>> '{file,name}'),
         floor_message_id = relay.message_id_floor(bot_id, chat_id)
     where turn_id = p_turn_id and seq = p_seq
 $$;
@@ -31,7 +31,7 @@ returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
-    uncertain integer[] := array(select seq from delivery where turn_id = held.id and status = 'sending');
+    uncertain integer[] := array(select seq from outbox where turn_id = held.id and status = 'sending');
 begin
     if held.status = 'working' then
         if p_answered then
@@ -39,8 +39,8 @@ begin
         end if;
         update turn set status = 'answered', answered_at = now() where id = held.id;
     end if;
-    if not exists (select from delivery where turn_id = held.id and not preview and echo_of is null) then
-        insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request)
+    if not exists (select from outbox where turn_id = held.id and not preview and echo_of is null) then
+        insert into outbox (turn_id, seq, bot_id, chat_id, message_id, request)
         select held.id, part.seq, p_bot_id, part.chat_id, held.assistant_message_id, part.request
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
@@ -54,7 +54,7 @@ begin
     end if;
     return coalesce((
         select jsonb_agg(to_jsonb(d) || jsonb_build_object('uncertain', d.seq = any (uncertain)) order by d.seq)
-        from delivery d where d.turn_id = held.id), '[]');
+        from outbox d where d.turn_id = held.id), '[]');
 end $$;
 
 -- A streaming preview in a group is a real message: it is stored as part 1 before it is sent. Storing it again (the
@@ -66,11 +66,11 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
-    insert into delivery (turn_id, seq, bot_id, chat_id, request, preview)
+    insert into outbox (turn_id, seq, bot_id, chat_id, request, preview)
     values (held.id, 1, p_bot_id, p_chat_id, p_request, true)
-    on conflict (turn_id, seq) do update set request = excluded.request where delivery.preview;
+    on conflict (turn_id, seq) do update set request = excluded.request where outbox.preview;
     perform relay.mark_sending(held.id, 1);
-    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = 1);
+    return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = 1);
 end $$;
 
 -- Marks parts as sent (or failed, or a preview in the chat), and closes the turn after the last. Returns whether the
@@ -84,7 +84,7 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
     owed jsonb;
 begin
-    update delivery d set status = r.status, error = r.error, sent_at = now(),
+    update outbox d set status = r.status, error = r.error, sent_at = now(),
         sending_text = case when r.status not in ('sent', 'failed') then d.sending_text end,
         telegram_message_id = coalesce(r.telegram_message_id, d.telegram_message_id)
     from jsonb_to_recordset(p_results) as r (seq integer, status text, telegram_message_id bigint, error text)
@@ -92,7 +92,7 @@ begin
     insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot)
     select d.bot_id, d.chat_id, d.telegram_message_id, d.message_id, held.id, true
     from jsonb_to_recordset(p_results) as r (seq integer)
-    join delivery d on d.turn_id = held.id and d.seq = r.seq
+    join outbox d on d.turn_id = held.id and d.seq = r.seq
     where d.telegram_message_id is not null
     on conflict (bot_id, chat_id, telegram_message_id) do update
         set message_id = excluded.message_id, turn_id = excluded.turn_id, from_bot = true;
@@ -114,7 +114,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform public.relay_sent(p_turn_id, p_fence, p_results, false);
     perform relay.mark_sending(p_turn_id, p_seq);
-    return (select to_jsonb(d) from delivery d where d.turn_id = p_turn_id and d.seq = p_seq);
+    return (select to_jsonb(d) from outbox d where d.turn_id = p_turn_id and d.seq = p_seq);
 end $$;
 
 -- A part whose message in the chat cannot be edited becomes one that is being sent anew; returns it.
@@ -123,9 +123,9 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
-    update delivery set telegram_message_id = null where turn_id = held.id and seq = p_seq;
+    update outbox set telegram_message_id = null where turn_id = held.id and seq = p_seq;
     perform relay.mark_sending(held.id, p_seq);
-    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = p_seq);
+    return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = p_seq);
 end $$;
 
 -- A voice note that cannot be: the line that takes its place is stored and marked as being sent; returns it.
@@ -136,9 +136,9 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
-    update delivery set request = p_request where turn_id = held.id and seq = p_seq;
+    update outbox set request = p_request where turn_id = held.id and seq = p_seq;
     perform relay.mark_sending(held.id, p_seq);
-    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = p_seq);
+    return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = p_seq);
 end $$;
 
 -- The user stopped a delivery: what was not sent never will be, and a line that says so is its last part, marked as
@@ -152,15 +152,15 @@ declare
     last constant integer := 1000000;
 begin
     perform public.relay_sent(p_turn_id, p_fence, p_results, false);
-    update delivery set status = 'failed', error = 'stopped'
+    update outbox set status = 'failed', error = 'stopped'
     where turn_id = held.id and seq <> last and status not in ('sent', 'failed');
-    insert into delivery (turn_id, seq, bot_id, chat_id, request)
+    insert into outbox (turn_id, seq, bot_id, chat_id, request)
     values (held.id, last, held.bot_id, (p_request ->> 'chat_id')::bigint, p_request)
     on conflict do nothing;
     perform relay.mark_sending(held.id, last);
     update message set status = 'stopped' where id = held.assistant_message_id and status = 'complete';
     -- What the answer changed in memory was to stand under its last text: it is told under this line instead.
-    if exists (select from delivery where turn_id = held.id and error = 'stopped' and request ? 'text'
+    if exists (select from outbox where turn_id = held.id and error = 'stopped' and request ? 'text'
         and not request ? 'say' and echo_of is null)
     then
         insert into announcement (turn_id, bot_id, changes)
@@ -168,7 +168,7 @@ begin
         having count(*) > 0
         on conflict do nothing;
     end if;
-    return (select to_jsonb(d) from delivery d where d.turn_id = held.id and d.seq = last);
+    return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = last);
 end $$;
 
 -- Which of the ids above a floor are known, so that a lost part is looked for among the others. near: ids of a private
@@ -214,7 +214,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from claimed c join turn t on t.id = c.turn_id join thread h on h.id = t.thread_id join space s on s.id = t.space_id
     left join lateral (
         select jsonb_build_object('seq', seq, 'message_id', telegram_message_id, 'request', request) as shown
-        from delivery
+        from outbox
         where turn_id = c.turn_id and not t.dropped and status = 'sent' and telegram_message_id is not null
             and request ? 'text'
             and echo_of is null and not request ? 'say' and chat_id = h.chat_id and seq <= 1000000
@@ -227,12 +227,12 @@ returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     update announcement a set status = 'done', lease_owner = null, lease_until = null, failures = 0,
-        before = coalesce(a.before, (select request from delivery where turn_id = p_turn_id and seq = p_seq))
+        before = coalesce(a.before, (select request from outbox where turn_id = p_turn_id and seq = p_seq))
     where turn_id = p_turn_id and status = 'due' and lease_owner = p_worker;
     if not found then
         return to_jsonb(false);
     end if;
-    update delivery set request = p_request where turn_id = p_turn_id and seq = p_seq and p_request is not null;
+    update outbox set request = p_request where turn_id = p_turn_id and seq = p_seq and p_request is not null;
     return to_jsonb(true);
 end $$;
 
@@ -249,11 +249,11 @@ begin
     if own.turn_id is null then
         return 'false';
     end if;
-    delete from delivery where turn_id = p_turn_id and seq > 1000000 and status = 'failed';
-    insert into delivery (turn_id, seq, bot_id, chat_id, request, status, error)
+    delete from outbox where turn_id = p_turn_id and seq > 1000000 and status = 'failed';
+    insert into outbox (turn_id, seq, bot_id, chat_id, request, status, error)
     select p_turn_id, greatest(1000000, max(seq)) + 1, own.bot_id, (p_request ->> 'chat_id')::bigint, p_request, 'failed',
         'it is not known whether it was sent'
-    from delivery where turn_id = p_turn_id having p_request is not null;
+    from outbox where turn_id = p_turn_id having p_request is not null;
     return 'true';
 end $$;
 
@@ -264,9 +264,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
     insert into posted (bot_id, chat_id, telegram_message_id, turn_id, from_bot)
     select bot_id, p_chat_id, p_telegram_message_id, turn_id, true from announcement where turn_id = p_turn_id
     on conflict do nothing;
-    update delivery set status = 'sent', error = null, sent_at = now(), telegram_message_id = p_telegram_message_id
+    update outbox set status = 'sent', error = null, sent_at = now(), telegram_message_id = p_telegram_message_id
     where turn_id = p_turn_id and seq = (
-        select max(seq) from delivery where turn_id = p_turn_id and seq > 1000000 and status = 'failed');
+        select max(seq) from outbox where turn_id = p_turn_id and seq > 1000000 and status = 'failed');
     update announcement set lease_owner = null, lease_until = null where turn_id = p_turn_id and status = 'anew';
     select 'true'::jsonb
 $$;
@@ -292,19 +292,19 @@ returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
-    own delivery;
+    own outbox;
 begin
-    select * into own from delivery where turn_id = held.id and echo_of = p_heard;
+    select * into own from outbox where turn_id = held.id and echo_of = p_heard;
     if own.id is not null then
         return to_jsonb(own) || jsonb_build_object('uncertain', own.status = 'sending');
     end if;
-    insert into delivery (turn_id, seq, bot_id, chat_id, request, echo_of)
+    insert into outbox (turn_id, seq, bot_id, chat_id, request, echo_of)
     select held.id, least(coalesce(min(seq), 0), 0) - 1, held.bot_id, (p_request ->> 'chat_id')::bigint, p_request,
         p_heard
-    from delivery where turn_id = held.id
+    from outbox where turn_id = held.id
     returning * into own;
     perform relay.mark_sending(held.id, own.seq);
-    return (select to_jsonb(d) || '{"uncertain": false}' from delivery d where d.id = own.id);
+    return (select to_jsonb(d) || '{"uncertain": false}' from outbox d where d.id = own.id);
 end $$;
 
 -- Blocks of a message in which somebody was heard, with what they really said. A recording that the message only
@@ -330,7 +330,7 @@ declare
     corrected jsonb;
 begin
     select own.* into heard from posted p
-    join delivery d on d.turn_id = p.turn_id and d.chat_id = p.chat_id and d.telegram_message_id = p.telegram_message_id
+    join outbox d on d.turn_id = p.turn_id and d.chat_id = p.chat_id and d.telegram_message_id = p.telegram_message_id
     join posted own on own.bot_id = p.bot_id and own.chat_id = p.chat_id and own.telegram_message_id = d.echo_of
     where p.bot_id = held.bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
         and p.from_bot;

@@ -103,7 +103,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', p_turn.id, 'chat_id', d.chat_id, 'message_id', d.telegram_message_id,
         'rows', coalesce(d.request #> '{reply_markup,inline_keyboard}', '[]'), 'changes', relay.changes_of(p_turn.id),
         'keeps', relay.can_be_kept(p_turn))
-    from delivery d
+    from outbox d
     where d.turn_id = p_turn.id and d.status = 'sent' and d.telegram_message_id is not null and d.request ? 'text'
         and d.echo_of is null and not d.request ? 'say'
     order by d.seq desc limit 1
@@ -235,29 +235,29 @@ $$;
 create or replace function relay.take_over_parts(p_turn relay.turn) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    here bigint := (select chat_id from delivery where turn_id = p_turn.id order by seq limit 1);
+    here bigint := (select chat_id from outbox where turn_id = p_turn.id order by seq limit 1);
     one record;
 begin
     for one in
         select bot_id, chat_id, telegram_message_id, request ? 'text' as is_text,
             row_number() over (partition by request ? 'text' order by seq) as place
-        from delivery
+        from outbox
         where turn_id = p_turn.replaces_turn_id and p_turn.assistant_message_id is not null
             and status = 'sent' and telegram_message_id is not null and not request ? 'delete' and chat_id = here
             and echo_of is null
         order by seq
     loop
-        update delivery set telegram_message_id = one.telegram_message_id
+        update outbox set telegram_message_id = one.telegram_message_id
         where one.is_text and turn_id = p_turn.id and seq = (
             select n.seq from (
-                select seq, row_number() over (order by seq) as place from delivery
+                select seq, row_number() over (order by seq) as place from outbox
                 where turn_id = p_turn.id and request ? 'text' and echo_of is null) n
             where n.place = one.place);
         if not found then
-            insert into delivery (turn_id, seq, bot_id, chat_id, request, telegram_message_id)
+            insert into outbox (turn_id, seq, bot_id, chat_id, request, telegram_message_id)
             select p_turn.id, max(seq) + 1, one.bot_id, one.chat_id,
                 jsonb_build_object('chat_id', one.chat_id, 'delete', true), one.telegram_message_id
-            from delivery where turn_id = p_turn.id;
+            from outbox where turn_id = p_turn.id;
         end if;
     end loop;
 end $$;

@@ -21,7 +21,7 @@ begin
     update inbox set payload = null where turn_id = any (ended) and payload is not null;
     update posted set part = null where turn_id = any (ended) and part is not null;
     if p_erasure_id is null then
-        update delivery set request = jsonb_build_object('chat_id', chat_id, 'erased', true), sending_text = null
+        update outbox set request = jsonb_build_object('chat_id', chat_id, 'erased', true), sending_text = null
         where turn_id = any (ended) and not request ? 'erased';
     else
         perform relay.retract(p_erasure_id, ended, p_needles);

@@ -96,7 +96,7 @@ begin
         select p.*, relay.may_erase(p_erasure.space_id, p.user_id, p_erasure.user_id, admin) as may
         from page p left join lane l on l.id = p.lane_id
         where p.space_id = p_erasure.space_id or p.space_id is null and (l.chat_id = any (chats)
-            or exists (select from delivery d where d.turn_id = p.id and d.chat_id = any (chats))))
+            or exists (select from outbox d where d.turn_id = p.id and d.chat_id = any (chats))))
     select (select max(id) from page), array_agg(o.id) filter (where o.prompt -> 'inputs' ?| inputs
             or o.may and relay.turn_says(o.id, concat_ws(' ', o.prompt, o.told), loose)),
         array_agg(o.id) filter (where not o.may and relay.says(o.prompt::text, loose)),
@@ -114,7 +114,7 @@ create or replace function relay.exports_in(p_after bigint, p_through bigint, p_
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('chat_id', d.chat_id, 'message_id', d.telegram_message_id,
         'at', d.sent_at, 'what', 'export')), '[]')
-    from delivery d join turn t on t.id = d.turn_id and t.kind = 'control'
+    from outbox d join turn t on t.id = d.turn_id and t.kind = 'control'
     where d.turn_id > p_after and d.turn_id <= p_through and d.chat_id = any (p_chats)
         and d.telegram_message_id > 0 and d.request #>> '{file,name}' like 'relay-export-%'
 $$;
@@ -123,7 +123,7 @@ $$;
 create or replace function relay.turn_says(p_turn_id bigint, p_own text, p_needles jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.says(p_own, p_needles)
-        or exists (select from delivery where turn_id = p_turn_id
+        or exists (select from outbox where turn_id = p_turn_id
             and relay.says(concat_ws(' ', request, sending_text), p_needles))
         or exists (select from announcement where turn_id = p_turn_id and relay.says(before::text, p_needles))
         or exists (select from inbox where turn_id = p_turn_id and relay.says(payload::text, p_needles))

@@ -115,6 +115,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
     update turn set space_id = p_into where space_id = p_from;
+    update outbox set space_id = p_into where space_id = p_from;
     update signal set space_id = p_into where space_id = p_from;
     update spend set space_id = p_into where space_id = p_from;
     update erasure set space_id = p_into where space_id = p_from;  -- one that has begun finds there what it is to erase
@@ -253,10 +254,10 @@ begin
     perform relay.regroup_memory(p_before, p_now);
     perform relay.regroup_rules(p_bot_id, p_before, p_now);
     -- What is being sent for another turn is refused there, and comes here by itself.
-    update delivery set chat_id = p_now, telegram_message_id = null,
+    update outbox set chat_id = p_now, telegram_message_id = null,
         request = (request - 'reply_parameters') || jsonb_build_object('chat_id', p_now)
-    where bot_id = p_bot_id and chat_id = p_before and turn_id in (
+    where bot_id = p_bot_id and chat_id = p_before and (status = 'queued' or turn_id in (
             select id from turn where bot_id = p_bot_id and status in ('working', 'answered'))
-        and (status = 'waiting' or turn_id = p_turn_id and status not in ('sent', 'failed'));
+        and (status = 'waiting' or turn_id = p_turn_id and status not in ('sent', 'failed')));
     return to_jsonb(true);
 end $$;

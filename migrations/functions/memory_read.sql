@@ -161,7 +161,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'topic', (select name from topic where bot_id = t.bot_id and chat_id = coalesce(own.chat_id, l.chat_id)
             and topic_id = coalesce(own.topic_id, l.topic_id)),
         'posted', case when said.id is null then (
-                select jsonb_build_object('chat_id', d.chat_id, 'message_id', d.telegram_message_id) from delivery d
+                select jsonb_build_object('chat_id', d.chat_id, 'message_id', d.telegram_message_id) from outbox d
                 where d.turn_id = t.id and d.status = 'sent' order by d.seq limit 1)
             when said.space_id = m.space_id then (
                 select jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id) from posted p

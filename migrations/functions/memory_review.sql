@@ -169,7 +169,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 and p.telegram_message_id = p_telegram_message_id)
     ) asking
     join turn t on t.id = asking.turn_id and t.user_id = p_user_id and t.assistant_message_id is null
-    join delivery d on d.turn_id = t.id and d.chat_id = p_chat_id and d.request -> 'reply_markup' ? 'force_reply'
+    join outbox d on d.turn_id = t.id and d.chat_id = p_chat_id and d.request -> 'reply_markup' ? 'force_reply'
         and (d.telegram_message_id = p_telegram_message_id or d.telegram_message_id is null
             and d.status = 'sending' and d.floor_message_id < p_telegram_message_id)
     order by d.id desc limit 1
@@ -399,7 +399,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         else coalesce(
             (select message_id from posted where bot_id = p_bot_id and chat_id = p_chat_id
                 and telegram_message_id = p_telegram_message_id),
-            (select t.assistant_message_id from turn t join delivery d on d.turn_id = t.id
+            (select t.assistant_message_id from turn t join outbox d on d.turn_id = t.id
                 where t.status in ('working', 'answered') and t.bot_id = p_bot_id and d.chat_id = p_chat_id
                     and d.telegram_message_id is null and d.status = 'sending'
                     and d.floor_message_id < p_telegram_message_id

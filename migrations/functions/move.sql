@@ -67,7 +67,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         ('lane', 'open_turn_id', 'null'), ('persona', 'text', ''''''), ('persona', 'author', ''''''),
         ('inbox', 'payload', 'null'),
         ('inbox', 'status', 'case when t.status in (''pending'', ''claimed'') then ''failed'' else t.status end'),
-        ('delivery', 'request', '''{}'''), ('delivery', 'sending_text', 'null'),
+        ('outbox', 'request', '''{}'''), ('outbox', 'sending_text', 'null'),
         ('posted', 'part', 'null'), ('event', 'payload', 'null')
     ) as hidden (name, col, instead)
     where hidden.name = p_table and hidden.col = p_column

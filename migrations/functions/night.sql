@@ -286,7 +286,7 @@ declare
     spent integer;
     aside integer;
 begin
-    update delivery set request = (request - 'entities') || '{"text": ""}', sending_text = null
+    update outbox set request = (request - 'entities') || '{"text": ""}', sending_text = null
     where turn_id = any (old) and request ->> 'text' <> '' and request #> '{reply_markup,force_reply}' is null;
     update turn set dropped = true,
         prompt = case kind when 'control' then prompt else jsonb_strip_nulls(jsonb_build_object(

@@ -32,7 +32,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'updates', coalesce((
             select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
         'parts', coalesce((
-            select jsonb_agg(to_jsonb(d) order by d.seq) from delivery d where d.turn_id = p_turn.id), '[]'))
+            select jsonb_agg(to_jsonb(d) order by d.seq) from outbox d where d.turn_id = p_turn.id), '[]'))
 $$;
 
 -- Opens the next turn of a lane: its leading updates that belong together. Null when nothing is pending.
@@ -267,7 +267,7 @@ begin
     update inbox set status = p_status, error = p_error,
         payload = case when p_status = 'failed' then payload end
     where turn_id = p_turn_id;
-    update delivery set status = case when status in ('sent', 'failed') then status else 'failed' end,
+    update outbox set status = case when status in ('sent', 'failed') then status else 'failed' end,
         error = case when status in ('sent', 'failed') then error else coalesce(p_error, 'the turn ended first') end,
         sending_text = case when request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}' then null else sending_text end,
         request = relay.kept_request(request)

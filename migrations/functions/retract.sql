@@ -71,7 +71,7 @@ $$;
 -- What one of our messages shows once what was erased is gone from it; null: nothing, it goes. An answer that stays
 -- loses its lines; anything else goes as long as Telegram deletes it (48 hours). The question whether to erase is what
 -- the erasure was begun from: there the answer is told.
-create or replace function relay.rest_of(p_delivery relay.delivery, p_erasure relay.erasure, p_needles jsonb)
+create or replace function relay.rest_of(p_message relay.outbox, p_erasure relay.erasure, p_needles jsonb)
 returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -79,21 +79,21 @@ declare
     own turn;
     rest jsonb;
 begin
-    if p_delivery.message_id = any (array(select jsonb_array_elements_text(p_erasure.work -> 'gone')::bigint)) then
+    if p_message.message_id = any (array(select jsonb_array_elements_text(p_erasure.work -> 'gone')::bigint)) then
         return null;
-    elsif p_delivery.request @? 'lax $.reply_markup.inline_keyboard[*][*].callback_data'
-        and jsonb_path_query_array(p_delivery.request, 'lax $.reply_markup.inline_keyboard[*][*].callback_data') @> asked
+    elsif p_message.request @? 'lax $.reply_markup.inline_keyboard[*][*].callback_data'
+        and jsonb_path_query_array(p_message.request, 'lax $.reply_markup.inline_keyboard[*][*].callback_data') @> asked
     then
         return jsonb_build_object('text', relay.told_erased(), 'entities', '[]'::jsonb);
     end if;
-    select * into own from turn where id = p_delivery.turn_id;
-    if own.kind = 'control' and p_delivery.sent_at > now() - interval '47 hours' then
+    select * into own from turn where id = p_message.turn_id;
+    if own.kind = 'control' and p_message.sent_at > now() - interval '47 hours' then
         return null;
     end if;
-    rest := relay.without_lines(p_delivery.request ->> 'text', p_delivery.request -> 'entities', p_needles);
-    if own.kind = 'message' and p_delivery.message_id is not null then
+    rest := relay.without_lines(p_message.request ->> 'text', p_message.request -> 'entities', p_needles);
+    if own.kind = 'message' and p_message.message_id is not null then
         rest := rest || jsonb_build_object('reply_markup', jsonb_build_object('inline_keyboard', relay.buttons_left(
-            p_delivery.request #> '{reply_markup,inline_keyboard}', own.id, p_needles,
+            p_message.request #> '{reply_markup,inline_keyboard}', own.id, p_needles,
             array(select jsonb_array_elements_text(p_erasure.work -> 'gone_memories')::bigint))));
     end if;
     return rest;
@@ -105,12 +105,12 @@ create or replace function relay.retract(p_erasure_id bigint, p_turns bigint[], 
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
-    one delivery;
+    one outbox;
     rest jsonb;
 begin
     select * into own from erasure where id = p_erasure_id;
     for one in
-        select d.* from delivery d join turn t on t.id = d.turn_id and t.status in ('done', 'failed')
+        select d.* from outbox d join turn t on t.id = d.turn_id and t.status in ('done', 'failed')
         where d.turn_id = any (p_turns) and not d.request ? 'erased' and (
             relay.says(concat_ws(' ', relay.shown_in(d.request), d.sending_text), p_needles)
             or d.message_id = any (array(select jsonb_array_elements_text(own.work -> 'gone')::bigint)))
@@ -121,7 +121,7 @@ begin
         where one.telegram_message_id > 0 and one.bot_id <> 0
         on conflict (bot_id, chat_id, telegram_message_id) do update
             set request = excluded.request, erasure_id = excluded.erasure_id;
-        update delivery set sending_text = null, request = case when rest is null
+        update outbox set sending_text = null, request = case when rest is null
             then jsonb_build_object('chat_id', chat_id, 'erased', true)
             else (request - 'reply_markup') || rest end
         where id = one.id;
@@ -190,7 +190,7 @@ create or replace function public.relay_redrawn(
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
-        update delivery d set request = relay.kept_request(d.request || p_request)
+        update outbox d set request = relay.kept_request(d.request || p_request)
         from posted p
         where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_message_id and p.from_bot
             and d.turn_id = p.turn_id and d.chat_id = p.chat_id and d.telegram_message_id = p.telegram_message_id

@@ -79,6 +79,11 @@ async def resting(database: Database) -> Json:
     return state
 
 
+def current_name(table: str) -> str:
+    """What a backup's table is called now."""
+    return "outbox" if table == "delivery" else table
+
+
 @dataclass(slots=True)
 class Restore:
     """Restores one backup into a database whose schema is this Relay's."""
@@ -117,7 +122,7 @@ class Restore:
 
     def _known(self) -> list[Json]:
         """The backup's tables that the database has too."""
-        return [table for table in self.backup.header.tables if table["name"] in self._columns]
+        return [table for table in self.backup.header.tables if current_name(table["name"]) in self._columns]
 
     async def _store(self) -> dict[str, int]:
         """Stores all rows; how many of each table were left out."""
@@ -134,7 +139,7 @@ class Restore:
             there = await self._call(
                 "restore_rows",
                 file=self.backup.header.id,
-                table=name,
+                table=current_name(name),
                 at=at,
                 columns=table["names"],
                 rows=[json.loads(line) for line in lines],
@@ -166,7 +171,7 @@ class Restore:
 
     async def _compare(self, table: Json, left_out: int) -> Restored:
         """Compares a table with the file: rows, and their checksums where all rows and columns are there."""
-        name, expected = table["name"], self.backup.sums[table["name"]]
+        name, expected = current_name(table["name"]), self.backup.sums[table["name"]]
         found = await self._digest(name, expected.rows)
         whole = not left_out and table["names"] == self._columns[name]
         if found.rows != expected.rows - left_out or (whole and found.sum != expected.sum):

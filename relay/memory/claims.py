@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from relay.core.models import Choices
+from relay.memory.rows.delivery import StoredPart
+
+PARTS = TypeAdapter(tuple[StoredPart, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,8 @@ class ClaimedTurn:
     failures: int
     user_id: int
     updates: tuple[dict[str, Any], ...]
-    parts: tuple[dict[str, Any], ...]
+    parts: tuple[StoredPart, ...]
+    """What of its reply is stored."""
     answer: dict[str, Any] | None = None
     answers: str | None = None
     """What is answered in its group's topic: all, addressed or off; None where nobody said."""
@@ -46,7 +52,7 @@ class ClaimedTurn:
             failures=row["failures"],
             user_id=row["user_id"] or 0,
             updates=tuple(row["updates"]),
-            parts=tuple(row["parts"]),
+            parts=PARTS.validate_python(row["parts"]),
             answer=row.get("answer"),
             answers=row.get("answers"),
             linked_to=row.get("linked_to"),

@@ -83,7 +83,7 @@ async def test_a_topic_that_is_deleted_meanwhile(house: House) -> None:
             setattr(place.topics[topic], "deleted", True), f"Answer: {word}")[1])  # fmt: skip
         await house.tg.say(place, person, word, topic=topic)
     await house.answered(chat, words[0])
-    await house.until("select count(*) from relay.delivery where chat_id = %s and status = 'failed'", forum.id)
+    await house.until("select count(*) from relay.outbox where chat_id = %s and status = 'failed'", forum.id)
     assert house.times(forum, words[1]) == 0
 
 

@@ -50,7 +50,7 @@ async def replaced(house: House, chat: Chat, word: str) -> None:
 
 async def test_before_the_new_answer_is_stored_for_the_chat(house: House) -> None:
     chat, replies, word = await offered(house)
-    with house.locked("delivery", "share"):
+    with house.locked("outbox", "share"):
         press(house, chat, replies[-1])
         await house.until(ANSWERED, chat.id)
         await house.relay.kill()

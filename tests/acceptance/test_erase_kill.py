@@ -31,7 +31,7 @@ async def test_a_kill_in_the_middle_of_erasing_leaves_nothing(house: House) -> N
     await house.answered(chat, word)
     await house.tg.say(chat, None, f"/forget --erase {WORD}")
     asked = await shown(house, chat)
-    assert {"message", "event", "delivery", "erasure"} <= set(holding(house))
+    assert {"message", "event", "outbox", "erasure"} <= set(holding(house))
     with house.locked("message", "share"):
         house.tg.press(chat, None, asked, next(data for name, data in asked.buttons.items() if "Erase" in name))
         await house.until("select count(*) > 0 from relay.erasure where status = 'working'", timeout=30)
@@ -61,7 +61,7 @@ async def test_a_kill_while_the_chats_are_cleared_leaves_nothing_of_it_there(hou
     house.tg.press(chat, None, asked, next(data for name, data in asked.buttons.items() if "Erase" in name))
     await house.struck(away)
     await house.relay.kill()
-    assert not {"message", "delivery", "retraction", "memory"} & set(holding(house))
+    assert not {"message", "outbox", "retraction", "memory"} & set(holding(house))
     house.tg.clear_faults()
     await house.again()
     await house.polled()

@@ -106,7 +106,7 @@ async def test_what_the_server_had_not_written_is_done_again(embedded: House) ->
 
     other, fact = embedded.guest(), embedded.word()
     answered = "select count(*) from relay.turn where status = 'answered'"
-    with contextlib.suppress(psycopg.OperationalError), embedded.locked("delivery", "share"):
+    with contextlib.suppress(psycopg.OperationalError), embedded.locked("outbox", "share"):
         embedded.model.rule(fact, Reply(f"I see: {fact}. [LEARN: Likes juniper]"))
         await embedded.tg.say(other, None, fact)
         await embedded.tg.wait_for(lambda: embedded.sql(answered) == [(1,)])

@@ -93,7 +93,7 @@ async def test_a_kill_while_the_file_is_sent_loses_and_doubles_nothing(house: Ho
 
 async def test_a_kill_between_store_and_send_loses_and_doubles_nothing(house: House) -> None:
     chat = house.guest()
-    with house.locked("delivery", "share"):
+    with house.locked("outbox", "share"):
         word = await house.asked(chat, "a program")
         await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
         await house.relay.kill()
@@ -106,7 +106,7 @@ async def test_a_kill_between_store_and_send_loses_and_doubles_nothing(house: Ho
 async def test_what_one_chose_outlives_a_kill_between_store_and_send(house: House) -> None:
     chat = house.guest()
     house.sql("insert into relay.choice (user_id, choices) values (%s, '{\"sound\": false}')", chat.id)
-    with house.locked("delivery", "share"):
+    with house.locked("outbox", "share"):
         await house.asked(chat, "a program")
         await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
         await house.relay.kill()
@@ -152,4 +152,4 @@ async def test_the_picture_of_usage_arrives(house: House) -> None:
 
 
 async def test_what_was_sent_does_not_stay_in_the_database(house: House) -> None:
-    assert house.sql("select count(*) from relay.delivery where request -> 'file' ? 'content'") == [(0,)]
+    assert house.sql("select count(*) from relay.outbox where request -> 'file' ? 'content'") == [(0,)]

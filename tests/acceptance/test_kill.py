@@ -63,7 +63,7 @@ async def test_during_the_model_call_with_more_waiting(house: House) -> None:
 
 async def test_between_finish_and_send(house: House) -> None:
     chat = house.guest()
-    with house.locked("delivery", "share"):
+    with house.locked("outbox", "share"):
         word = await house.asked(chat)
         await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
         await house.relay.kill()
@@ -79,7 +79,7 @@ async def test_in_a_group_that_others_have_come_into_since_no_private_answer_is_
 ) -> None:
     room = house.room()
     guest = -room.id - 1000000000000
-    with house.locked("delivery", "share"):
+    with house.locked("outbox", "share"):
         word = await house.asked(room)
         await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", guest)
         await house.relay.kill()
@@ -143,7 +143,7 @@ async def test_during_remember(house: House, stage: str) -> None:
         await house.tg.wait_for(lambda: order.hits)
         await house.relay.kill()
     else:
-        with house.locked("memory" if stage == "before it is kept" else "delivery", "share"):
+        with house.locked("memory" if stage == "before it is kept" else "outbox", "share"):
             await house.tg.say(chat, None, "/remember I keep three geese")
             await house.tg.wait_for(lambda: not house.tg.pending_updates)
             await asyncio.sleep(0.2)
@@ -161,7 +161,7 @@ async def test_during_remember(house: House, stage: str) -> None:
 async def test_a_learned_fact_is_not_doubled(house: House) -> None:
     chat = house.guest()
     house.model.rule(None, "Nice.\n[LEARN: Has a boat called Wilma]")
-    with house.locked("delivery", "share"):
+    with house.locked("outbox", "share"):
         await house.asked(chat)
         await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
         await house.relay.kill()

@@ -334,7 +334,7 @@ async def test_with_pairing_off_only_an_invitation_lets_somebody_in() -> None:
         made = await ask(house, ada, "/invite")
         link = LINK.search(made.text)
         assert link, made.text
-        kept = "select not exists (select from relay.delivery d where to_jsonb(d)::text like %s)"
+        kept = "select not exists (select from relay.outbox d where to_jsonb(d)::text like %s)"
         await house.until(kept, f"%{link[2]}%")
         assert "Ada has let you in" in (await ask(house, cem, f"/start {link[2]}")).text
         group = house.tg.group(-1003000000002, "Group", [house.tg.user(OWNER), house.tg.user(CEM)])

@@ -66,7 +66,7 @@ async def heard(house: House, chat: Chat, number: int = 1, timeout: float = 40) 
 
 def done(house: House, chat: Chat) -> bool:
     query = (
-        "select count(*) from relay.delivery d join relay.turn t on t.id = d.turn_id "
+        "select count(*) from relay.outbox d join relay.turn t on t.id = d.turn_id "
         "where d.chat_id = %s and t.status <> 'done'"
     )
     return house.sql(query, chat.id) == [(0,)]
@@ -99,7 +99,7 @@ async def test_the_voice_note_comes_after_the_text_and_does_not_hold_it_up(house
     content = house.tg.files[note.raw["voice"]["file_id"]].upload.data
     assert content == MP3 or content.startswith(b"OggS")
     assert note.raw["voice"]["duration"] == 2
-    assert house.sql("select count(*) from relay.delivery where request #> '{say,text}' is not null") == [(0,)]
+    assert house.sql("select count(*) from relay.outbox where request #> '{say,text}' is not null") == [(0,)]
 
 
 async def test_in_a_topic_it_stays_there(house: House) -> None:

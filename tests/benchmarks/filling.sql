@@ -92,7 +92,7 @@ insert into message (id, space_id, thread_id, session_id, turn_id, role, user_id
 insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, created_at)
     select 12345, chat_id, first_id - 1 + side, first_id - 1 + side, n, side = 1, at
     from exchange, generate_series(0, 1) as side order by n;
-insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, sent_at)
+insert into outbox (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, sent_at)
     select x.n, 1, 12345, chat_id, first_id, jsonb_build_object('chat_id', chat_id, 'text', text), 'sent', first_id, at
     from exchange x join told on told.n = said order by x.n;
 insert into event (at, kind, bot_id, update_id, space_id, turn_id, user_id, payload)

@@ -20,6 +20,7 @@ from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.postgres.database import Postgres
 from relay.core.models import Incoming, Space
 from relay.memory import migrations
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.benchmarks import calls
 from tests.benchmarks.crowd import FIRST_USER
@@ -112,10 +113,10 @@ class Turns:
             await self.store.recall(said)
         with self.timed("finish"):
             await self.store.finish(said, reply(text, actions))
-        part = {"seq": 1, "chat_id": user_id, "request": {"chat_id": user_id, "text": text}}
+        part = Part(1, user_id, {"chat_id": user_id, "text": text})
         with self.timed("deliver"):
             await self.store.deliver(turn, BOT, [part])
-        sent = {"seq": 1, "status": "sent", "telegram_message_id": next(self.updates)}
+        sent = PartResult(1, "sent", next(self.updates))
         with self.timed("sent"):
             await self.store.sent(turn, [sent], True)
 

@@ -25,7 +25,7 @@ LEFT = {
     "turns that are not done": "select count(*) from relay.turn where status <> 'done'",
     "lanes that are held": "select count(*) from relay.lane where open_turn_id is not null",
     "lanes that are due": "select count(*) from relay.lane where due_at is not null",
-    "parts that were not sent": "select count(*) from relay.delivery where status <> 'sent'",
+    "parts that were not sent": "select count(*) from relay.outbox where status <> 'sent'",
     # One that was refused, or owed by a clock that was ahead, waits for its time, which a clock set back puts off.
     "summaries that are owed": """select count(*) from relay.summary_due
         where status = 'failed' or status = 'due' and not_before <= now()""",
@@ -70,7 +70,7 @@ COUNTS = {
     ),
     "Telegram messages behind two parts": (
         """select count(*) from (
-            select from relay.delivery d where telegram_message_id is not null and not exists (
+            select from relay.outbox d where telegram_message_id is not null and not exists (
                 select from relay.turn n where n.replaces_turn_id = d.turn_id and n.assistant_message_id is not null)
             group by chat_id, telegram_message_id having count(*) > 1) twice""",
         "select 0",

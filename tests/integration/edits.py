@@ -7,6 +7,7 @@ from typing import Any
 
 from relay.core.models import Incoming
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.house import ADA, BOT, House, group, incoming_of, message, private, reply
 
@@ -44,14 +45,11 @@ async def posted(store: Store, turn: ClaimedTurn, *message_ids: int, chat_id: in
     """Delivers an answer in parts, as messages of these ids; returns the rows as they were stored first."""
     markup = {"inline_keyboard": [[{"text": "↻ Retry", "callback_data": f"r:{turn.turn_id}"}]]}
     parts = [
-        {"seq": seq, "chat_id": chat_id, "request": {"chat_id": chat_id, "text": f"part {seq}", "reply_markup": markup}}
+        Part(seq, chat_id, {"chat_id": chat_id, "text": f"part {seq}", "reply_markup": markup})
         for seq in range(1, len(message_ids) + 1)
     ]
     rows = await store.deliver(turn, BOT.id, parts)
-    results = [
-        {"seq": seq, "status": "sent", "telegram_message_id": message_id}
-        for seq, message_id in enumerate(message_ids, 1)
-    ]
+    results = [PartResult(seq, "sent", message_id) for seq, message_id in enumerate(message_ids, 1)]
     await store.sent(turn, results, True)
     return rows
 

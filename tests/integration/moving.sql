@@ -61,7 +61,7 @@ insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, f
 select 7000000000 + n % 3, -1000000000000 - n % 7, 9007199254740990 + n, nullif(n, 3), nullif(n, 4), n % 2 = 0,
     pg_temp.json(n), pg_temp.at(n + 1), pg_temp.at(n)
 from generate_series(1, 5000) n;
-insert into delivery (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, error, sent_at,
+insert into outbox (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, error, sent_at,
     echo_of)
 select n, n % 3, 7000000000, -n, nullif(n, 8), coalesce(pg_temp.json(n), '{}'),
     (array['waiting', 'sending', 'preview', 'sent', 'failed'])[1 + n % 5], 9007199254740990 + n,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
@@ -16,10 +17,10 @@ async def test_the_new_answer_takes_over_the_messages_of_the_old_one(house: Hous
     await store.edit(edit_of(update, "hello"))
     first = await again(house, turn)
     rows = await posted(store, held(first), 900, 901, 902)
-    assert [row["telegram_message_id"] for row in rows] == [900, None, None]
+    assert [row.telegram_message_id for row in rows] == [900, None, None]
     second = await again(house, held(first), "Yes?")
     rows = await posted(store, held(second), 900)
-    assert [(row["telegram_message_id"], row["request"].get("delete")) for row in rows] == [
+    assert [(row.telegram_message_id, row.request.get("delete")) for row in rows] == [
         (900, None), (901, True), (902, True)
     ]  # fmt: skip
     assert await sql("select text, status from message where role = 'assistant' order by id") == [
@@ -34,7 +35,7 @@ async def test_a_plain_retry_takes_nothing_over(house: House, store: Store, sql:
     turn, _, _ = await answered(house, "I like tea", fact(ADA, "likes tea"))
     incoming = await again(house, turn, replaces=False)
     rows = await posted(store, held(incoming), 901)
-    assert [row["telegram_message_id"] for row in rows] == [None]
+    assert [row.telegram_message_id for row in rows] == [None]
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
@@ -43,10 +44,10 @@ async def test_a_retry_of_a_new_answer_that_failed_still_takes_the_place(house: 
     await store.edit(edit_of(update, "hello"))
     failed = await again(house, turn, "")
     rows = await posted(store, held(failed), 905)
-    assert [row["telegram_message_id"] for row in rows] == [None], "what went wrong is said beside the old answer"
+    assert [row.telegram_message_id for row in rows] == [None], "what went wrong is said beside the old answer"
     incoming = await again(house, held(failed), replaces=False)
     rows = await posted(store, held(incoming), 900)
-    assert [row["telegram_message_id"] for row in rows] == [900]
+    assert [row.telegram_message_id for row in rows] == [900]
 
 
 async def test_what_the_old_answer_taught_is_taken_back(house: House, store: Store, sql: Sql) -> None:
@@ -99,28 +100,24 @@ async def test_a_part_that_is_sent_anew_is_looked_for_after_a_crash(house: House
     turn, _, update = await answered(house)
     await store.edit(edit_of(update, "hello"))
     new = held(await again(house, turn))
-    part = {"seq": 1, "chat_id": ADA, "request": {"chat_id": ADA, "text": "Yes!"}}
+    part = Part(1, ADA, {"chat_id": ADA, "text": "Yes!"})
     (row,) = await store.deliver(new, BOT.id, [part])
-    assert row["telegram_message_id"] == 900
+    assert row.telegram_message_id == 900
     row = await store.sending_anew(new, 1)
-    assert (row["status"], row["telegram_message_id"]) == ("sending", None)
+    assert (row.status, row.telegram_message_id) == ("sending", None)
     (row,) = await store.deliver(new, BOT.id, [part])
-    assert (row["uncertain"], row["telegram_message_id"]) == (True, None)
+    assert (row.uncertain, row.telegram_message_id) == (True, None)
 
 
 async def test_files_give_way_and_come_anew(house: House, store: Store) -> None:
     turn, _, _ = await answered(house)
     first = held(await again(house, turn))
     text, file = {"chat_id": ADA, "text": "as a file:"}, {"chat_id": ADA, "file": {"name": "x.py"}}
-    await store.deliver(
-        first, BOT.id, [{"seq": 1, "chat_id": ADA, "request": text}, {"seq": 2, "chat_id": ADA, "request": file}]
-    )
-    sent = [{"seq": seq, "status": "sent", "telegram_message_id": 900 + seq} for seq in (1, 2)]
+    await store.deliver(first, BOT.id, [Part(1, ADA, text), Part(2, ADA, file)])
+    sent = [PartResult(seq, "sent", 900 + seq) for seq in (1, 2)]
     await store.sent(first, sent, True)
     second = held(await again(house, first))
-    rows = await store.deliver(
-        second, BOT.id, [{"seq": seq, "chat_id": ADA, "request": one} for seq, one in ((1, text), (2, text), (3, file))]
-    )
-    assert [(row["telegram_message_id"], row["request"].get("delete")) for row in rows] == [
+    rows = await store.deliver(second, BOT.id, [Part(seq, ADA, one) for seq, one in ((1, text), (2, text), (3, file))])
+    assert [(row.telegram_message_id, row.request.get("delete")) for row in rows] == [
         (901, None), (None, None), (None, None), (902, True)
     ]  # fmt: skip

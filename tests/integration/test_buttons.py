@@ -11,6 +11,7 @@ from relay.clients.fakes import FakeMessenger
 from relay.commands.registry import Command
 from relay.core.errors import ChatGone, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part, PartResult
 from relay.surfaces.chat import ANSWERS, BUTTONS, COMMANDS, HANDLERS
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import TOO_OLD
@@ -63,7 +64,7 @@ class Desk:
     async def post(self, turn: ClaimedTurn, parts: list[Json], message_id: int) -> None:
         """Delivers one part as the message of this id."""
         await self.store.deliver(turn, BOT.id, parts)
-        result = {"seq": 1, "status": "sent", "telegram_message_id": message_id}
+        result = PartResult(1, "sent", message_id)
         await self.store.sent(turn, [result] if parts else [], True)
 
     async def answered(self, text: str, message_id: int, *facts: str, topic_id: int = 0) -> ClaimedTurn:
@@ -72,7 +73,7 @@ class Desk:
         incoming = incoming_of(turn, "hello", private(ADA))
         await self.store.begin(incoming, "m")
         await self.store.finish(incoming, reply(text, [fact(ADA, one) for one in facts]))
-        await self.post(turn, [{"seq": 1, "chat_id": ADA, "request": {"chat_id": ADA, "text": text}}], message_id)
+        await self.post(turn, [Part(1, ADA, {"chat_id": ADA, "text": text})], message_id)
         return turn
 
     async def reply_to(
@@ -128,12 +129,12 @@ async def test_a_reply_that_is_quicker_than_the_record_of_the_question(desk: Des
     pressed = await desk.press(f"e:{change['memory_id']}", 900)
     parts = (await desk.controls.handle(pressed)).parts
     await desk.store.deliver(pressed, BOT.id, parts)
-    shown = parts[0]["request"]["text"]
+    shown = parts[0].request["text"]
     _, of_another = await desk.reply_to(99_999, shown, "likes coffee", BEN)
     assert of_another.verb is None
     _, understood = await desk.reply_to(99_999, shown, "likes coffee")
     assert understood.verb == "reply"
-    await desk.store.sent(pressed, [{"seq": 1, "status": "sent", "telegram_message_id": 99_998}], True)
+    await desk.store.sent(pressed, [PartResult(1, "sent", 99_998)], True)
     assert not await desk.store.asked(BOT.id, ADA, 99_999, ADA), "by now it is known to be another message"
 
 
@@ -193,7 +194,7 @@ async def test_a_button_under_an_old_message_is_pressed_in_its_topic(desk: Desk,
     (change,) = await desk.store.changes(turn.turn_id, ADA, False) or []
     edit = await desk.press(f"e:{change['memory_id']}", 900, date=0)
     (part,) = (await desk.controls.handle(edit)).parts
-    assert part["request"]["message_thread_id"] == 5
+    assert part.request["message_thread_id"] == 5
 
 
 async def test_a_press_under_an_old_message_waits_for_its_topic(desk: Desk, house: House) -> None:
@@ -243,7 +244,7 @@ async def test_who_is_only_spoken_of_retries_nothing_under_an_old_message(desk: 
     incoming = incoming_of(turn, "hello", group())
     await desk.store.begin(incoming, "m")
     await desk.store.finish(incoming, reply("Nice.", [fact(BEN, "likes tea")]))
-    await desk.post(turn, [{"seq": 1, "chat_id": GROUP, "request": {"chat_id": GROUP, "text": "Nice."}}], 900)
+    await desk.post(turn, [Part(1, GROUP, {"chat_id": GROUP, "text": "Nice."})], 900)
     pressed = await desk.press(f"r:{turn.turn_id}", 900, BEN, chat_id=GROUP, date=0)
     understood = await understand(pressed, BOT, desk.groups, desk.messenger, desk.store)
     assert understood.incoming is None
@@ -315,9 +316,9 @@ async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
     monkeypatch.setattr(desk.messenger, "call", call)
     asked = await desk.take(message(ADA, "/secret", GROUP))
     (part,) = (await desk.controls.handle(asked)).parts
-    assert part["chat_id"] == GROUP
-    assert "secret" not in part["request"]["text"]
-    ((link,),) = part["request"]["reply_markup"]["inline_keyboard"]
+    assert part.chat_id == GROUP
+    assert "secret" not in part.request["text"]
+    ((link,),) = part.request["reply_markup"]["inline_keyboard"]
     assert link["url"] == "https://t.me/relay_bot?start=hello"
 
 
@@ -367,7 +368,7 @@ async def test_a_decision_that_there_is_not_changes_and_records_nothing(desk: De
 
 async def test_what_a_tap_redraws_is_on_record(desk: Desk, house: House, sql: Sql) -> None:
     turn = await desk.answered("Nice.", 900, "likes tea")
-    shown = "select request #>> '{reply_markup,inline_keyboard,0,0,text}' from delivery where telegram_message_id = 900"
+    shown = "select request #>> '{reply_markup,inline_keyboard,0,0,text}' from outbox where telegram_message_id = 900"
     await desk.controls.handle(await desk.press(f"u:{turn.turn_id}", 900))
     assert await sql(shown) == [("↩ Undo: likes tea",)]
 
@@ -386,4 +387,4 @@ async def test_of_a_redrawing_that_failed_what_stands_there_stays_on_record(
     pressed = await desk.press("zz", 900)
     monkeypatch.setattr(desk.messenger, "call", away)
     await desk.controls.handle(pressed)
-    assert await sql("select request ->> 'text' from delivery where telegram_message_id = 900") == [("x",)]
+    assert await sql("select request ->> 'text' from outbox where telegram_message_id = 900") == [("x",)]

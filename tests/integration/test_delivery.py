@@ -21,10 +21,12 @@ from relay.core.errors import (
 from relay.core.models import Space
 from relay.core.retry import RetryPolicy
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Delivered, Part, PartResult
 from relay.memory.store import Store
-from relay.surfaces.telegram.outgoing import delivery, insist
-from relay.surfaces.telegram.outgoing.delivery import Delivered, Delivery, plainer
+from relay.surfaces.telegram.outgoing import insist, sender
+from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.delivery_recovery import probe
+from relay.surfaces.telegram.outgoing.requests import plainer
 from relay.surfaces.telegram.turns.announcements import Teller, tell_due
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, GROUP, POSTED, House, fact, incoming_of, message, private, reply
@@ -98,7 +100,7 @@ class Server:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery, "SETTLE_SECONDS", 0.01)
+    monkeypatch.setattr(sender, "SETTLE_SECONDS", 0.01)
     monkeypatch.setattr(insist, "REFUSED_SECONDS", 0.01)
     monkeypatch.setattr(insist, "RETRIES", RetryPolicy(first=0.01, longest=0.01))
 
@@ -110,7 +112,7 @@ def tg() -> Server:
 
 def parts(*texts: str, chat_id: int = ADA, **more: Any) -> list[Json]:
     request = {"chat_id": chat_id, "entities": BOLD, "disable_notification": True, **more}
-    return [{"seq": seq, "chat_id": chat_id, "request": {**request, "text": text}} for seq, text in enumerate(texts, 1)]
+    return [Part(seq, chat_id, {**request, "text": text}) for seq, text in enumerate(texts, 1)]
 
 
 async def answered(house: House, chat_id: int | None = None) -> ClaimedTurn:
@@ -126,7 +128,7 @@ async def deliver(
 
 
 async def states(sql: Sql) -> list[tuple[str, str | None]]:
-    return [(row[0], row[1]) for row in await sql("select status, error from delivery order by seq")]
+    return [(row[0], row[1]) for row in await sql("select status, error from outbox order by seq")]
 
 
 async def retaken(house: House, store: Store) -> ClaimedTurn:
@@ -178,9 +180,9 @@ async def test_a_part_is_found_behind_hundreds_of_messages_that_came_meanwhile(
 ) -> None:
     turn = await answered(house)
     (row,) = await store.deliver(turn, BOT.id, parts("one"))
-    floor = row["floor_message_id"]
+    floor = row.floor_message_id
     tg._next_id = floor + 400
-    await tg.call("sendMessage", **row["request"])
+    await tg.call("sendMessage", **row.request)
     others = "insert into posted (bot_id, chat_id, telegram_message_id, from_bot) select %s, 1002, n, false"
     await sql(f"{others} from generate_series(%s::bigint, %s) n", BOT.id, floor + 1, floor + 400)
     await deliver(store, tg, await retaken(house, store), parts("one"))
@@ -192,12 +194,12 @@ async def test_a_look_that_was_broken_off_is_no_find_by_itself(house: House, sto
     """Our button on a message says that we looked there, not that it is the part."""
     turn = await answered(house)
     (row,) = await store.deliver(turn, BOT.id, parts("one"))
-    number = row["floor_message_id"] + 1
+    number = row.floor_message_id + 1
     tg.messages[ADA, number] = {
         "chat_id": ADA,
         "message_id": number,
         "text": "another of ours",
-        "reply_markup": probe(row["id"]),
+        "reply_markup": probe(row.id),
     }
     await deliver(store, tg, await retaken(house, store), parts("one"))
     assert tg.texts() == ["another of ours", "one"]
@@ -208,7 +210,7 @@ async def test_a_message_that_is_sent_while_a_part_is_looked_for_keeps_its_butto
 ) -> None:
     turn = await answered(house)
     (row,) = await store.deliver(turn, BOT.id, parts("one"))
-    number, menu = row["floor_message_id"] + 2, {"inline_keyboard": [[{"text": "Open", "callback_data": "ml:0"}]]}
+    number, menu = row.floor_message_id + 2, {"inline_keyboard": [[{"text": "Open", "callback_data": "ml:0"}]]}
 
     class Meanwhile(Server):
         async def call(self, method: str, **given: Any) -> Any:
@@ -228,13 +230,13 @@ async def test_what_is_said_in_another_topic_at_the_same_time_is_not_taken_for_i
 ) -> None:
     turn = await answered(house)
     (row,) = await store.deliver(turn, BOT.id, parts("one", message_thread_id=7))
-    tg._next_id = row["floor_message_id"]
+    tg._next_id = row.floor_message_id
     for topic in (8, 7):
-        await tg.call("sendMessage", **row["request"] | {"message_thread_id": topic})
+        await tg.call("sendMessage", **row.request | {"message_thread_id": topic})
     await deliver(store, tg, await retaken(house, store), parts("one", message_thread_id=7))
     assert tg.texts() == ["one", "one"], "it was there, and was not sent again"
     asked = [given["message_id"] for given in tg.made("editMessageText")]
-    assert asked == [row["floor_message_id"] + 2]
+    assert asked == [row.floor_message_id + 2]
 
 
 async def test_a_look_finds_its_part_although_another_look_touches_the_same_message(
@@ -302,7 +304,7 @@ async def previewed(house: House, store: Store, tg: Server) -> ClaimedTurn:
     request = {"chat_id": GROUP, "text": "H…"}
     await store.preview(turn, BOT.id, GROUP, request)
     posted = await tg.call("sendMessage", **request)
-    shown = {"seq": 1, "status": "preview", "telegram_message_id": posted["message_id"]}
+    shown = PartResult(1, "preview", posted["message_id"])
     await store.sent(turn, [shown], False)
     await store.finish(incoming, reply("Hi!"))
     return turn
@@ -327,7 +329,7 @@ async def test_a_preview_that_cannot_be_edited_makes_way_for_a_new_message(
     assert done.refused == ""
     assert tg.texts(GROUP) == shown
     kept = {number for (_, number), sent in tg.messages.items() if sent["text"] != "H…"}
-    assert {row[0] for row in await sql("select telegram_message_id from delivery")} == kept
+    assert {row[0] for row in await sql("select telegram_message_id from outbox")} == kept
 
 
 async def test_a_new_message_in_place_of_a_preview_is_found_when_its_response_is_lost(
@@ -344,7 +346,7 @@ async def test_a_preview_is_stored_as_often_as_it_likes(house: House, store: Sto
     turn = await house.turn(ADA, "hello", GROUP)
     for text in ("H…", "H…"):
         await store.preview(turn, BOT.id, GROUP, {"chat_id": GROUP, "text": text})
-    assert await sql("select status, sending_text, preview from delivery") == [("sending", "H…", True)]
+    assert await sql("select status, sending_text, preview from outbox") == [("sending", "H…", True)]
 
 
 async def test_a_turn_that_is_set_aside_leaves_nothing_being_sent(house: House, store: Store, sql: Sql) -> None:

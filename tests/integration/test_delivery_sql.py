@@ -9,24 +9,22 @@ import pytest
 
 from relay.core.errors import TurnUndone
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Delivered, KnownIds, Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, POSTED, House, incoming_of, message, private, reply
 
 
 def parts(*texts: str, chat_id: int = ADA) -> list[dict[str, Any]]:
-    return [
-        {"seq": seq, "chat_id": chat_id, "request": {"chat_id": chat_id, "text": text}}
-        for seq, text in enumerate(texts, 1)
-    ]
+    return [Part(seq, chat_id, {"chat_id": chat_id, "text": text}) for seq, text in enumerate(texts, 1)]
 
 
 def states(rows: list[dict[str, Any]]) -> list[tuple[str, bool]]:
-    return [(row["status"], row["uncertain"]) for row in rows]
+    return [(row.status, row.uncertain) for row in rows]
 
 
 def sent(seq: int, message_id: int) -> dict[str, Any]:
-    return {"seq": seq, "status": "sent", "telegram_message_id": message_id}
+    return PartResult(seq, "sent", message_id)
 
 
 async def answered(house: House, store: Store) -> ClaimedTurn:
@@ -39,14 +37,14 @@ async def test_parts_are_sent_one_after_the_other(house: House, store: Store, sq
     rows = await store.deliver(turn, BOT.id, parts("one", "two", "three"))
     assert states(rows) == [("sending", False), ("waiting", False), ("waiting", False)]
     row = await store.sending(turn, [sent(1, 501)], 2)
-    assert (row["seq"], row["status"], row["floor_message_id"]) == (
+    assert (row.seq, row.status, row.floor_message_id) == (
         2,
         "sending",
         10_000 + int(turn.updates[0]["update_id"]),
     )
     await store.sending(turn, [sent(2, 502)], 3)
     await store.sent(turn, [sent(3, 503)], True)
-    assert await sql("select seq, status, telegram_message_id from delivery order by seq") == [
+    assert await sql("select seq, status, telegram_message_id from outbox order by seq") == [
         (1, "sent", 501), (2, "sent", 502), (3, "sent", 503),
     ]  # fmt: skip
     assert await sql("select telegram_message_id from posted where from_bot order by 1") == [(501,), (502,), (503,)]
@@ -57,7 +55,7 @@ async def test_a_reply_is_stored_once(house: House, store: Store, sql: Sql) -> N
     turn = await answered(house, store)
     await store.deliver(turn, BOT.id, parts("one", "two"))
     rows = await store.deliver(turn, BOT.id, parts("other"))
-    assert [row["request"]["text"] for row in rows] == ["one", "two"]
+    assert [row.request["text"] for row in rows] == ["one", "two"]
 
 
 async def test_what_a_predecessor_was_sending_is_uncertain(house: House, store: Store) -> None:
@@ -83,11 +81,11 @@ async def test_a_preview_becomes_the_first_part(house: House, store: Store, sql:
     incoming = incoming_of(turn, "hello", private(ADA))
     await store.begin(incoming, "m")
     row = await store.preview(turn, BOT.id, GROUP, {"chat_id": GROUP, "text": "H…"})
-    assert row["status"] == "sending"
-    await store.sent(turn, [{"seq": 1, "status": "preview", "telegram_message_id": 700}], False)
+    assert row.status == "sending"
+    await store.sent(turn, [PartResult(1, "preview", 700)], False)
     await store.finish(incoming, reply("Hi!"))
     rows = await store.deliver(turn, BOT.id, parts("Hi!", "more", chat_id=GROUP))
-    assert [(r["seq"], r["telegram_message_id"], r["request"]["text"]) for r in rows] == [
+    assert [(r.seq, r.telegram_message_id, r.request["text"]) for r in rows] == [
         (1, 700, "Hi!"), (2, None, "more"),
     ]  # fmt: skip
     await store.sent(turn, [sent(1, 700), sent(2, 701)], True)
@@ -103,14 +101,14 @@ async def test_a_preview_whose_response_was_lost_keeps_the_text_it_was_sent_with
     await store.release()
     (taken,) = await house.claim()
     (row,) = await store.deliver(taken, BOT.id, parts("Hi!", chat_id=GROUP))
-    assert (row["uncertain"], row["sending_text"], row["request"]["text"]) == (True, "H…", "Hi!")
+    assert (row.uncertain, row.sending_text, row.request["text"]) == (True, "H…", "Hi!")
 
 
 async def test_a_failed_part_is_no_message_of_ours(house: House, store: Store, sql: Sql) -> None:
     turn = await answered(house, store)
     await store.deliver(turn, BOT.id, parts("one"))
-    await store.sent(turn, [{"seq": 1, "status": "failed", "error": "blocked"}], True)
-    assert await sql("select status, error from delivery") == [("failed", "blocked")]
+    await store.sent(turn, [PartResult(1, "failed", error="blocked")], True)
+    assert await sql("select status, error from outbox") == [("failed", "blocked")]
     assert await sql("select count(*) from posted where from_bot") == [(0,)]
 
 
@@ -123,21 +121,21 @@ async def test_the_floor_of_private_chats_is_shared_and_a_supergroups_is_its_own
     await sql(POSTED, BOT.id + 1, ADA, 95_000)
     turn = await answered(house, store)
     await store.deliver(turn, BOT.id, parts("one"))
-    assert await sql("select floor_message_id from delivery") == [(91_000,)]
+    assert await sql("select floor_message_id from outbox") == [(91_000,)]
     await store.sent(turn, [], True)
     (turn,) = await house.say(message(ADA, "x", GROUP))
     await sql("delete from posted where chat_id = %s and telegram_message_id < 99000", GROUP)
     await store.deliver(turn, BOT.id, parts("one", chat_id=GROUP))
-    assert await sql("select floor_message_id from delivery where chat_id = %s", GROUP) == [(99_000,)]
+    assert await sql("select floor_message_id from outbox where chat_id = %s", GROUP) == [(99_000,)]
 
 
 async def test_known_ids_are_those_of_the_same_counter(store: Store, sql: Sql) -> None:
     for chat, number in ((ADA, 101), (BEN, 102), (-4242, 103), (GROUP, 104), (ADA, 300)):
         await sql(POSTED, BOT.id, chat, number)
     await sql(POSTED, BOT.id + 1, ADA, 105)
-    assert await store.known_ids(BOT.id, ADA, 100, 50) == ({101, 102, 103}, 300, [])
-    assert await store.known_ids(BOT.id, GROUP, 100, 50) == ({104}, 104, [])
-    assert await store.known_ids(BOT.id, -1009999999999, 0, 50) == (set(), 0, [])
+    assert await store.known_ids(BOT.id, ADA, 100, 50) == KnownIds(frozenset({101, 102, 103}), 300, ())
+    assert await store.known_ids(BOT.id, GROUP, 100, 50) == KnownIds(frozenset({104}), 104, ())
+    assert await store.known_ids(BOT.id, -1009999999999, 0, 50) == KnownIds(frozenset(), 0, ())
 
 
 async def test_closing_says_whether_there_is_more(house: House, store: Store) -> None:
@@ -145,15 +143,15 @@ async def test_closing_says_whether_there_is_more(house: House, store: Store) ->
     await store.pass_judging(4)
     await store.index_missing(10)
     await house.say(message(ADA, "more"))
-    assert await store.sent(turn, [], True) == (True, ())
+    assert await store.sent(turn, [], True) == Delivered(True, ())
     (turn,) = await house.claim()
-    assert await store.sent(turn, [], True) == (False, ())
+    assert await store.sent(turn, [], True) == Delivered(False, ())
 
 
 async def test_closing_says_that_something_is_to_be_entered_into_the_index(house: House, store: Store) -> None:
     turn = await answered(house, store)
     await store.pass_judging(4)
-    assert await store.sent(turn, [], True) == (False, ("index",))
+    assert await store.sent(turn, [], True) == Delivered(False, ("index",))
 
 
 async def test_closing_the_fifth_exchange_says_that_a_summary_is_due(house: House, store: Store) -> None:
@@ -161,25 +159,25 @@ async def test_closing_the_fifth_exchange_says_that_a_summary_is_due(house: Hous
         await house.exchange(ADA, f"q{number}")
     fifth = await house.exchange(ADA, "q5", close=False)
     await house.store.pass_judging(4)
-    assert await store.sent(fifth.turn, [], True) == (False, ("summaries", "titles", "index"))
+    assert await store.sent(fifth.turn, [], True) == Delivered(False, ("summaries", "titles", "index"))
 
 
 @pytest.mark.parametrize("done", [True, False])
 async def test_a_control_may_have_nothing_to_say(house: House, store: Store, done: bool) -> None:
     (control,) = await house.say(message(ADA, "/stop"))
     assert await store.deliver(control, BOT.id, []) == []
-    assert await store.sent(control, [], done) == (False, ())
+    assert await store.sent(control, [], done) == Delivered(False, ())
 
 
 async def test_a_line_takes_the_place_of_a_voice_note_that_cannot_be(house: House, store: Store, sql: Sql) -> None:
     turn = await answered(house, store)
     say = {"chat_id": ADA, "method": "sendVoice", "say": {"text": "Hi!", "language": "en"}}
-    await store.deliver(turn, BOT.id, [*parts("Hi!"), {"seq": 2, "chat_id": ADA, "request": say}])
+    await store.deliver(turn, BOT.id, [*parts("Hi!"), Part(2, ADA, say)])
     row = await store.sending(turn, [sent(1, 501)], 2)
-    assert (row["status"], row["sending_text"], row["request"]) == ("sending", None, say)
+    assert (row.status, row.sending_text, row.request) == ("sending", None, say)
     line = {"chat_id": ADA, "text": "I could not.", "say": {}}
     row = await store.sending_instead(turn, 2, line)
-    assert (row["status"], row["sending_text"], row["request"]) == ("sending", "I could not.", line)
+    assert (row.status, row.sending_text, row.request) == ("sending", "I could not.", line)
     rows = await store.deliver(turn, BOT.id, [])
     assert states(rows) == [("sent", False), ("sending", True)]
     await store.sent(turn, [sent(2, 502)], True)
@@ -189,9 +187,9 @@ async def test_a_line_takes_the_place_of_a_voice_note_that_cannot_be(house: Hous
 async def test_what_was_to_be_said_is_not_kept_twice(house: House, store: Store, sql: Sql) -> None:
     turn = await answered(house, store)
     say = {"chat_id": ADA, "method": "sendVoice", "say": {"text": "Hi!", "language": "en"}}
-    await store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": say}])
+    await store.deliver(turn, BOT.id, [Part(1, ADA, say)])
     await store.sent(turn, [sent(1, 501)], True)
-    assert await sql("select request -> 'say' from delivery") == [({"language": "en"},)]
+    assert await sql("select request -> 'say' from outbox") == [({"language": "en"},)]
 
 
 async def test_an_answer_is_there_to_be_said_with_its_space(house: House, store: Store) -> None:

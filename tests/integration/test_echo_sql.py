@@ -9,6 +9,7 @@ import pytest
 
 from relay.core.errors import TurnLost
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, incoming_of, message, private, reply
@@ -24,34 +25,34 @@ async def shown(house: House, store: Store) -> tuple[ClaimedTurn, Json]:
     update = message(ADA, "", voice={"file_id": "F"})
     (turn,) = await house.say(update)
     row = await store.echo(turn, update["message"]["message_id"], REQUEST)
-    await store.sent(turn, [{"seq": row["seq"], "status": "sent", "telegram_message_id": 800}], False)
+    await store.sent(turn, [PartResult(row.seq, "sent", 800)], False)
     incoming = replace(incoming_of(turn, "herd", private(ADA)), blocks=[HEARD])
     await store.begin(incoming, "m")
     await store.finish(incoming, reply("What?"))
-    await store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": {"chat_id": ADA, "text": "What?"}}])
-    await store.sent(turn, [{"seq": 1, "status": "sent", "telegram_message_id": 900}], True)
+    await store.deliver(turn, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": "What?"})])
+    await store.sent(turn, [PartResult(1, "sent", 900)], True)
     return turn, update
 
 
 async def test_an_echo_is_stored_once_and_marked_before_it_is_sent(house: House, store: Store, sql: Sql) -> None:
     turn = await house.turn(ADA, "x")
     first = await store.echo(turn, 11, REQUEST)
-    assert (first["status"], first["uncertain"], first["seq"] < 1) == ("sending", False, True)
+    assert (first.status, first.uncertain, first.seq < 1) == ("sending", False, True)
     again = await store.echo(turn, 11, REQUEST | {"text": "🎤 otherwise"})
-    assert (again["id"], again["uncertain"], again["request"]) == (first["id"], True, REQUEST)
+    assert (again.id, again.uncertain, again.request) == (first.id, True, REQUEST)
     second = await store.echo(turn, 12, REQUEST)
-    assert second["seq"] < first["seq"]
-    await store.sent(turn, [{"seq": first["seq"], "status": "sent", "telegram_message_id": 800}], False)
-    assert (await store.echo(turn, 11, REQUEST))["status"] == "sent"
+    assert second.seq < first.seq
+    await store.sent(turn, [PartResult(first.seq, "sent", 800)], False)
+    assert (await store.echo(turn, 11, REQUEST)).status == "sent"
     with pytest.raises(TurnLost):
         await store.echo(replace(turn, fence=turn.fence + 1), 13, REQUEST)
-    rows = await store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": {"chat_id": ADA, "text": "a"}}])
-    assert [(row["seq"], row["status"], row["uncertain"]) for row in rows] == [
-        (second["seq"], "sending", True),
-        (first["seq"], "sent", False),
+    rows = await store.deliver(turn, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": "a"})])
+    assert [(row.seq, row.status, row.uncertain) for row in rows] == [
+        (second.seq, "sending", True),
+        (first.seq, "sent", False),
         (1, "waiting", False),
     ]
-    assert await sql("select count(*) from delivery") == [(3,)]
+    assert await sql("select count(*) from outbox") == [(3,)]
 
 
 async def test_a_correction_is_a_wording_and_is_taken_once(house: House, store: Store, sql: Sql) -> None:
@@ -71,10 +72,8 @@ async def test_a_correction_is_a_wording_and_is_taken_once(house: House, store: 
     retry = incoming_of(correcting, "", private(ADA), retry=True, retry_turn=turn.turn_id)
     await store.begin(replace(retry, replaces=True), "m")
     await store.finish(retry, reply("Yes."))
-    rows = await store.deliver(
-        correcting, BOT.id, [{"seq": 1, "chat_id": ADA, "request": {"chat_id": ADA, "text": "Yes."}}]
-    )
-    assert [(row["telegram_message_id"], row["request"].get("delete")) for row in rows] == [(900, None)]
+    rows = await store.deliver(correcting, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": "Yes."})])
+    assert [(row.telegram_message_id, row.request.get("delete")) for row in rows] == [(900, None)]
 
 
 async def test_what_is_no_echo_of_ones_own_is_not_corrected(house: House, store: Store, sql: Sql) -> None:

@@ -13,6 +13,7 @@ from relay.core.models import Attachment
 from relay.media.files import Files
 from relay.memory.derivation import Input, derived
 from relay.memory.erasure import remove_files
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
@@ -39,8 +40,8 @@ def judged(work: Json, *findings: Json) -> Json:
 async def sent(house: House, turn: Any, text: str, number: int = 900) -> None:
     """The answer of a turn reaches the chat."""
     request = {"chat_id": ADA, "text": text}
-    await house.store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": request}])
-    row = {"seq": 1, "status": "sent", "telegram_message_id": number, "error": None}
+    await house.store.deliver(turn, BOT.id, [Part(1, ADA, request)])
+    row = PartResult(1, "sent", number)
     await house.store.sent(turn, [row], True)
 
 

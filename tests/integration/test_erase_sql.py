@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from relay.core.models import Space
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
@@ -47,8 +48,8 @@ async def told_of(house: House, sql: Sql) -> Json:
     ]
     await house.store.finish(incoming, reply("About a bird.") | {"blocks": steps})
     part = {"chat_id": ADA, "text": "About a bird. It was: Zanzibarix the quetzalcoatlus"}
-    await house.store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": part}])
-    await house.store.sent(turn, [{"seq": 1, "status": "sent", "telegram_message_id": 99, "error": None}], True)
+    await house.store.deliver(turn, BOT.id, [Part(1, ADA, part)])
+    await house.store.sent(turn, [PartResult(1, "sent", 99)], True)
     await house.exchange(ADA, "Thanks", "You are welcome.")
     (due,) = await house.store.claim_summaries(1, 60)
     summary = {
@@ -69,7 +70,7 @@ async def told_of(house: House, sql: Sql) -> Json:
 async def test_of_an_erased_memory_no_table_holds_a_word(house: House, store: Store, sql: Sql) -> None:
     change = await told_of(house, sql)
     before = await holding(sql, *WORDS)
-    assert {"memory", "message", "event", "delivery", "summary", "session"} <= before.keys()
+    assert {"memory", "message", "event", "outbox", "summary", "session"} <= before.keys()
     shown = await erase(store, private(ADA), {"memory_id": change["memory_id"]})
     assert shown["counts"] == {"memories": 1, "messages": 2, "summaries": 1, "documents": 0}
     assert [row["text"] for row in shown["messages"]] == [

@@ -526,7 +526,7 @@ async def test_export_sends_ones_own_in_private_and_a_groups_to_its_members_alon
     for name, content in shared.items():
         assert [word in content for word in ("q00001az", "q00002az", "q00003az")] == [False, False, True], name
     assert "in “Tent_club”" in "\n".join(said_in(relay, dm))
-    assert await relay.sql("select 1 from delivery where request #> '{file,content}' is not null") == []
+    assert await relay.sql("select 1 from outbox where request #> '{file,content}' is not null") == []
     (tmp_path / "sent.zip").write_bytes(sent_in(relay, dm)[0])
     again = Import(relay.store, check(tmp_path / "sent.zip"))
     await again.run()

@@ -11,6 +11,7 @@ import pytest
 
 from relay.core.errors import DataRefused
 from relay.core.models import Space
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, GROUP, House, fact, forget, group, private
@@ -205,8 +206,8 @@ async def test_where_a_fact_came_from(house: House, store: Store, sql: Sql) -> N
 async def test_where_a_remembered_fact_came_from(house: House, store: Store, sql: Sql) -> None:
     turn = await house.turn(ADA, "/remember I like tea", GROUP)
     done = await store.change_memory(turn, group(), [fact(ADA, "likes tea") | {"by": "user"}])
-    await store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": GROUP, "request": {"chat_id": GROUP, "text": "x"}}])
-    await store.sent(turn, [{"seq": 1, "status": "sent", "telegram_message_id": 77}], True)
+    await store.deliver(turn, BOT.id, [Part(1, GROUP, {"chat_id": GROUP, "text": "x"})])
+    await store.sent(turn, [PartResult(1, "sent", 77)], True)
     source = await store.source(done["changes"][0]["memory_id"])
     assert (source["said"], source["answer"], source["chat_id"]) == (None, None, GROUP)
     assert source["posted"] == {"chat_id": GROUP, "message_id": 77}

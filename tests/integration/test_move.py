@@ -305,9 +305,9 @@ async def test_a_damaged_copy_is_noticed(source: Side, target: Side) -> None:
     def then(step: str, table: str, rows: int) -> None:
         if step == "Comparing" and table == "space":
             target.sql("update memory set content = content || ' ' where id = 1")
-            target.sql("delete from delivery where id = 1000")
+            target.sql("delete from outbox where id = 1000")
 
-    with pytest.raises(MoveDiffers, match="delivery, memory"):
+    with pytest.raises(MoveDiffers, match="memory, outbox"):
         await Transfer(source.port, target.port, Looking(then=then)).run()
 
 

@@ -10,6 +10,7 @@ import pytest
 from relay.core.errors import DatabaseError
 from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
@@ -143,11 +144,10 @@ async def test_where_both_were_spoken_of_the_later_word_counts(store: Store, sql
 async def test_a_message_told_in_private_stands_in_no_topic_of_the_group(house: House, store: Store) -> None:
     (turn,) = await house.say(message(ADA, "/secret@relay_bot", GROUP, 5))
     parts: list[Json] = [
-        {"seq": seq, "chat_id": chat_id, "request": {"chat_id": chat_id, "text": "x"}}
-        for seq, chat_id in ((1, ADA), (2, GROUP))
+        Part(seq, chat_id, {"chat_id": chat_id, "text": "x"}) for seq, chat_id in ((1, ADA), (2, GROUP))
     ]
     await store.deliver(turn, BOT.id, parts)
-    results = [{"seq": seq, "status": "sent", "telegram_message_id": 70 + seq} for seq in (1, 2)]
+    results = [PartResult(seq, "sent", 70 + seq) for seq in (1, 2)]
     await store.sent(turn, results, True)
     assert await store.topic_of(BOT.id, ADA, 71) == 0
     assert await store.topic_of(BOT.id, GROUP, 72) == 5

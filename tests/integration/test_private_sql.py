@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from relay.archive.export import pages
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
@@ -41,17 +42,15 @@ async def secret(house: House, sql: Sql, times: int = 6) -> None:
         told = await house.store.finish(incoming, finished | {"events": [{"kind": "tool", "input": "zanzibarix"}]})
         assert (told["changes"], told["signs"]) == ([], ["private"])
         request = {"chat_id": ADA, "text": "I keep it: quetzalcoatlus."}
-        await house.store.deliver(turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": request}])
-        sent = [{"seq": 1, "status": "sent", "telegram_message_id": 500 + number, "error": None}]
+        await house.store.deliver(turn, BOT.id, [Part(1, ADA, request)])
+        sent = [PartResult(1, "sent", 500 + number)]
         await house.store.sent(turn, sent, True)
 
 
 async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, sql: Sql) -> None:
     await secret(house, sql)
     held = await holding(sql, *WORDS)
-    assert held.keys() == {"message", "delivery", "turn"} | (held.keys() & {"posted"}), (
-        "no events, no memory, no titles"
-    )
+    assert held.keys() == {"message", "outbox", "turn"} | (held.keys() & {"posted"}), "no events, no memory, no titles"
     assert await sql("select count(*) from summary_due") == [(1,)], "of what was said before"
     assert await sql("select count(*) from title_due d join session s on s.id = d.session_id where private") == [(0,)]
     done = await store.private(private(ADA), ADA, 0, False, ADA)

@@ -12,6 +12,7 @@ from relay.core.errors import TurnLost
 from relay.core.ports import Database
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part
 from relay.memory.store import Store
 from relay.memory.writing.summaries import tidy
 from relay.surfaces.telegram.parsing.updates import sort_update
@@ -264,14 +265,14 @@ async def test_a_new_process_of_the_same_name_takes_over_at_once(house: House, s
 
 async def test_an_answer_that_was_stored_is_handed_to_the_successor(house: House, store: Store) -> None:
     done = await house.exchange(ADA, "hello", "Hi!", actions=[fact(ADA, "likes tea")], close=False)
-    parts = [{"seq": 1, "chat_id": ADA, "request": {"text": "Hi!"}}]
+    parts = [Part(1, ADA, {"text": "Hi!"})]
     await store.deliver(done.turn, BOT.id, parts)
     await store.release()
     (taken,) = await house.claim()
     assert taken.status == "answered"
     assert taken.answer is not None
     assert (taken.answer["text"], taken.answer["changes"][0]["content"]) == ("Hi!", "likes tea")
-    assert [(part["seq"], part["status"]) for part in taken.parts] == [(1, "sending")]
+    assert [(part.seq, part.status) for part in taken.parts] == [(1, "sending")]
 
 
 async def test_release_frees_only_ones_own(house: House, store: Store, another: Callable[[], Store]) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC
 
 from relay.core.models import Space
 from relay.core.prices import Prices
+from relay.memory.rows.delivery import PartResult
 from relay.memory.store import Store
 from relay.memory.writing.summaries import tidy
 from relay.surfaces.chat.history.why import NOT_KEPT, explained
@@ -29,7 +30,7 @@ async def answered(house: House, text: str, *facts: str, user_id: int = ADA, too
     said["told"] |= {"tools": list(tools)}
     await house.store.finish(incoming, said)
     await house.store.deliver(turn, BOT.id, message_parts(f"About **{text}**", Place(user_id, 0, True)))
-    sent = {"seq": 1, "status": "sent", "telegram_message_id": 50_000 + turn.turn_id}
+    sent = PartResult(1, "sent", 50_000 + turn.turn_id)
     await house.store.sent(turn, [sent], True)
     return turn.turn_id
 
@@ -48,7 +49,7 @@ async def test_old_records_go_and_what_was_said_and_learned_stays(house: House, 
     assert await drop(store) == 0, "once"
     rows = await sql("select id, prompt ? 'soul', told ->> 'text', dropped from turn order by id")
     assert rows == [(old, False, None, True), (new, True, "About tea", False)]
-    assert await sql("select request ->> 'text', request ? 'entities' from delivery order by turn_id") == [
+    assert await sql("select request ->> 'text', request ? 'entities' from outbox order by turn_id") == [
         ("", False), ("About tea", True),
     ]  # fmt: skip
     assert await sql(canonical) == said
@@ -112,7 +113,7 @@ async def test_what_is_not_done_is_left_alone(house: House, store: Store, sql: S
     await store.deliver(turn, BOT.id, message_parts("Hi!", Place(ADA, 0, True)))
     await sql("update turn set created_at = created_at - interval '1 year'")
     assert await drop(store) == 0
-    assert await sql("select request ->> 'text', sending_text from delivery") == [("Hi!", "Hi!")]
+    assert await sql("select request ->> 'text', sending_text from outbox") == [("Hi!", "Hi!")]
 
 
 async def test_which_message_in_the_chat_is_whose_is_known_for_ever(house: House, store: Store, sql: Sql) -> None:
@@ -136,7 +137,7 @@ async def test_what_is_learned_later_of_an_old_message_is_told_in_a_message_of_i
 
 async def test_a_text_is_not_kept_twice_once_it_is_sent(house: House, sql: Sql) -> None:
     await answered(house, "boats")
-    assert await sql("select status, sending_text, request ->> 'text' from delivery") == [("sent", None, "About boats")]
+    assert await sql("select status, sending_text, request ->> 'text' from outbox") == [("sent", None, "About boats")]
 
 
 async def test_what_was_spent_is_kept_as_long_as_usage_reaches_back(house: House, store: Store, sql: Sql) -> None:

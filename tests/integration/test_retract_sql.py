@@ -8,6 +8,7 @@ from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ChatGone, MessengerRefused, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
 from relay.memory.erasure import ERASED, retract
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
@@ -33,15 +34,9 @@ class Chat(FakeMessenger):
 
 async def sent(store: Store, turn: ClaimedTurn, *requests: Json, first: int) -> None:
     """The parts of a reply reach the chat, with message ids from `first` on."""
-    parts = [
-        {"seq": seq, "chat_id": one.get("chat_id", ADA), "request": {"chat_id": ADA, **one}}
-        for seq, one in enumerate(requests, 1)
-    ]
+    parts = [Part(seq, one.get("chat_id", ADA), {"chat_id": ADA, **one}) for seq, one in enumerate(requests, 1)]
     await store.deliver(turn, BOT.id, parts)
-    done = [
-        {"seq": seq, "status": "sent", "telegram_message_id": first + seq - 1, "error": None}
-        for seq in range(1, len(requests) + 1)
-    ]
+    done = [PartResult(seq, "sent", first + seq - 1) for seq in range(1, len(requests) + 1)]
     await store.sent(turn, done, True)
 
 
@@ -122,7 +117,7 @@ async def test_an_answer_that_says_it_goes_and_so_do_old_ones_as_far_as_telegram
     await store.finish(incoming, reply("Your sister is Mathilda."))
     await sent(store, turn, {"text": "Your sister is Mathilda."}, first=900)
     await command(house, "/memory", f"Memories\n- #1 likes tea\n- #2 {SISTER}", first=910)
-    await sql("update delivery set sent_at = now() - interval '3 days'")
+    await sql("update outbox set sent_at = now() - interval '3 days'")
     await erase(store, private(ADA), {"words": "mathilda"})
     telegram = Chat(deleteMessage=MessengerRefused("Bad Request: message can't be deleted for everyone"))
     await retract(store, telegram, BOT.id)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from relay.core.errors import TurnLost
 from relay.core.models import Space
 from relay.memory.calls.turn import RECENT_CHARACTERS
+from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.status import LastDay
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -121,8 +122,8 @@ async def test_a_reply_to_is_found_in_its_own_space_only(house: House, store: St
 
 async def test_a_sent_answer_can_be_replied_to(house: House, store: Store) -> None:
     done = await house.exchange(ADA, "hello", "Hi there!", close=False)
-    await store.deliver(done.turn, BOT.id, [{"seq": 1, "chat_id": ADA, "request": {"text": "Hi there!"}}])
-    await store.sent(done.turn, [{"seq": 1, "status": "sent", "telegram_message_id": 20_001}], True)
+    await store.deliver(done.turn, BOT.id, [Part(1, ADA, {"text": "Hi there!"})])
+    await store.sent(done.turn, [PartResult(1, "sent", 20_001)], True)
     turn = await house.turn(ADA, "why?")
     context = await store.begin(incoming_of(turn, "why?", private(ADA), reply_to=20_001), "m")
     assert context.reply_to is not None

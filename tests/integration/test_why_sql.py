@@ -12,6 +12,7 @@ import pytest
 from relay.clients.fakes import FakeMessenger
 from relay.core.charge import Charge, Spending
 from relay.core.models import Choices, File, Space
+from relay.memory.rows.delivery import PartResult
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.files import file_request
@@ -56,10 +57,10 @@ async def test_an_answer_is_found_by_its_message_and_a_control_is_none(house: Ho
     await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
     await store.finish(incoming_of(turn, "hello", private(ADA)), reply("Hi!"))
     await store.deliver(turn, BOT.id, message_parts("Hi!", Place(ADA, 0, True)))
-    await store.sent(turn, [{"seq": 1, "status": "sent", "telegram_message_id": 77}], True)
+    await store.sent(turn, [PartResult(1, "sent", 77)], True)
     control = await house.turn(ADA, "/memory")
     await store.deliver(control, BOT.id, message_parts("I know nothing.", Place(ADA, 0, True)))
-    await store.sent(control, [{"seq": 1, "status": "sent", "telegram_message_id": 78}], True)
+    await store.sent(control, [PartResult(1, "sent", 78)], True)
     assert await last(house, ADA, under=77) == turn.turn_id
     assert await last(house, ADA, under=78) == 0
     assert await last(house, ADA, under=79) == 0
@@ -229,7 +230,7 @@ async def test_a_file_is_stored_until_its_turn_ends_and_sent_from_there(house: H
     file = File("notes.txt", "ünï".encode())
     parts = message_parts("Here.", Place(ADA, 0, True), file=file)
     await store.deliver(turn, BOT.id, parts)
-    stored = await sql("select request -> 'file' ->> 'content' from delivery where seq = 2")
+    stored = await sql("select request -> 'file' ->> 'content' from outbox where seq = 2")
     assert stored == [(file_request(file, Place(ADA, 0, True))["file"]["content"],)]
     messenger = FakeMessenger()
     await store.release()
@@ -237,5 +238,5 @@ async def test_a_file_is_stored_until_its_turn_ends_and_sent_from_there(house: H
     await Delivery(store, messenger, BOT.id).deliver(again, [])
     sent = [(method, given.get("document")) for method, given in messenger.calls if method.startswith("send")]
     assert ("sendDocument", file) in sent
-    assert await sql("select request -> 'file' from delivery where seq = 2") == [({"name": "notes.txt"},)]
-    assert await sql("select status, sending_text from delivery order by seq") == [("sent", None)] * 2
+    assert await sql("select request -> 'file' from outbox where seq = 2") == [({"name": "notes.txt"},)]
+    assert await sql("select status, sending_text from outbox order by seq") == [("sent", None)] * 2

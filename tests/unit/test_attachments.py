@@ -108,8 +108,8 @@ def test_each_block_is_in_the_chat_or_in_a_file_and_all_in_order(pieces: list[tu
 
 def test_files_come_after_the_text_whose_last_part_has_the_buttons() -> None:
     parts = answer_parts(Answer(f"Look:\n{fence(lines(400))}", retry=True), TOPIC, 9)
-    assert [part["seq"] for part in parts] == [1, 2]
-    text, file = (part["request"] for part in parts)
+    assert [part.seq for part in parts] == [1, 2]
+    text, file = (part.request for part in parts)
     assert "📎 code.py (400 lines)" in text["text"]
     assert "reply_markup" in text
     assert file["method"] == "sendDocument"
@@ -122,26 +122,26 @@ def test_files_come_after_the_text_whose_last_part_has_the_buttons() -> None:
 def test_a_picture_with_its_text_and_one_alone() -> None:
     picture = File("usage.png", b"\x89PNG", picture=True)
     text, photo = message_parts("Here.", TOPIC, silent=True, file=picture)
-    assert text["request"]["text"] == "Here."
-    assert sent_as(photo["request"]) == (
+    assert text.request["text"] == "Here."
+    assert sent_as(photo.request) == (
         "sendPhoto",
         {**TOPIC.address(), "disable_notification": True, "photo": picture},
     )
     (alone,) = message_parts("", TOPIC, [[{"text": "a", "callback_data": "n"}]], file=picture)
-    assert alone["request"]["reply_markup"]["inline_keyboard"]
-    assert alone["request"]["reply_parameters"]["message_id"] == 55
+    assert alone.request["reply_markup"]["inline_keyboard"]
+    assert alone.request["reply_parameters"]["message_id"] == 55
 
 
 def test_a_file_that_is_too_big_or_empty_is_a_line() -> None:
     (part,) = message_parts("Done.", DM, file=File("my_export.zip", b"x" * (LARGEST + 100_000)))
-    assert part["request"]["text"] == "Done.\n\n⚠️ my_export.zip has 10.1 MB, and I can send at most 10 MB."
+    assert part.request["text"] == "Done.\n\n⚠️ my_export.zip has 10.1 MB, and I can send at most 10 MB."
     (part,) = message_parts("", DM, file=File("export.zip", b""))
-    assert "empty" in part["request"]["text"]
+    assert "empty" in part.request["text"]
 
 
 def test_a_name_is_one_that_telegram_leaves_alone() -> None:
     (part,) = message_parts("", DM, file=File('a "b"/c\n.txt', b"x"))
-    assert part["request"]["file"]["name"] == "a-b-c-.txt"
+    assert part.request["file"]["name"] == "a-b-c-.txt"
 
 
 async def test_the_terminal_prints_a_documents_text_and_writes_every_file(
@@ -156,7 +156,7 @@ async def test_the_terminal_prints_a_documents_text_and_writes_every_file(
         File("a.zip", b"\xff" * 9),
     ):
         (part,) = message_parts("", DM, file=file)
-        method, parameters = sent_as(part["request"])
+        method, parameters = sent_as(part.request)
         assert (await terminal.call(method, **parameters))["message_id"]
     printed = capsys.readouterr().out.splitlines()
     assert printed == [
@@ -175,9 +175,9 @@ async def test_the_terminal_prints_a_documents_text_and_writes_every_file(
 def test_a_lost_file_is_known_again() -> None:
     (document,) = message_parts("", DM, file=File("code.py", b"x"))
     (photo,) = message_parts("", DM, file=File("usage.png", b"x", True))
-    assert shows({"document": {"file_name": "code.py"}}, document["request"], "code.py")
-    assert not shows({"document": {"file_name": "other.py"}}, document["request"], "code.py")
-    assert not shows({"text": "code.py"}, document["request"], "code.py")
-    assert shows({"photo": [{}]}, photo["request"], "usage.png")
-    assert not shows({"document": {"file_name": "usage.png"}}, photo["request"], "usage.png")
+    assert shows({"document": {"file_name": "code.py"}}, document.request, "code.py")
+    assert not shows({"document": {"file_name": "other.py"}}, document.request, "code.py")
+    assert not shows({"text": "code.py"}, document.request, "code.py")
+    assert shows({"photo": [{}]}, photo.request, "usage.png")
+    assert not shows({"document": {"file_name": "usage.png"}}, photo.request, "usage.png")
     assert shows({"text": "hello "}, {"text": "hello"}, "hello")

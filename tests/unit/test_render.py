@@ -31,8 +31,8 @@ def data(rows: list[list[Json]]) -> list[str]:
 
 def test_a_short_answer_is_one_part() -> None:
     (part,) = answer_parts(Answer("Hello **you**"), DM, 9)
-    assert (part["seq"], part["chat_id"]) == (1, 1001)
-    request = part["request"]
+    assert (part.seq, part.chat_id) == (1, 1001)
+    request = part.request
     assert request["text"] == "Hello you"
     assert request["entities"][0]["type"] == "bold"
     assert request["link_preview_options"] == {"is_disabled": True}
@@ -43,30 +43,30 @@ def test_a_short_answer_is_one_part() -> None:
 def test_only_the_first_part_sounds_and_only_the_last_has_buttons() -> None:
     parts = answer_parts(Answer("word " * 3000, changes=[change()]), TOPIC, 9)
     assert len(parts) > 2
-    assert [part["seq"] for part in parts] == list(range(1, len(parts) + 1))
-    assert [part["request"].get("disable_notification", False) for part in parts] == [False, *[True] * (len(parts) - 1)]
-    assert ["reply_markup" in part["request"] for part in parts] == [*[False] * (len(parts) - 1), True]
-    assert ["reply_parameters" in part["request"] for part in parts] == [True, *[False] * (len(parts) - 1)]
-    assert {part["request"]["message_thread_id"] for part in parts} == {8}
-    assert all(len(part["request"]["text"].encode("utf-16-le")) // 2 <= 4096 for part in parts)
-    assert "🧠 Learned: likes tea" in parts[-1]["request"]["text"]
+    assert [part.seq for part in parts] == list(range(1, len(parts) + 1))
+    assert [part.request.get("disable_notification", False) for part in parts] == [False, *[True] * (len(parts) - 1)]
+    assert ["reply_markup" in part.request for part in parts] == [*[False] * (len(parts) - 1), True]
+    assert ["reply_parameters" in part.request for part in parts] == [True, *[False] * (len(parts) - 1)]
+    assert {part.request["message_thread_id"] for part in parts} == {8}
+    assert all(len(part.request["text"].encode("utf-16-le")) // 2 <= 4096 for part in parts)
+    assert "🧠 Learned: likes tea" in parts[-1].request["text"]
 
 
 def test_a_notice_makes_no_sound() -> None:
     (part,) = message_parts("Done.", DM, silent=True)
-    assert part["request"]["disable_notification"] is True
+    assert part.request["disable_notification"] is True
     assert message_parts("", DM) == []
 
 
 def test_tools_are_told_once_each() -> None:
     (part,) = answer_parts(Answer("Here.", tools=("search_memory", "search_memory", "web_fetch", "new_tool")), DM, 9)
-    assert "🔎 searched memory, read a web page, new_tool" in part["request"]["text"]
-    assert part["request"]["text"].count("searched memory") == 1
+    assert "🔎 searched memory, read a web page, new_tool" in part.request["text"]
+    assert part.request["text"].count("searched memory") == 1
 
 
 def test_a_note_and_what_memory_did_share_one_line() -> None:
     (part,) = answer_parts(Answer("Text.", changes=[change()], note="Stopped."), DM, 9)
-    assert part["request"]["text"].endswith("Stopped. · 🧠 Learned: likes tea")
+    assert part.request["text"].endswith("Stopped. · 🧠 Learned: likes tea")
 
 
 NOTICES = [
@@ -80,7 +80,7 @@ def test_all_that_a_note_says_of_four_files_is_told_with_what_memory_did_and_the
     warning = "⚠️ Today's budget is nearly used up"
     told = Answer("Text.", changes=[change()], note=" ".join(NOTICES), unlearned=True, warning=warning)
     (part,) = answer_parts(told, DM, 9)
-    text = part["request"]["text"]
+    text = part.request["text"]
     assert all(notice in text for notice in NOTICES)
     assert text.endswith(f" · 🧠 Learned: likes tea · 🧠 Learning is off (/settings) · {warning}")
 
@@ -90,14 +90,14 @@ def test_a_note_without_end_is_cut_and_what_stands_behind_it_is_not(sign: str) -
     several = [change("forget", "pending", f"cat {n}", id=n) for n in range(10)]
     failed = [{"tag": "FORGET", "text": "the trumpet", "failed": "nothing matches"}]
     told = Answer("Text.", changes=several, failed=failed, note=f"{sign * 9000}", warning="The budget.")
-    text = answer_parts(told, DM, 9)[-1]["request"]["text"]
+    text = answer_parts(told, DM, 9)[-1].request["text"]
     assert f"{sign} … · 🧠 Which one should I forget? 1 cat 0 " in text
     assert text.endswith("⚠️ Not forgotten (nothing matches): the trumpet · The budget.")
 
 
 def test_the_line_that_was_shown_is_known_again_when_its_note_was_cut() -> None:
     told = Answer("Text.", note="x" * 9000, warning="The budget.")
-    text = answer_parts(told, DM, 9)[-1]["request"]["text"]
+    text = answer_parts(told, DM, 9)[-1].request["text"]
     due = {"before": {"text": text}, "changes": [], "told": asdict(told)}
     assert ends_with_line(due, [])
 
@@ -201,7 +201,7 @@ def test_long_texts_are_cut_on_one_line() -> None:
 
 def test_what_was_learned_is_shown_as_it_is() -> None:
     (part,) = answer_parts(Answer("Ok.", changes=[change(content="*not* <b>bold</b> [x](http://y)")]), DM, 9)
-    assert "*not* <b>bold</b> [x](http://y)" in part["request"]["text"]
+    assert "*not* <b>bold</b> [x](http://y)" in part.request["text"]
 
 
 @pytest.mark.parametrize("place", [Place(-100, 1, False), Place(1001, 0, True)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -10,6 +11,7 @@ from relay.clients.speech.installed import HOW
 from relay.commands.context import Services
 from relay.core.text import escape_markdown, shorten
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part
 from relay.surfaces.chat.people.people import deciding, who
 from relay.surfaces.chat.session.session import hello
 from relay.surfaces.telegram.outgoing.menu import register_admin, unregister
@@ -41,7 +43,7 @@ class Newcomers:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def told(self, turn: ClaimedTurn) -> list[Json]:
+    async def told(self, turn: ClaimedTurn) -> list[Part]:
         """What is said about a change, and to whom, as parts of a reply. What has changed again since is not told."""
         change, sent = turn.updates[0]["person"], body_of(turn.updates[0])
         sender = sent["from"]
@@ -63,7 +65,7 @@ class Newcomers:
         await unregister(messenger, turn.user_id, turn.user_id)
         return []
 
-    def _welcomed(self, row: Json, change: Json) -> list[Json]:
+    def _welcomed(self, row: Json, change: Json) -> list[Part]:
         """A greeting; and whoever invited them hears that they came."""
         by = f"{escape_markdown(change['by_name'])} has let you in. " if change.get("by_name") else ""
         parts = to(row["user_id"], hello(row["name"], by))
@@ -76,7 +78,7 @@ class Newcomers:
             parts += to(change["by"], f"{who(row)} came{meant}, and may use me now. /revoke takes that back.")
         return numbered(parts)
 
-    def _asked(self, row: Json, change: Json, sent: Json) -> list[Json]:
+    def _asked(self, row: Json, change: Json, sent: Json) -> list[Part]:
         """A line for the stranger, where they turned to the bot, and the question for everybody who runs it."""
         group = change.get("group")
         did = "pressed Start" if group is None else f"wrote to me in the group “{escape_markdown(shorten(group, 60))}”"
@@ -93,14 +95,14 @@ class Newcomers:
         return numbered(parts)
 
 
-def to(user_id: int, text: str, buttons: list[list[Json]] | None = None) -> list[Json]:
+def to(user_id: int, text: str, buttons: list[list[Json]] | None = None) -> list[Part]:
     """A text for somebody's private chat."""
     return message_parts(text, Place(user_id, 0, True), buttons or ())
 
 
-def numbered(parts: list[Json]) -> list[Json]:
+def numbered(parts: list[Part]) -> list[Part]:
     """Parts for several chats as those of one reply."""
-    return [{**part, "seq": seq} for seq, part in enumerate(parts, 1)]
+    return [replace(part, seq=seq) for seq, part in enumerate(parts, 1)]
 
 
 def owner_greeting(services: Services, name: str) -> str:

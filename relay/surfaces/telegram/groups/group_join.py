@@ -10,6 +10,7 @@ from relay.commands.context import Services
 from relay.core.text import escape_markdown
 from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part
 from relay.surfaces.chat.people.bot_rights import Standing, is_present, name_in, reads_all, standing, told
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.menu import register_admin
@@ -35,7 +36,7 @@ class Arrivals:
         self._greeted: dict[int, tuple[float, bool | None]] = {}
         """When a group was greeted last (monotonic), and whether all messages could be read then."""
 
-    async def told(self, turn: ClaimedTurn) -> list[Json]:
+    async def told(self, turn: ClaimedTurn) -> list[Part]:
         """What is said to a change of the bot's own membership, as parts of a reply."""
         change = turn.updates[0]["my_chat_member"]
         before, now = change.get("old_chat_member") or {}, change.get("new_chat_member") or {}
@@ -49,7 +50,7 @@ class Arrivals:
         finally:
             self._arriving.discard(change["chat"]["id"])
 
-    async def left(self, turn: ClaimedTurn) -> list[Json]:
+    async def left(self, turn: ClaimedTurn) -> list[Part]:
         """Somebody left a group: what they lent it is theirs alone again."""
         message = body_of(turn.updates[0])
         chat, gone = message["chat"], message[LEFT]
@@ -59,7 +60,7 @@ class Arrivals:
         line = f"{name} has left, and their memory is not lent any more."
         return message_parts(line, Place(chat["id"], topic_of(message), False), silent=True)
 
-    async def _greeting(self, turn: ClaimedTurn, chat: Json) -> list[Json]:
+    async def _greeting(self, turn: ClaimedTurn, chat: Json) -> list[Part]:
         await asyncio.sleep(SETTLE_SECONDS)
         await self._register(chat["id"])
         said_at, _ = self._greeted.get(chat["id"], (-AGAIN_SECONDS, None))
@@ -83,7 +84,7 @@ class Arrivals:
             return message_parts(text, Place(turn.user_id, 0, True))
         return message_parts(text, Place(chat["id"], 0, False), silent=True)
 
-    async def _other_rights(self, chat: Json, user_id: int, before: Json, now: Json) -> list[Json]:
+    async def _other_rights(self, chat: Json, user_id: int, before: Json, now: Json) -> list[Part]:
         """A line when the bot now gets more, or fewer, messages than it did."""
         if chat["id"] in self._arriving:
             return []

@@ -7,7 +7,6 @@ import contextlib
 from collections.abc import AsyncIterator
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from relay.archive.packed import pack
@@ -15,11 +14,10 @@ from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import RelayError
 from relay.core.models import File, Space
 from relay.core.ports import Messenger
+from relay.memory.rows.delivery import Request
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing import chat_action
 from relay.surfaces.telegram.outgoing.insist import Stopped
-
-Json = dict[str, Any]
 
 
 class NotPacked(RelayError):
@@ -38,7 +36,7 @@ class Exports:
         self._alone = asyncio.Lock()
 
     @contextlib.asynccontextmanager
-    async def packed(self, request: Json, stop: asyncio.Event | None) -> AsyncIterator[File]:
+    async def packed(self, request: Request, stop: asyncio.Event | None) -> AsyncIterator[File]:
         """The file of a request, while it is sent. Raises `TooMuchToSend`, `NotPacked`, and `Stopped` once `stop` is
         set."""
         wanted, at = request["export"], {"chat_id": request["chat_id"]}

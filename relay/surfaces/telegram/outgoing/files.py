@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import Any
 
 from relay.clients.speech.language import language_of
 from relay.core.models import Export, File, Sound
 from relay.media.spoken import spoken
+from relay.memory.rows.delivery import Request
 from relay.surfaces.telegram.parsing.place import Place
 
-Json = dict[str, Any]
 LARGEST = 10_000_000
 """Bytes of one file: what Telegram takes as a picture."""
 FIELDS = {"sendPhoto": "photo", "sendDocument": "document"}
@@ -31,7 +30,7 @@ def too_big(file: File | Export) -> str:
     return f"⚠️ {file.name} has {megabytes} MB, and I can send at most {LARGEST // 1_000_000} MB."
 
 
-def file_request(file: File | Export, place: Place) -> Json:
+def file_request(file: File | Export, place: Place) -> Request:
     """The request that a file is stored as: what Telegram gets is made of it by `sent_as`. Of an export just what it is
     to be is stored."""
     name = UNSAFE.sub("-", file.name)[-60:]
@@ -48,7 +47,7 @@ def file_request(file: File | Export, place: Place) -> Json:
     }
 
 
-def voice_request(markdown: str, place: Place) -> Json | None:
+def voice_request(markdown: str, place: Place) -> Request | None:
     """The request that a voice note is stored as: what is to be said, not its sound, which is made when its turn comes.
     None when there is nothing that can be said."""
     text = spoken(markdown)
@@ -58,7 +57,7 @@ def voice_request(markdown: str, place: Place) -> Json | None:
     return {**place.address(), "method": "sendVoice", "say": say, "disable_notification": True}
 
 
-def sent_as(request: Json, made: Sound | File | None = None) -> tuple[str, Json]:
+def sent_as(request: Request, made: Sound | File | None = None) -> tuple[str, Request]:
     """The method and the parameters that send a stored request: a text, a file, or what was `made` for it now, the
     sound of a voice note or an export."""
     if isinstance(made, File):
@@ -76,7 +75,7 @@ def sent_as(request: Json, made: Sound | File | None = None) -> tuple[str, Json]
     return method, {**parameters, FIELDS[method]: content}
 
 
-def shows(message: Json, request: Json, text: str) -> bool:
+def shows(message: Request, request: Request, text: str) -> bool:
     """Whether a message in the chat is what a part was sent as; `text`: its text, or its file's name. In another topic
     the same may be said at the same time."""
     topic_id = message.get("message_thread_id") if message.get("is_topic_message") else None

@@ -12,6 +12,7 @@ import structlog
 from relay.commands.registry import list_commands
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
+from relay.memory.rows.delivery import Request
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 
 log = structlog.get_logger()
@@ -71,7 +72,7 @@ def menu(place: str, admin: bool) -> list[dict[str, str]]:
     return [{"command": verb.name, "description": verb.help[:LONGEST_DESCRIPTION]} for verb in verbs[:MOST_COMMANDS]]
 
 
-def _scope(chat_id: int, user_id: int) -> dict[str, Any]:
+def _scope(chat_id: int, user_id: int) -> Request:
     """Somebody's private chat, or they in a group."""
     if chat_id == user_id:
         return {"type": "chat", "chat_id": chat_id}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from relay.core.models import Answer, Export, File
 from relay.core.text import escape_markdown
+from relay.memory.rows.delivery import Part, Request
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.history.tools import tools_told
 from relay.surfaces.chat.reply import button
@@ -15,8 +15,6 @@ from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from relay.surfaces.telegram.outgoing.files import file_request, too_big, voice_request
 from relay.surfaces.telegram.parsing.place import Place
-
-Json = dict[str, Any]
 
 SIGNS = {
     "private": "🕶 Off the record",
@@ -31,7 +29,7 @@ SIGNS = {
 _LEAST_NOTE = 200  # UTF-16 code units of the note that are told whatever stands behind it
 
 
-def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
+def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Part]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
     footer, choices = footer_of(answer), answer.choices
     tools = tools_told(answer.tools) if choices.tools else ""
@@ -40,7 +38,7 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Json]:
     parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)
     if choices.previews:
         for part in parts:
-            part["request"]["link_preview_options"] = {"is_disabled": False}
+            part.request["link_preview_options"] = {"is_disabled": False}
     parts = with_files(parts, files, place)
     return with_voice(parts, answer.text, place) if answer.aloud else parts
 
@@ -60,19 +58,19 @@ def footer_of(answer: Answer) -> str:
 def message_parts(
     markdown: str,
     place: Place,
-    buttons: Sequence[Sequence[Json]] = (),
+    buttons: Sequence[Sequence[Request]] = (),
     footer: str = "",
     tools: str = "",
     silent: bool = False,
     file: File | Export | None = None,
-) -> list[Json]:
+) -> list[Part]:
     """Any text of ours as parts of a delivery. `silent`: no part makes a sound. `file`: comes last."""
     if file and (refusal := too_big(file)):
         markdown, file = f"{markdown}\n\n{escape_markdown(refusal)}", None
     formatted = format_reply(markdown, footer=footer, tools=tools)
-    parts: list[Json] = []
+    parts: list[Part] = []
     for seq, message in enumerate(formatted, 1):
-        request: Json = {
+        request: Request = {
             **place.address(),
             "text": message.text,
             "entities": message.entities,
@@ -84,35 +82,34 @@ def message_parts(
             request |= place.reply()
         if buttons and seq == len(formatted):
             request["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
-        parts.append({"seq": seq, "chat_id": place.chat_id, "request": request})
+        parts.append(Part(seq, place.chat_id, request))
     if file:
         parts = with_files(parts, [file], place)
         if not formatted:
-            parts[0]["request"] |= place.reply()
+            parts[0].request.update(place.reply())
             if buttons:
-                parts[0]["request"]["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
+                parts[0].request["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
     return parts
 
 
-def with_files(parts: list[Json], files: Sequence[File | Export], place: Place) -> list[Json]:
+def with_files(parts: list[Part], files: Sequence[File | Export], place: Place) -> list[Part]:
     """Parts with files behind them, each a part of its own."""
     return parts + [
-        {"seq": seq, "chat_id": place.chat_id, "request": file_request(file, place)}
-        for seq, file in enumerate(files, len(parts) + 1)
+        Part(seq, place.chat_id, file_request(file, place)) for seq, file in enumerate(files, len(parts) + 1)
     ]
 
 
-def with_voice(parts: list[Json], markdown: str, place: Place) -> list[Json]:
+def with_voice(parts: list[Part], markdown: str, place: Place) -> list[Part]:
     """Parts with a text said aloud behind them, if there is something in it that can be said."""
     request = voice_request(markdown, place)
     if request is None:
         return parts
     if not parts:
         request |= place.reply()
-    return [*parts, {"seq": len(parts) + 1, "chat_id": place.chat_id, "request": request}]
+    return [*parts, Part(len(parts) + 1, place.chat_id, request)]
 
 
-def answer_buttons(answer: Answer, turn_id: int) -> list[list[Json]]:
+def answer_buttons(answer: Answer, turn_id: int) -> list[list[Request]]:
     """Under an answer: what memory did can be undone, the answer kept, what failed tried again."""
     keeps = bool(answer.text) and answer.choices.keep and "private" not in answer.signs
     rows = first_rows(answer.changes, turn_id, keeps)

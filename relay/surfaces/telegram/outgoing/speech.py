@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from relay.commands.session.voice import OFF, SILENT
 from relay.conversation.cancellation import wait_or_cancel
@@ -11,10 +10,10 @@ from relay.core import metrics
 from relay.core.errors import VoiceUnavailable
 from relay.core.models import Sound
 from relay.core.ports import Messenger, TextToSpeech
+from relay.memory.rows.delivery import Request
 from relay.surfaces.telegram.outgoing import chat_action
 from relay.surfaces.telegram.outgoing.insist import Stopped
-
-Json = dict[str, Any]
+from relay.surfaces.telegram.outgoing.requests import address_of
 
 
 class Speech:
@@ -26,11 +25,11 @@ class Speech:
         self._voice = voice
 
     @metrics.timed("speak")
-    async def of(self, request: Json, stop: asyncio.Event | None) -> Sound:
+    async def of(self, request: Request, stop: asyncio.Event | None) -> Sound:
         """The sound of a request for a voice note. Raises `VoiceUnavailable`, and `Stopped` once `stop` is set."""
         if self._voice is None:
             raise VoiceUnavailable(OFF, SILENT)
-        at: Json = {key: request[key] for key in ("chat_id", "message_thread_id") if key in request}
+        at = address_of(request)
         recording = asyncio.create_task(chat_action.shown(self._messenger, at, "record_voice"))
         try:
             say = request["say"]

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from dataclasses import replace
 
 import structlog
 
 from relay.core.errors import MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError, TokenRefused
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import PartResult, Request, StoredPart
 from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import Formatted, format_preview, unhurried
 from relay.surfaces.telegram.outgoing import chat_action
@@ -55,7 +56,7 @@ class Preview:
         self._trouble = ""
         self._shown = ""
         self._free_at = 0.0
-        self._row: dict[str, Any] | None = next((part for part in turn.parts if part["seq"] == 1), None)
+        self._row: StoredPart | None = next((part for part in turn.parts if part.seq == 1), None)
         self._news = asyncio.Event()
         self._closing = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -166,21 +167,20 @@ class Preview:
             if not self._turn.choices.sound:
                 request["disable_notification"] = True
             await self._begin(request)
-        elif self._row["telegram_message_id"] is not None:
+        elif self._row.telegram_message_id is not None:
             request.pop("message_thread_id", None)
-            await self._messenger.call("editMessageText", **request, message_id=self._row["telegram_message_id"])
+            await self._messenger.call("editMessageText", **request, message_id=self._row.telegram_message_id)
         self._shown, self._free_at = shown.text, time.monotonic() + EDIT_EVERY
 
-    async def _begin(self, request: dict[str, Any]) -> None:
+    async def _begin(self, request: Request) -> None:
         """Sends the message that is edited from then on. If it certainly was not sent, the next look tries again."""
         row = await self._store.preview(self._turn, self._bot_id, self._place.chat_id, request)
         self._row = row
         try:
             posted = await self._messenger.call("sendMessage", **request)
         except (MessengerThrottled, MessengerUnavailable, MessengerRefused):
-            await self._store.sent(self._turn, [{"seq": 1, "status": "waiting"}], False)
+            await self._store.sent(self._turn, [PartResult(1, "waiting")], False)
             self._row = None
             raise
-        row["telegram_message_id"] = posted["message_id"]
-        result = {"seq": 1, "status": "preview", "telegram_message_id": posted["message_id"]}
-        await self._store.sent(self._turn, [result], False)
+        self._row = replace(row, telegram_message_id=posted["message_id"])
+        await self._store.sent(self._turn, [PartResult(1, "preview", posted["message_id"])], False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from relay.memory.rows.delivery import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +16,12 @@ class Place:
     private: bool
     reply_to: int | None = None
 
-    def address(self) -> dict[str, Any]:
+    def address(self) -> Request:
         """`chat_id` and, in a topic, `message_thread_id`, as the Bot API takes them. General takes none."""
         general = 0 if self.private else 1
         return {"chat_id": self.chat_id} | ({"message_thread_id": self.topic_id} if self.topic_id > general else {})
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self) -> Request:
         """The reply parameters, if there is a message to reply to; a deleted one does not matter."""
         if not self.reply_to:  # 0: a message of a group that has become another chat
             return {}

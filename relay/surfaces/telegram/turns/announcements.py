@@ -103,10 +103,10 @@ async def tell_anew(teller: Teller, due: Json) -> None:
         return
     place = Place(due["chat_id"], due["topic_id"], due["private"])
     (part,) = message_parts("", place, closed_row(told, due["turn_id"]), memory_line(told, []), silent=True)
-    if not await teller.store.announce_anew(due["turn_id"], part["request"]):
+    if not await teller.store.announce_anew(due["turn_id"], part.request):
         return
     try:
-        sent = await teller.messenger.call("sendMessage", **part["request"])
+        sent = await teller.messenger.call("sendMessage", **part.request)
     except (MessengerThrottled, MessengerUnavailable) as error:  # certainly not carried out
         await put_off(teller, due, error)
     except MessengerError as error:

@@ -14,6 +14,7 @@ from relay.commands.context import Services
 from relay.core.errors import ChatGone, MessengerError
 from relay.core.models import Answer, Space
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.chat.changes import memory_line
 from relay.surfaces.chat.context import ChatContext
@@ -52,7 +53,7 @@ NOTHING_TO_SAY = "There is nothing in it that can be said."
 class Handled:
     """What a control has done."""
 
-    parts: list[Json]
+    parts: list[Part]
     """Its reply."""
     space: Space | None
     """Whose memory the reply may show; None: nobody's."""
@@ -86,7 +87,7 @@ class Controls:
         space, _ = await self._groups.space_of(chat, turn.user_id)
         return Handled(await self._done(turn, update, place, message_id, space), space)
 
-    async def _told(self, turn: ClaimedTurn) -> list[Json]:
+    async def _told(self, turn: ClaimedTurn) -> list[Part]:
         """What Telegram told of a chat or of a person, and nobody said."""
         update = turn.updates[0]
         if stopped := update.get("stopped_message_generation"):
@@ -100,7 +101,7 @@ class Controls:
 
     async def _done(
         self, turn: ClaimedTurn, update: Json, place: Place, message_id: int | None, space: Space
-    ) -> list[Json]:
+    ) -> list[Part]:
         """What somebody does: presses a button, changes or reacts to a message, gives a command."""
         if "callback_query" in update:
             place = replace(
@@ -130,7 +131,7 @@ class Controls:
             ended = await self._services.store.ask_stop(self._bot.id, chat_id, topic_id, turn_id)
         return ended
 
-    async def _happened(self, turn: ClaimedTurn, update: Json, place: Place, space: Space) -> list[Json]:
+    async def _happened(self, turn: ClaimedTurn, update: Json, place: Place, space: Space) -> list[Part]:
         """What somebody did to a message after it was said; where a reaction keeps it, the parts that propose that."""
         if "edited_message" in update:
             await edited(
@@ -185,7 +186,7 @@ class Controls:
             await register_admin(self._services.messenger, call.chat_id, call.user_id)
         return await run_command(replace(call, text=named.rest), named.name)
 
-    async def _parts(self, call: ChatContext, told: CommandReply, place: Place) -> list[Json]:
+    async def _parts(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
         """What a verb told, as messages: where it was asked, or in the person's own chat."""
         if told.private and not place.private:
             return await self._told_in_private(call, told, place)
@@ -200,10 +201,10 @@ class Controls:
             # selective: for whoever is replied to; a button's question replies to nobody.
             selective = place.private or place.reply_to is not None
             asking = {"force_reply": True, "selective": selective, "input_field_placeholder": told.asks}
-            parts[0]["request"]["reply_markup"] = asking  # the part that begins as a question does
+            parts[0].request["reply_markup"] = asking  # the part that begins as a question does
         return parts
 
-    async def _told_in_private(self, call: ChatContext, told: CommandReply, place: Place) -> list[Json]:
+    async def _told_in_private(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
         """What is for one person alone goes to their private chat; the group gets a line that says so."""
         try:
             await self._services.messenger.call("sendChatAction", chat_id=call.user_id, action="typing")
@@ -215,9 +216,9 @@ class Controls:
             log.info("a private chat could not be asked for", error=str(error))
         parts = await self._parts(call, told, Place(call.user_id, 0, True))
         parts += message_parts("I have answered in our private chat.", place, silent=True)
-        return [{**part, "seq": seq} for seq, part in enumerate(parts, 1)]
+        return [replace(part, seq=seq) for seq, part in enumerate(parts, 1)]
 
-    async def _press(self, turn: ClaimedTurn, query: Json, place: Place, space: Space) -> list[Json]:
+    async def _press(self, turn: ClaimedTurn, query: Json, place: Place, space: Space) -> list[Part]:
         """A button. Every press is answered; who may press, its handler checks."""
         call = self._call(turn, place, query["message"], query["from"], space)
         work = asyncio.create_task(press_button(call, str(query.get("data") or NOTHING)))
@@ -256,7 +257,7 @@ class Controls:
         if done.text:
             (part, *_) = await unhurried(lambda text: message_parts(text, place, silent=True), done.text)
             method = "editMessageText"
-            shown |= {key: part["request"][key] for key in ("text", "entities", "link_preview_options")}
+            shown |= {key: part.request[key] for key in ("text", "entities", "link_preview_options")}
         await self._services.store.redrawn(self._bot.id, **at, request=shown)
         try:
             await self._services.messenger.call(method, **at, **shown)

@@ -13,6 +13,7 @@ from relay.core.models import Attachment, Block, Incoming
 from relay.core.ports import Messenger
 from relay.media.reading import Read
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Request
 from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import format_heard
 from relay.surfaces.telegram.outgoing.delivery import Delivery
@@ -67,7 +68,7 @@ def messages_with(incoming: Incoming, attachment: Attachment) -> list[int]:
     ]
 
 
-def request_of(text: str, place: Place) -> Json:
+def request_of(text: str, place: Place) -> Request:
     """The message that tells what was heard."""
     shown = format_heard(text)
     return {

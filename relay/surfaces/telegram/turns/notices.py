@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
 from relay.commands.context import Services
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
@@ -36,7 +36,7 @@ async def tell_trouble(services: Services, turn: ClaimedTurn, line: str, what: s
         await say_once(services.messenger, Place(admin, 0, True), text)
 
 
-def notice_parts(understood: Understood) -> list[dict[str, Any]]:
+def notice_parts(understood: Understood) -> list[Part]:
     """The line that takes an answer's place, with what of memory it is about."""
     changes, turn_id = understood.changes, understood.changed_by
     buttons, footer = first_rows(changes, turn_id), memory_line(changes, [])

@@ -24,13 +24,15 @@ from relay.core.text import escape_markdown
 from relay.media.attachment_reader import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Part
 from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import unhurried
 from relay.surfaces.telegram.groups.access_requests import served
 from relay.surfaces.telegram.groups.groups import Groups
-from relay.surfaces.telegram.outgoing.delivery import STOPPED, Delivery, everywhere
+from relay.surfaces.telegram.outgoing.delivery import Delivery, everywhere
 from relay.surfaces.telegram.outgoing.exports import Exports
 from relay.surfaces.telegram.outgoing.render import answer_parts
+from relay.surfaces.telegram.outgoing.sender import STOPPED
 from relay.surfaces.telegram.outgoing.stream import Preview
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import Bot
@@ -228,7 +230,7 @@ class Worker:
                 handled = Handled(await self._stored_parts(turn, place), self._space_of(turn, chat))
             else:
                 handled = await self._controls.handle(turn)
-            if any(part["request"].keys() & {"say", "export"} for part in handled.parts):
+            if any(part.request.keys() & {"say", "export"} for part in handled.parts):
                 self.runs.add(run)  # what takes its time can be stopped
             return await self._deliver(turn, handled.parts, run.stop, self._readers(turn, chat, handled.space))
         self.runs.add(run)
@@ -307,7 +309,7 @@ class Worker:
         run.turn = replace(run.turn, status="answered")
         return told
 
-    async def _stored_parts(self, turn: ClaimedTurn, place: Place) -> list[dict[str, Any]]:
+    async def _stored_parts(self, turn: ClaimedTurn, place: Place) -> list[Part]:
         """The parts of a reply that a predecessor left stored."""
         if turn.answer is None:
             return list(turn.parts)
@@ -316,7 +318,7 @@ class Worker:
             answer_from(turn.answer), replace(place, reply_to=None) if alone else place, turn.turn_id
         )
 
-    async def _parts(self, told: Answer, place: Place, turn_id: int) -> list[dict[str, Any]]:
+    async def _parts(self, told: Answer, place: Place, turn_id: int) -> list[Part]:
         """An answer as parts to send; nothing is said aloud where nothing can be."""
         told = told if self._services.speaks else replace(told, aloud=False)
         return await unhurried(lambda _: answer_parts(told, place, turn_id), told.text)
@@ -324,7 +326,7 @@ class Worker:
     async def _deliver(
         self,
         turn: ClaimedTurn,
-        parts: list[dict[str, Any]],
+        parts: list[Part],
         stop: asyncio.Event | None = None,
         readers: Readers = everywhere,
     ) -> bool:

@@ -1,0 +1,34 @@
+"""Requests: their address, lines that make no sound, and what to try when one was refused. Pure."""
+
+from __future__ import annotations
+
+from relay.memory.rows.delivery import Request
+
+TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
+
+
+def address_of(request: Request, *more: str) -> Request:
+    """Where a request goes, with `more` of its parameters."""
+    return {key: request[key] for key in ("chat_id", "message_thread_id", *more) if key in request}
+
+
+def silent_line(text: str) -> Request:
+    """A line that makes no sound, without its address."""
+    return {"text": text, "link_preview_options": {"is_disabled": True}, "disable_notification": True}
+
+
+def plainer(request: Request, reason: str) -> Request | None:
+    """What to try next of a request that was refused; None when nothing can be left out any more.
+
+    What was said in a topic stays in it, except in a private chat, where nobody else reads along.
+    """
+    if any(words in reason.lower() for words in TOPIC_GONE):
+        if request["chat_id"] < 0 or "message_thread_id" not in request:
+            return None
+        return {key: value for key, value in request.items() if key != "message_thread_id"}
+    if "say" in request and "text" not in request:
+        return None
+    if request.get("entities"):
+        return {key: value for key, value in request.items() if key != "entities"}
+    bare = address_of(request, "text", "method", "file", "export")
+    return bare if bare != request else None

@@ -1,0 +1,222 @@
+"""One message on its way into its chat: sent, edited, taken away, or found again when its response was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+import structlog
+
+from relay.archive.packed import TooMuchToSend
+from relay.core.errors import (
+    ChatGone,
+    ChatMigrated,
+    DeliveryUncertain,
+    MessengerError,
+    MessengerRefused,
+    TokenRefused,
+    VoiceUnavailable,
+)
+from relay.core.models import File, Sound
+from relay.core.ports import Messenger, TextToSpeech
+from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import PartResult, Request, StoredPart
+from relay.memory.store import Store
+from relay.surfaces.telegram.outgoing.delivery_recovery import Search
+from relay.surfaces.telegram.outgoing.exports import Exports, NotPacked
+from relay.surfaces.telegram.outgoing.files import sent_as
+from relay.surfaces.telegram.outgoing.insist import Pauses, Stopped, call_until_answered, rest
+from relay.surfaces.telegram.outgoing.requests import address_of, plainer, silent_line
+from relay.surfaces.telegram.outgoing.speech import Speech
+
+log = structlog.get_logger()
+
+SETTLE_SECONDS = 1.0
+"""How long a request whose response was lost may still be carried out."""
+STOPPED = "Stopped."
+VOID = "(This belonged to an earlier answer.)"
+FORBIDDEN = "You let nobody send you voice messages (Telegram: Settings → Privacy and Security → Voice Messages)."
+NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
+"""How Telegram says that a message cannot be edited at all, whatever its text."""
+
+Operates = Callable[[ClaimedTurn], bool]
+
+
+def nobody(turn: ClaimedTurn) -> bool:
+    """Nobody who is known here runs the bot."""
+    return False
+
+
+class Sender:
+    """Sends parts of turns that this process holds."""
+
+    def __init__(
+        self,
+        store: Store,
+        messenger: Messenger,
+        bot_id: int,
+        voice: TextToSpeech | None,
+        operates: Operates,
+        exports: Exports | None,
+    ) -> None:
+        self._speech = Speech(messenger, voice)
+        self._operates = operates
+        self._exports = exports
+        self._store = store
+        self._messenger = messenger
+        self._bot_id = bot_id
+        self._search = Search(store, messenger, bot_id)
+
+    async def send(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> PartResult:
+        """Brings a part that is marked as being sent into its chat, also when that has got another id.
+
+        Raises `Stopped`, and the `MessengerError` with which Telegram refuses it for good.
+        """
+        while True:
+            try:
+                return PartResult(row.seq, "sent", await self._bring(turn, row, stop))
+            except ChatMigrated as error:
+                await self._store.regroup(self._bot_id, row.chat_id, error.new_chat_id, turn.turn_id)
+                row = await self._store.sending(turn, [], row.seq)
+                if row.chat_id != error.new_chat_id:
+                    raise
+
+    async def _bring(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
+        """Edits what is in the chat already (a preview, an answer that is replaced, a part found again), or sends.
+        What has no part any more, goes."""
+        if row.request.get("delete"):
+            await self._take_away(row)
+            return row.telegram_message_id or 0
+        if row.telegram_message_id is not None:
+            return await self._finalize(turn, row, row.telegram_message_id, stop)
+        if row.uncertain:
+            found = await self._search.find(row)
+            if found is not None:
+                return await self._settle(turn, row, found)
+            row = await self._store.sending(turn, [], row.seq)
+        if "text" not in row.request:
+            if "say" in row.request:
+                return await self._say(turn, row, stop)
+            if "export" in row.request:
+                return await self._export(turn, row, stop)
+        return await self._send(turn, row, stop)
+
+    async def _say(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
+        """Sends a part as a voice note. Where that cannot be, a line that says why takes its place."""
+        try:
+            return await self._send(turn, row, stop, await self._speech.of(row.request, stop))
+        except ChatMigrated:
+            raise
+        except Stopped:
+            line = STOPPED
+        except (VoiceUnavailable, MessengerRefused) as error:
+            log.warning("not said aloud", part=row.id, error=str(error))
+            why = (
+                FORBIDDEN
+                if "voice_messages_forbidden" in str(error).lower()
+                else error.told_to(row.chat_id > 0 and self._operates(turn))
+            )
+            line = f"🔇 I could not say this aloud: {why}"
+        # It keeps that it stands for a voice note: the answer's last message is another.
+        return await self._send_instead(turn, row, {**silent_line(line), "say": {}})
+
+    async def _export(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
+        """Packs and sends an export. Where that cannot be, a line that says why takes its place."""
+        try:
+            if self._exports is None:
+                raise NotPacked()
+            async with self._exports.packed(row.request, stop) as file:
+                return await self._send(turn, row, stop, file)
+        except Stopped:
+            line = STOPPED
+        except (TooMuchToSend, NotPacked) as error:
+            log.warning("not exported", part=row.id, error=str(error))
+            line = str(error)
+        return await self._send_instead(turn, row, silent_line(line))
+
+    async def _send_instead(self, turn: ClaimedTurn, row: StoredPart, line: Request) -> int:
+        """Sends a line in a part's place."""
+        request = {**address_of(row.request, "reply_parameters"), **line}
+        return await self._send(turn, await self._store.sending_instead(turn, row.seq, request), None)
+
+    async def _send(
+        self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None, made: Sound | File | None = None
+    ) -> int:
+        """Sends a part until it certainly is in the chat; what was `made` of it just now as that. Raises when Telegram
+        refuses it for good."""
+        request = row.request
+        pauses = Pauses()
+        while True:
+            try:
+                method, parameters = sent_as(request, made)
+                posted = await self._messenger.call(method, **parameters)
+                return int(posted["message_id"])
+            except DeliveryUncertain as error:
+                with contextlib.suppress(Stopped):
+                    await rest(max(SETTLE_SECONDS, pauses.after(error)), stop)
+                found = await self._search.find(row)
+                if found is not None:
+                    return await self._settle(turn, row, found)
+                await rest(0, stop)
+            except ChatGone:
+                raise
+            except MessengerRefused as error:
+                less = plainer(request, error.reason)
+                if less is None:
+                    raise
+                log.warning("part refused; sending less of it", part=row.id, error=error.reason)
+                request = less
+            except MessengerError as error:
+                log.info("part waits", part=row.id, error=str(error))
+                await rest(pauses.after(error), stop)
+
+    async def _settle(self, turn: ClaimedTurn, row: StoredPart, message_id: int) -> int:
+        """Gives a lost part that was found its final form: a look has left a button under it."""
+        if "text" in row.request:
+            return await self._finalize(turn, row, message_id, None)
+        at = {key: row.request[key] for key in ("chat_id", "reply_markup") if key in row.request}
+        with contextlib.suppress(MessengerRefused):
+            await call_until_answered(self._messenger, "editMessageReplyMarkup", **at, message_id=message_id)
+        return message_id
+
+    async def _finalize(self, turn: ClaimedTurn, row: StoredPart, message_id: int, stop: asyncio.Event | None) -> int:
+        """Gives a message that is in the chat the part's final text and buttons; sends a new one if it refuses them.
+
+        Returns the id of the message that has them.
+        """
+        keys = ("chat_id", "text", "entities", "link_preview_options", "reply_markup")
+        request: Request | None = {key: row.request[key] for key in keys if key in row.request}
+        ours = True
+        while request is not None:
+            try:
+                await call_until_answered(self._messenger, "editMessageText", stop, **request, message_id=message_id)
+                return message_id
+            except ChatGone:
+                raise
+            except (MessengerRefused, TokenRefused) as error:
+                reason = str(error).lower()
+                if "not modified" in reason:
+                    return message_id
+                ours = not any(words in reason for words in NO_EDIT)
+                request = plainer(request, reason) if ours and isinstance(error, MessengerRefused) else None
+        log.warning("message cannot be edited; sending a new one", part=row.id, message_id=message_id)
+        sent = await self._send(turn, await self._store.sending_anew(turn, row.seq), stop)
+        if ours:
+            with contextlib.suppress(MessengerError):
+                await self._messenger.call("deleteMessage", chat_id=row.request["chat_id"], message_id=message_id)
+        return sent
+
+    async def _take_away(self, row: StoredPart) -> None:
+        """Deletes a message of an answer that another has replaced. One that Telegram keeps says that it is void."""
+        at: Request = {"chat_id": row.chat_id, "message_id": row.telegram_message_id}
+        if row.telegram_message_id is None:
+            return  # of a group that has become another chat meanwhile
+        try:
+            await call_until_answered(self._messenger, "deleteMessage", **at)
+        except ChatGone:
+            raise
+        except MessengerRefused as error:
+            if "not found" not in error.reason.lower():
+                with contextlib.suppress(MessengerRefused):
+                    await call_until_answered(self._messenger, "editMessageText", **at, text=VOID)
