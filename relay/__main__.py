@@ -9,13 +9,12 @@ from relay.core.program import RELAY
 
 ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
-EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, RelayError: 1, KeyboardInterrupt: 130}
-"""By what ended a command; the first that fits counts."""
 
 
 def main() -> None:
     """Runs the command line; an error of ours is one sentence and an exit code (2: a setting is wrong)."""
     from relay.surfaces.cli.cli import cli
+    from relay.surfaces.cli.shell import exit_code
 
     try:
         cli()
@@ -23,7 +22,7 @@ def main() -> None:
         if isinstance(error, RelayError):
             hint = f" Or run `{RELAY} setup`." if asks_for(error) else ""
             print(f"relay: {error}{hint}", file=sys.stderr)
-        sys.exit(next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
+        sys.exit(exit_code(error))
 
 
 def asks_for(error: RelayError) -> bool:

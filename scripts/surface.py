@@ -16,7 +16,6 @@ import typer
 from prometheus_client.core import Metric
 
 import relay
-from relay.__main__ import EXIT_CODES
 from relay.archive import backup_file, export, imports
 from relay.core import metrics
 from relay.core.settings import Settings
@@ -29,6 +28,7 @@ from relay.surfaces.chat import ANSWERS, BUTTONS, COMMANDS
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.doctor.doctor import exit_code
 from relay.surfaces.cli.doctor.finding import Finding, State
+from relay.surfaces.cli.shell import EXIT_CODES
 from relay.surfaces.http.health import Health, Process
 from relay.surfaces.http.numbers import Numbers
 from relay.surfaces.http.pages import pages

@@ -49,8 +49,6 @@ class Services:
     """What remains of erased texts outside of the tables."""
     capture: str = "auto"
     """How memories come about: see RELAY_CAPTURE."""
-    on_reply: Callable[[object], None] | None = None
-    """Is given each reply of a chat handler before it is sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,9 +75,9 @@ async def test_people_are_let_in_and_shown_out_by_arguments(tmp_path: Path) -> N
 
 async def test_settings_and_the_soul_are_changed_by_arguments(world: World, shell: Shell) -> None:
     assert "silent" in await shell("settings", "sound", "off")
-    assert (await shell.json("settings", "learning", "ask", "--json"))["settings"]["learning"] == "ask"
+    assert (await shell.json("settings", "learning", "ask", "--json"))["learning"] == "ask"
     assert "Europe/Rome" in await shell("settings", "zone", "rome")
-    assert (await shell.json("settings", "zone", "house", "--json"))["settings"]["zone"] == ""
+    assert (await shell.json("settings", "zone", "house", "--json"))["zone"] == ""
     assert "relay settings sound off" in await shell("settings", "sound", "loud", code=1)
     assert "Nothing was done" in await shell("soul", "edit", code=1)
     soul = "You are Nemo.\n\nBe brief."

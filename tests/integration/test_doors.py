@@ -1,24 +1,28 @@
-"""Each verb is reached through each door that it declares, and gives the same there."""
+"""Each command is reached through each surface that it declares, and gives the same there."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_core import to_json
 from typer.testing import CliRunner
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.core.errors import CommandRefused
 from relay.core.settings import Settings
 from relay.memory.people import People
 from relay.runtime.app import make_gate, open_relay
 from relay.surfaces.chat import COMMANDS
-from relay.surfaces.cli import chat as terminal
 from relay.surfaces.cli.cli import cli
-from relay.surfaces.cli.terminal_messenger import in_shell
+from relay.surfaces.cli.terminal import once as terminal
+from relay.surfaces.cli.terminal.desk import BOT
+from relay.surfaces.cli.terminal.messenger import in_shell
 from relay.surfaces.telegram.assembly import make_worker
 from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import TEMPLATE, Server
@@ -34,11 +38,11 @@ both = pytest.mark.parametrize(
 
 
 class Rooms:
-    """Two databases with the same past: one for each door."""
+    """Databases with the same past: one for each surface."""
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.server, self.folder = server, folder
-        self.names = [server.create(TEMPLATE), server.create(TEMPLATE)]
+        self.names = [server.create(TEMPLATE) for _ in range(3)]
         self.numbers = itertools.count(1_000)
 
     def settings(self, which: int) -> Settings:
@@ -56,9 +60,7 @@ class Rooms:
         settings, messenger = self.settings(which), FakeMessenger()
         async with open_relay(settings) as relay:
             people = People(frozenset([ADMIN]))
-            worker = make_worker(
-                relay, make_gate(relay, OfflineModel()), messenger, terminal.ME, people, lambda _: None
-            )
+            worker = make_worker(relay, make_gate(relay, OfflineModel()), messenger, BOT, people, lambda _: None)
             for text in texts:
                 number = next(self.numbers)
                 message = {
@@ -68,8 +70,8 @@ class Rooms:
                     "chat": {"id": 0, "type": "private"},
                 }
                 update = {"update_id": number, "message": message | {"from": {"id": ADMIN, "first_name": "You"}}}
-                row = sort_update(update, terminal.ME, people.allowed, True)
-                worker.accept(*await relay.store.intake(terminal.ME.id, [row], worker.free))
+                row = sort_update(update, BOT, people.allowed, True)
+                worker.accept(*await relay.store.intake(BOT.id, [row], worker.free))
                 await worker.settled()
             await worker.close(1)
         return [sent["text"] for method, sent in messenger.calls if method == "sendMessage"]
@@ -87,32 +89,58 @@ def rooms(embedded: Server, tmp_path: Path) -> Any:
 
 
 @both
-async def test_a_verb_says_the_same_in_the_chat_and_in_the_shell(
+async def test_a_command_gives_the_same_in_the_chat_in_the_shell_and_as_json(
     name: str, rooms: Rooms, capsys: pytest.CaptureFixture[str]
 ) -> None:
     past = ["I like strong tea.", "I have a parrot called Polly."]
-    for which in (0, 1):
+    for which in range(3):
         await rooms.chat(which, *past)
-    command = f"/{name} {WORDS.get(name, '')}".strip()
-    said = await rooms.chat(0, command)
-    capsys.readouterr()
-    await terminal.once(rooms.settings(1), command)
-    printed = capsys.readouterr().out
+    words = WORDS.get(name, "")
+    said = await rooms.chat(0, f"/{name} {words}".strip())
     assert said, "the chat was told nothing"
+    capsys.readouterr()
+    done = await terminal.run_once(rooms.settings(1), name, words)
+    printed = "".join(capsys.readouterr())
     for text in said:
-        assert VARIES.sub("…", in_shell(text)) in VARIES.sub("…", printed)
+        assert alike(in_shell(text)) in alike(printed)
+    if not done:
+        with pytest.raises(CommandRefused) as refused:
+            await terminal.run_once(rooms.settings(2), name, words, as_json=True)
+        assert alike(str(refused.value)) in alike(printed)
+        return
+    async with terminal.open_desk(rooms.settings(1), name, False) as desk:
+        await desk.command(name, words)
+    capsys.readouterr()
+    await terminal.run_once(rooms.settings(2), name, words, as_json=True)
+    shown = json.loads(capsys.readouterr().out)
+    if desk.result is not None:
+        assert shape(shown) == shape(json.loads(to_json(desk.result)))
 
 
-@pytest.mark.parametrize("name", sorted(name for name, verb in COMMANDS.items() if "cli" in verb.surfaces))
-def test_the_shells_door_hands_on_what_was_typed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[str] = []
+def alike(text: str) -> str:
+    """A text without times and empty lines."""
+    return "\n".join(line for line in VARIES.sub("…", text).splitlines() if line)
 
-    async def once(settings: Settings, text: str, sure: bool = False) -> bool:
-        heard.append(text)
+
+def shape(value: Any) -> Any:
+    """A result's keys and texts, without times and numbers, which differ where a command ran once more."""
+    if isinstance(value, dict):
+        return {key: shape(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [shape(one) for one in value]
+    return alike(value) if isinstance(value, str) else type(value).__name__
+
+
+@pytest.mark.parametrize("name", sorted(name for name, command in COMMANDS.items() if "cli" in command.surfaces))
+def test_the_shell_hands_on_what_was_typed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[tuple[str, str, bool, bool]] = []
+
+    async def run_once(settings: Settings, name: str, words: str, sure: bool, as_json: bool, after: object) -> bool:
+        heard.append((name, words, sure, as_json))
         return True
 
-    monkeypatch.setattr(terminal, "once", once)
+    monkeypatch.setattr(terminal, "run_once", run_once)
     monkeypatch.setattr(terminal, "is_attended", lambda: True)  # else what is known is listed without the chat
     run: Callable[..., Any] = CliRunner().invoke
     done = run(cli, [name, "two", "words"])
-    assert (done.exit_code, heard) == (0, [f"/{name} two words"])
+    assert (done.exit_code, heard) == (0, [(name, "two words", False, False)])

@@ -8,8 +8,8 @@ import pytest
 
 from relay.core.settings import Settings
 from relay.memory import erasure
-from relay.surfaces.cli import chat
 from relay.surfaces.cli.erase import erase
+from relay.surfaces.cli.terminal.once import run_once
 from tests.integration.conftest import TEMPLATE, Server
 
 
@@ -21,7 +21,7 @@ async def test_what_another_process_is_at_is_not_told_as_left(
         DATABASE_URL=embedded.url(name), RELAY_DATA_DIR=tmp_path, RELAY_ADMINS="1", RELAY_EMBEDDER="off"
     )
     try:
-        await chat.heard(settings, "/remember I sail a zanzibarix")
+        await run_once(settings, "remember", "I sail a zanzibarix")
         await erase(settings, "zanzibarix", False, False, False)
         assert "Nothing was erased." in capsys.readouterr().out
         monkeypatch.setattr(erasure, "MOST_PAUSES", 0)

@@ -15,8 +15,8 @@ from relay.core.settings import Settings
 from relay.memory.store import Store
 from relay.runtime.app import make_leftovers, open_relay
 from relay.runtime.nights import cleared
-from relay.surfaces.cli import chat
 from relay.surfaces.cli.erase import erase
+from relay.surfaces.cli.terminal.once import run_once
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import House, fact
 from tests.places import furnish
@@ -119,7 +119,7 @@ async def test_a_clearing_that_was_cut_off_is_still_owed(settings: Settings, mon
         raise asyncio.CancelledError
 
     async with open_relay(settings) as relay:
-        await chat.heard(settings, "/remember I row a zanzibarix")
+        await run_once(settings, "remember", "I row a zanzibarix")
         await erased_in_the_chat(relay.store)
         with monkeypatch.context() as patch:
             patch.setattr(Postgres, "rewrite", killed)

@@ -13,7 +13,8 @@ from relay.clients.embedding import installed, vectors
 from relay.clients.embedding.vectors import Vectors
 from relay.core.settings import Settings
 from relay.memory.store import Store
-from relay.surfaces.cli import chat
+from relay.surfaces.cli.terminal import conversation as chat
+from relay.surfaces.cli.terminal.once import run_once
 from tests.integration.conftest import TEMPLATE, Server
 from tests.unit.test_embedder import STANDIN
 
@@ -73,14 +74,14 @@ async def watched(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 async def test_relay_search_finds_by_meaning_and_ends_what_it_started(watched: Watched) -> None:
-    assert (await chat.heard(watched.settings, "/search kettle")).said
+    assert await run_once(watched.settings, "search", "kettle")
     assert watched.meant == [True]
     assert len(watched.started) == 1
     assert watched.alive == []
 
 
 async def test_a_command_that_does_not_search_loads_nothing(watched: Watched) -> None:
-    assert (await chat.heard(watched.settings, "/status")).said
+    assert await run_once(watched.settings, "status", "")
     assert watched.started == []
 
 

@@ -63,11 +63,6 @@ def decode_row(row: type[Row], value: Any) -> Row:
         raise SchemaError(f"The database returned a {row.__name__} that this version cannot read ({where}).") from None
 
 
-def encode_row(row: object) -> Any:
-    """A dataclass as JSON values: datetimes become ISO 8601 texts, tuples arrays."""
-    return _adapter(type(row)).dump_python(row, mode="json", by_alias=True)  # type: ignore[arg-type]
-
-
 def storable(value: Any) -> Any:
     """A JSON value whose texts Postgres can hold: what it cannot becomes the replacement character."""
     if isinstance(value, str):

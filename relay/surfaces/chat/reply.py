@@ -49,6 +49,8 @@ class ButtonReply:
     """Replace its buttons."""
     says: CommandReply | None = None
     """A message of its own."""
+    result: object = None
+    """The command's result, which this shows."""
 
 
 NOT_YOURS = ButtonReply("This is not yours to decide.")

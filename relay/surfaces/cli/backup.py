@@ -21,8 +21,8 @@ from relay.core.settings import Settings
 from relay.memory import migrations
 from relay.runtime.app import read_version
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
-from relay.surfaces.cli.keyboard import typed
 from relay.surfaces.cli.progress import called, plain, watching
+from relay.surfaces.cli.terminal.keyboard import typed
 
 ENDING = ".relaybackup"
 

@@ -13,7 +13,7 @@ from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.core.settings import lacking, load, require, tolerant
 from relay.memory import migrations
-from relay.surfaces.cli.chat_commands import add_verbs
+from relay.surfaces.cli.chat_commands import add_chat_commands
 from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.memory import memory
 from relay.surfaces.cli.shell import choose_loop as _choose_loop
@@ -125,7 +125,7 @@ def chat(offline: Offline = False) -> None:
     settings = _ready(quiet=True)
     if not offline:
         require(settings, "ANTHROPIC_API_KEY")
-    from relay.surfaces.cli import chat as terminal
+    from relay.surfaces.cli.terminal import conversation as terminal
 
     _run(terminal.chat(settings, offline))
 
@@ -293,4 +293,4 @@ def version() -> None:
     print(app.read_version())
 
 
-add_verbs(cli)
+add_chat_commands(cli)

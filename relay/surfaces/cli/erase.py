@@ -15,7 +15,7 @@ from relay.memory.erasure import erased, remove_files
 from relay.memory.people import People
 from relay.runtime.app import make_leftovers, open_relay
 from relay.surfaces.chat.memory.erase import CLEARED, LETTERS, counts, query_of
-from relay.surfaces.cli.keyboard import typed
+from relay.surfaces.cli.terminal.keyboard import typed
 
 
 async def _remains(leftovers: Leftovers) -> str:

@@ -22,8 +22,8 @@ from relay.core.text import pluralize
 from relay.memory.people import People
 from relay.runtime.app import Relay, find_time_zone, open_relay, read_version
 from relay.runtime.storage import place
-from relay.surfaces.cli.keyboard import typed
 from relay.surfaces.cli.progress import plain
+from relay.surfaces.cli.terminal.keyboard import typed
 
 
 class NothingToExport(RelayError):

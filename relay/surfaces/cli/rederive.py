@@ -26,8 +26,8 @@ from relay.memory.review.again import Rejudge
 from relay.memory.spending.gate import Gate
 from relay.runtime.app import Relay, make_judge, make_summariser, open_model, open_relay
 from relay.surfaces.chat.soul.difference import ADDED, KEPT, REMOVED, pieces
-from relay.surfaces.cli.keyboard import typed
 from relay.surfaces.cli.progress import plain, watching
+from relay.surfaces.cli.terminal.keyboard import typed
 
 Json = dict[str, Any]
 KINDS = ("summaries", "memories")

@@ -7,8 +7,13 @@ import sys
 from collections.abc import Coroutine
 from typing import Any
 
+from relay.core.errors import RelayError, SettingsError, TokenRefused
 from relay.core.logs import configure
 from relay.core.settings import Settings, load
+from relay.surfaces.cli.output import print_json
+
+EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, RelayError: 1, KeyboardInterrupt: 130}
+"""By what ended a command; the first that fits counts."""
 
 
 def ready(quiet: bool = False) -> Settings:
@@ -23,10 +28,21 @@ def log_as(settings: Settings, quiet: bool) -> Settings:
     return settings
 
 
-def run_work(work: Coroutine[Any, Any, None]) -> None:
-    """Runs what a command does to its end."""
+def run_work(work: Coroutine[Any, Any, object], as_json: bool = False) -> None:
+    """Runs what a command does to its end. `as_json`: an error of ours is printed as `{"error": …}`."""
     choose_loop()
-    asyncio.run(work)
+    try:
+        asyncio.run(work)
+    except RelayError as error:
+        if not as_json:
+            raise
+        print_json({"error": str(error)})
+        sys.exit(exit_code(error))
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit code of a command that an error ended."""
+    return next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
 
 
 def choose_loop() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
+from relay.surfaces.cli.chat_commands import run_command_line
 from relay.surfaces.cli.command_list import Commands as Listed
 from relay.surfaces.cli.shell import ready, run_work
 
@@ -69,21 +69,10 @@ def printed(value: Any) -> None:
 def verb(
     command: str, as_json: bool, after: Callable[[Any, Any], Awaitable[Json]] | None = None, *, sure: bool = False
 ) -> None:
-    """Does what a command of the chat does; with --json, what it said and how it stands then. `sure`: its first button
-    is pressed."""
-    settings = ready(quiet=True)
-    from relay.surfaces.cli import chat
-
-    async def work() -> None:
-        if not as_json:
-            done = await chat.once(settings, command, sure)
-        else:
-            heard = await chat.heard(settings, command, sure)
-            done = heard.done
-            printed({"said": heard.said, "done": done, **(await read_owned(settings, after) if after else {})})
-        sys.exit(0 if done else 1)
-
-    run_work(work())
+    """Does what a command of the chat does. With --json, `after` reads how it stands then. `sure`: its first button is
+    pressed."""
+    name, _, words = command.removeprefix("/").partition(" ")
+    run_command_line(name, words, sure, as_json, after)
 
 
 async def read_owned(settings: Settings, read: Callable[[Any, Any], Awaitable[Json]]) -> Json:
@@ -106,7 +95,7 @@ def shown(
 ) -> None:
     """Shows something as the chat does, or as JSON without asking the chat. `lines`: as these where nobody is there to
     press the chat's buttons."""
-    from relay.surfaces.cli.chat import is_attended
+    from relay.surfaces.cli.terminal.once import is_attended
 
     if not as_json and (lines is None or is_attended()):
         verb(command, False)

@@ -12,22 +12,21 @@ import structlog
 
 from relay.commands.context import Services
 from relay.core.errors import ChatGone, MessengerError
-from relay.core.models import Answer, Space
+from relay.core.models import Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.surfaces.chat import COMMANDS
-from relay.surfaces.chat.changes import memory_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import NOTHING, hear_answer, press_button, run_command
 from relay.surfaces.chat.memory.promote import marked
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
-from relay.surfaces.telegram.formatting.format import unhurried
 from relay.surfaces.telegram.groups.access_requests import Newcomers
 from relay.surfaces.telegram.groups.group_join import Arrivals
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from relay.surfaces.telegram.outgoing.menu import GroupMenus, register_admin
-from relay.surfaces.telegram.outgoing.render import answer_buttons, message_parts, with_voice
+from relay.surfaces.telegram.outgoing.render import message_parts
+from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
 from relay.surfaces.telegram.parsing.command_message import said_in
 from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
 from relay.surfaces.telegram.parsing.place import Place
@@ -46,7 +45,6 @@ FAILED = "That did not work. I try again in a moment."
 PATIENCE_SECONDS = 3.0
 """How long a press may stay unanswered; Telegram forgets it soon after."""
 WORKING = "I am at it…"
-NOTHING_TO_SAY = "There is nothing in it that can be said."
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +117,7 @@ class Controls:
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = self._call(turn, place, message, message.get("from") or {}, space)
-        told = await self._run(call)
-        if self._services.on_reply:
-            self._services.on_reply(told)
-        return await self._parts(call, told, place)
+        return await self._parts(call, await self._run(call), place)
 
     async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
         """Ends the answer that is being written in a topic, or as a turn of that chat, by this process or another."""
@@ -187,22 +182,10 @@ class Controls:
         return await run_command(replace(call, text=named.rest), named.name)
 
     async def _parts(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
-        """What a verb told, as messages: where it was asked, or in the person's own chat."""
+        """A reply as messages: where it was asked, or in the person's own chat."""
         if told.private and not place.private:
             return await self._told_in_private(call, told, place)
-        buttons = [*told.rows, *answer_buttons(Answer("", told.changes), call.turn.turn_id)]
-        if told.aloud:
-            return with_voice([], told.aloud, place) or message_parts(NOTHING_TO_SAY, place, silent=True)
-        footer = memory_line(told.changes, told.failed)
-        parts = await unhurried(
-            lambda text: message_parts(text, place, buttons, footer, silent=True, file=told.file), told.text
-        )
-        if told.asks:
-            # selective: for whoever is replied to; a button's question replies to nobody.
-            selective = place.private or place.reply_to is not None
-            asking = {"force_reply": True, "selective": selective, "input_field_placeholder": told.asks}
-            parts[0].request["reply_markup"] = asking  # the part that begins as a question does
-        return parts
+        return await reply_parts(told, call.turn.turn_id, place)
 
     async def _told_in_private(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
         """What is for one person alone goes to their private chat; the group gets a line that says so."""
@@ -230,7 +213,7 @@ class Controls:
             done = await work
             if not await self._groups.may_read(query["message"]["chat"], turn.user_id, space, lent=False):
                 done = ButtonReply(OVERHEARD)
-            await self._redraw(done, place, query["message"])
+            await redraw(self._services.store, self._services.messenger, self._bot.id, place, query["message"], done)
         except Exception:
             if not answered:
                 await self._answer_press(query, FAILED)  # its turn is run again
@@ -246,22 +229,3 @@ class Controls:
         with contextlib.suppress(MessengerError):
             answer = {"callback_query_id": query["id"], "text": toast[:200] or None}
             await self._services.messenger.call("answerCallbackQuery", **answer)
-
-    async def _redraw(self, done: ButtonReply, place: Place, message: Json) -> None:
-        """Gives the message under which a button hangs its new text or buttons."""
-        if not done.text and done.rows is None:
-            return
-        at = {"chat_id": place.chat_id, "message_id": message["message_id"]}
-        shown: Json = {"reply_markup": {"inline_keyboard": [list(row) for row in done.rows or ()]}}
-        method = "editMessageReplyMarkup"
-        if done.text:
-            (part, *_) = await unhurried(lambda text: message_parts(text, place, silent=True), done.text)
-            method = "editMessageText"
-            shown |= {key: part.request[key] for key in ("text", "entities", "link_preview_options")}
-        await self._services.store.redrawn(self._bot.id, **at, request=shown)
-        try:
-            await self._services.messenger.call(method, **at, **shown)
-        except MessengerError as error:
-            if "not modified" not in str(error).lower():  # it shows what it did before
-                before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
-                await self._services.store.redrawn(self._bot.id, **at, request=before)

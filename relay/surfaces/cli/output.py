@@ -1,0 +1,16 @@
+"""What commands print for programs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from pydantic_core import to_json
+
+AsJson = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
+
+
+def print_json(value: object) -> None:
+    """Prints a result as JSON: dataclasses become objects, times ISO 8601 texts."""
+    sys.stdout.write(to_json(value, indent=2, fallback=str).decode() + "\n")

@@ -1,0 +1,223 @@
+"""`relay chat`: a typed message goes the way of every message. Commands and buttons run at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from functools import partial
+from typing import Any
+
+from relay.clients.embedded.account import make_directory
+from relay.clients.fakes import OfflineModel
+from relay.core.ports import Embedder
+from relay.core.settings import Settings
+from relay.memory.indexing import EmbedderRouter, Indexer, enter, keep_fresh
+from relay.memory.query_vectors import LOADING_SECONDS
+from relay.memory.review.judging import judge_due
+from relay.memory.spending.gate import Gate
+from relay.memory.store import Store
+from relay.memory.writing.summaries import summarise_due
+from relay.memory.writing.titles import Titler, title_due
+from relay.runtime.app import Relay, make_gate, make_judge, make_model, make_summariser, open_relay
+from relay.runtime.embedder_router import open_embedder
+from relay.runtime.services import make_services
+from relay.surfaces.chat import COMMANDS
+from relay.surfaces.cli.terminal.desk import BOT, HERE, Desk
+from relay.surfaces.cli.terminal.keyboard import typed
+from relay.surfaces.cli.terminal.messenger import Terminal
+from relay.surfaces.cli.terminal.once import NAMELESS, owner_of
+from relay.surfaces.telegram.assembly import make_worker
+from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS, sort_update
+from relay.surfaces.telegram.turns.announcements import Teller, tell_due
+from relay.surfaces.telegram.turns.worker import Worker
+
+IN_LANE = ("/retry",)
+"""Commands that are turns like a message."""
+INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
+LAST_SECONDS = 5.0
+"""How long leaving waits for judging, which may have a whole import before it."""
+WRITING_SECONDS = 20.0
+"""How long it waits for summaries and titles; one that is cut off is written the next time, or by the bot."""
+AT_ONCE_SECONDS = 0.5
+WRITING = "One moment, what was said here is being summed up. Ctrl-C leaves at once; then that is done another time."
+OFFLINE = "OFFLINE: a stand-in answers, not a model. It has a memory of its own; write “I like …”, and it keeps that."
+
+
+Work = Callable[[], Awaitable[int]]
+
+
+class Conversation:
+    """Lines that are typed: a message goes the way of every message, commands and buttons run at once."""
+
+    def __init__(
+        self,
+        user_id: int,
+        name: str,
+        terminal: Terminal,
+        worker: Worker,
+        desk: Desk,
+        store: Store,
+        embedder: EmbedderRouter | None = None,
+    ) -> None:
+        self._user_id = user_id
+        self._user = {"id": user_id, "first_name": name}
+        self._terminal = terminal
+        self._worker = worker
+        self._desk = desk
+        self._store = store
+        self._embedder = embedder
+
+    async def typed(self, prompt: str) -> str:
+        """A line from the keyboard; what goes on meanwhile is told when it is there."""
+        if not sys.stdin.isatty():
+            return await typed(prompt)
+        with self._terminal.held():
+            return await typed(prompt)
+
+    async def say(self, text: str) -> None:
+        """Does what a line says, and waits until it is done; Ctrl-C stops an answer."""
+        word, _, rest = text.partition(" ")
+        if word == "/search" or not word.startswith("/"):
+            await self._load()
+        if word == "/press":
+            await self._press(int(rest) if rest.isdecimal() else 0)
+        elif word.startswith("/") and word not in IN_LANE:
+            await self._command(word[1:].partition("@")[0].lower(), rest)
+        elif self._desk.asks and not word.startswith("/"):
+            await self._desk.answer(text)
+        else:
+            self._terminal.asking = None
+            await self._send({"message": self._message() | {"text": text}})
+
+    async def _command(self, name: str, words: str) -> None:
+        command = COMMANDS.get(name)
+        if command is None or "chat" not in command.surfaces:
+            print(f"I do not know /{name}. /help lists what I can do.")
+        else:
+            await self._desk.command(name, words)
+
+    async def _press(self, number: int) -> None:
+        """Presses a button. One that asks for another answer is a turn like a message."""
+        data = self._terminal.buttons[number - 1][1] if 0 < number <= len(self._terminal.buttons) else ""
+        if not data.startswith(IN_LANE_BUTTONS):
+            await self._desk.press(number)
+            return
+        message = self._message() | {"message_id": self._terminal.buttons[number - 1][2]}
+        await self._send({"callback_query": {"id": "0", "from": self._user, "data": data, "message": message}})
+
+    def _message(self) -> dict[str, Any]:
+        chat = {"id": HERE.chat_id, "type": "private"}
+        return {"message_id": self._terminal.next_id(), "date": int(time.time()), "chat": chat, "from": self._user}
+
+    async def _send(self, update: dict[str, Any]) -> None:
+        """Hands an update to the queue and waits until it is answered."""
+        row = sort_update({"update_id": self._terminal.next_id(), **update}, BOT, frozenset({self._user_id}), True)
+        self._worker.accept(*await self._store.intake(BOT.id, [row], self._worker.free))
+        working = asyncio.create_task(self._worker.run())
+        try:
+            await self._worker.settled()
+        except asyncio.CancelledError:
+            self._worker.runs.stop(HERE.chat_id, HERE.topic_id)
+            raise
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+    async def _load(self) -> None:
+        """What finds by meaning is waited for before something is looked for the first time."""
+        if self._embedder is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOADING_SECONDS):
+                    await self._embedder.preload()
+
+
+def _writing(relay: Relay, gate: Gate, terminal: Terminal, embedder: Embedder | None) -> tuple[list[Work], Work]:
+    """What makes the summaries and titles that are due and tells what was learned; and what judges what was said."""
+    summariser = make_summariser(relay, gate)
+    titler = Titler(relay.store, gate, relay.settings.small_model, terminal, BOT.id)
+    teller = Teller(relay.store, terminal, BOT.id)
+    judge = make_judge(relay, gate, embedder, lambda: tell_due(teller))
+    works: list[Work] = [lambda: summarise_due(summariser), lambda: title_due(titler), lambda: tell_due(teller)]
+    return works, lambda: judge_due(judge)
+
+
+@contextlib.asynccontextmanager
+async def _conversation(settings: Settings, stand_in: OfflineModel | None = None) -> AsyncIterator[Conversation]:
+    """A conversation, with a stand-in for the model where there is one: what that says is nobody's summary. With a
+    model, what is due is done meanwhile, and the vectors kept fresh."""
+    terminal = Terminal(settings)
+    async with open_embedder(settings) as embedder, open_relay(settings) as relay:
+        model = stand_in or make_model(settings)
+        gate = make_gate(relay, model)
+        works, judged = ([], None) if stand_in else _writing(relay, gate, terminal, embedder)
+        jobs: set[asyncio.Task[Any]] = set()
+        judging: set[asyncio.Task[Any]] = set()
+        people = await owner_of(settings, relay.store)
+
+        def write_soon(_: Sequence[str] = ()) -> None:
+            """What was said is entered and what is due is written now."""
+            if not jobs:
+                for work in (lambda: enter(relay.store), *works):
+                    jobs.add(task := asyncio.ensure_future(work()))
+                    task.add_done_callback(jobs.discard)
+            if judged and not judging:
+                judging.add(task := asyncio.ensure_future(judged()))
+                task.add_done_callback(judging.discard)
+
+        worker = make_worker(relay, gate, terminal, BOT, people, write_soon, embedder=embedder)
+        name = await relay.store.name_of(people.owner) or NAMELESS
+        services = make_services(relay, gate, terminal, people, embedder)
+        stop = partial(worker.runs.stop, HERE.chat_id, HERE.topic_id)
+        desk = Desk(services, terminal, people.owner, name, lambda: bool(stop()), write_soon)
+        fresh = asyncio.create_task(keep_fresh(Indexer(relay.store, embedder))) if embedder and not stand_in else None
+        try:
+            yield Conversation(people.owner, name, terminal, worker, desk, relay.store, embedder)
+        finally:
+            await worker.close(1)
+            await cut_short(jobs, WRITING_SECONDS, WRITING)
+            await cut_short(judging, LAST_SECONDS)
+            if fresh:
+                fresh.cancel()
+                await asyncio.gather(fresh, return_exceptions=True)
+            await model.close()
+
+
+async def cut_short(work: Collection[asyncio.Task[Any]], seconds: float, line: str = "") -> None:
+    """Ends work that goes on beside the conversation: it gets so many seconds, and waits on then. `line`: what is
+    printed when that is not done at once."""
+    tasks = list(work)
+    for limit, said in ((AT_ONCE_SECONDS, line), (seconds, "")):
+        if tasks:
+            _, left = await asyncio.wait(tasks, timeout=limit)
+            tasks = list(left)
+        if tasks and said:
+            print(said, flush=True)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def chat(settings: Settings, offline: bool) -> None:
+    """A conversation on the terminal. `offline`: with a stand-in for the model, in a memory of its own."""
+    where, stand_in = (apart(settings), OfflineModel()) if offline else (settings, None)
+    async with _conversation(where, stand_in) as conversation:
+        print(INTRO)
+        if offline:
+            print(OFFLINE)
+        while True:
+            line = await conversation.typed("\nyou › ")
+            if not line:
+                return
+            await conversation.say(line)
+
+
+def apart(settings: Settings) -> Settings:
+    """The settings with a database of its own, beside the one they name: what is tried out stays out of that.
+
+    Raises `SettingsError` for a data directory that cannot be used."""
+    make_directory(settings.data_dir, "RELAY_DATA_DIR")
+    own = {"data_dir": settings.data_dir / "offline", "database_url": "", "supabase_url": ""}
+    return settings.model_copy(update={**own, "supabase_service_role_key": ""})

@@ -1,0 +1,186 @@
+"""Commands, buttons and answers to questions at a terminal. Each runs in a turn of its own that no update brings."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any
+
+from relay.archive.packed import pack
+from relay.commands.context import Services
+from relay.commands.session.voice import OFF
+from relay.core.errors import RelayError
+from relay.core.models import Export, File, Space
+from relay.core.text import escape_markdown
+from relay.memory.claims import ClaimedTurn
+from relay.memory.store import Store
+from relay.surfaces.chat.context import ChatContext, RepliedMessage, Said
+from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
+from relay.surfaces.chat.handlers import CONFIRMING
+from relay.surfaces.chat.reply import CommandReply
+from relay.surfaces.cli.terminal.messenger import Terminal
+from relay.surfaces.telegram.outgoing.exports import zone_called
+from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
+from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.parsing.updates import ASKED, Bot
+
+BOT = Bot(0, "relay")
+"""The terminal's own bot: its lanes are its own, so a bot that runs at the same time leaves them alone."""
+HERE = Place(0, 0, True)
+"""A private chat of the person's own."""
+NO_SUCH_BUTTON = "There is no such button."
+
+
+class Desk:
+    """One person at a terminal, in a private chat of their own, with their own memory."""
+
+    def __init__(
+        self,
+        services: Services,
+        terminal: Terminal,
+        user_id: int,
+        name: str,
+        stop: Callable[[], bool] = lambda: False,
+        after: Callable[[], None] = lambda: None,
+        in_shell: bool = False,
+    ) -> None:
+        """`stop` ends the answer that is being written here. `after` is called when a command is done.
+        `in_shell`: refusals go to standard error."""
+        self._services = services
+        self._terminal = terminal
+        self._user_id = user_id
+        self._name = name
+        self._stop = stop
+        self._after = after
+        self._in_shell = in_shell
+        self.refused = False
+        """Whether the last command was not done."""
+        self.result: object = None
+        """The last command's result."""
+
+    @property
+    def memory(self) -> tuple[Store, Space]:
+        """The store, and the person's own space in it."""
+        return self._services.store, Space("private", owner_id=self._user_id)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the next line answers a question."""
+        return self._terminal.asking is not None
+
+    @property
+    def buttons(self) -> bool:
+        """Whether there is something to press."""
+        return bool(self._terminal.buttons)
+
+    @property
+    def confirming(self) -> int:
+        """The number of the button that says yes to the question; 0: there is none."""
+        codes = [data.split(":")[0] for _, data, _ in self._terminal.buttons]
+        return next((i for i, code in enumerate(codes, 1) if code in CONFIRMING), 0)
+
+    def number_of(self, label: str) -> int:
+        """The number of the button of that name; 0: there is none."""
+        return next((i for i, (name, _, _) in enumerate(self._terminal.buttons, 1) if name == label), 0)
+
+    async def command(self, name: str, words: str) -> None:
+        """Runs a command of the chat and prints its reply."""
+        self._terminal.asking = None
+        async with self._turn(words, Said(text=f"/{name} {words}".strip())) as call:
+            await self._show(call, await run_command(call, name))
+
+    async def answer(self, text: str) -> None:
+        """Answers the question that was asked last."""
+        asking, self._terminal.asking = self._terminal.asking, None
+        found = ASKED.match(asking["text"]) if asking else None
+        if asking is None or found is None:
+            return
+        replied = RepliedMessage(asking["message_id"], asking["text"], BOT.id, 0)
+        async with self._turn(text, Said(text=text, replied=replied)) as call:
+            await self._show(call, await hear_answer(call, found[1], int(found[2] or 0)))
+
+    async def press(self, number: int) -> None:
+        """Presses a button by its number."""
+        if not 0 < number <= len(self._terminal.buttons):
+            print(NO_SUCH_BUTTON)
+            self.refused = True
+            return
+        _, data, under = self._terminal.buttons[number - 1]
+        beside = tuple(other for _, other, message_id in self._terminal.buttons if message_id == under)
+        async with self._turn("", Said(message_id=under, buttons=beside)) as call:
+            done = await press_button(call, data)
+            if done.toast:
+                print(f"({done.toast})")
+            await redraw(call.store, self._terminal, BOT.id, HERE, {"message_id": under}, done)
+            if done.result is not None:
+                self.result = done.result
+            if done.says is not None:
+                await self._show(call, done.says)
+
+    async def _show(self, call: ChatContext, reply: CommandReply) -> None:
+        self.refused = reply.refused or bool(reply.failed and not reply.changes)
+        self.result = reply.result
+        text = replace(reply, file=None, aloud="", text=reply.text or (escape_markdown(OFF) if reply.aloud else ""))
+        with contextlib.redirect_stdout(sys.stderr if self._in_shell and reply.refused else sys.stdout):
+            for part in await reply_parts(text, call.turn.turn_id, HERE):
+                await self._terminal.call("sendMessage", **part.request)
+        if isinstance(reply.file, Export):
+            await self._send_export(call, reply.file)
+        elif reply.file is not None and reply.file.picture:
+            await self._terminal.call("sendPhoto", photo=reply.file)
+        elif reply.file is not None:
+            await self._terminal.call("sendDocument", document=reply.file)
+
+    async def _send_export(self, call: ChatContext, wanted: Export) -> None:
+        services = self._services
+        zone = zone_called(wanted.zone)
+        with await pack(call.store, wanted.space, services.version, wanted.title, zone, services.scratch) as archive:
+            await self._terminal.call("sendDocument", document=File(wanted.name, archive))
+
+    @contextlib.asynccontextmanager
+    async def _turn(self, words: str, said: Said) -> AsyncIterator[ChatContext]:
+        """The context of what is done now, in a turn that ends with it."""
+        store = self._services.store
+        turn = await store.begin_command(BOT.id, HERE.chat_id, HERE.topic_id, self._user_id)
+        try:
+            yield self._context(turn, words, said)
+        finally:
+            with contextlib.suppress(RelayError):
+                await store.sent(turn, [], True)
+            self._after()
+
+    def _context(self, turn: ClaimedTurn, words: str, said: Said) -> ChatContext:
+        return ChatContext(
+            services=self._services,
+            turn=turn,
+            bot_id=BOT.id,
+            space=Space("private", owner_id=self._user_id),
+            chat_id=HERE.chat_id,
+            topic_id=HERE.topic_id,
+            private=True,
+            user_id=self._user_id,
+            name=self._name,
+            admin=self._services.people.role_of(turn) == "admin",
+            stop=self._stopped,
+            sees=self._sees,
+            text=words,
+            message=_as_message(said),
+            said=said,
+        )
+
+    async def _stopped(self) -> bool:
+        return self._stop()
+
+    async def _sees(self, space: Space) -> bool:
+        return space.owner_id == self._user_id
+
+
+def _as_message(said: Said) -> dict[str, Any]:
+    """The same in Telegram's shape, for handlers that read that."""
+    rows = [[{"callback_data": data} for data in said.buttons]]
+    replied = said.replied
+    target = {"message_id": replied.message_id, "text": replied.text} if replied else None
+    made = {"message_id": said.message_id, "text": said.text, "reply_markup": {"inline_keyboard": rows}}
+    return made | ({"reply_to_message": target} if target else {})

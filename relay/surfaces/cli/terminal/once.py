@@ -1,0 +1,127 @@
+"""`relay <command>`: one command of the chat, run at once, its reply printed as text or its result as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from relay.core.errors import CommandRefused, RelayError
+from relay.core.program import RELAY
+from relay.core.settings import Settings
+from relay.memory.indexing import enter
+from relay.memory.people import People
+from relay.memory.query_vectors import LOADING_SECONDS
+from relay.memory.store import Store
+from relay.runtime.app import make_gate, make_model, open_relay
+from relay.runtime.embedder_router import open_embedder
+from relay.runtime.services import make_services
+from relay.surfaces.chat.changes import NONE
+from relay.surfaces.cli.output import print_json
+from relay.surfaces.cli.terminal.desk import Desk
+from relay.surfaces.cli.terminal.keyboard import typed
+from relay.surfaces.cli.terminal.messenger import Terminal
+
+NAMELESS = "User"
+PRESS = "Which button? A number, or an empty line to end: "
+SEARCHES = "search"
+"""The command that finds by meaning."""
+
+
+class NotAnswered(RelayError):
+    """A command asked something, and nobody answered."""
+
+
+def is_attended() -> bool:
+    """Whether somebody sits at this terminal who sees what is printed and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+async def run_once(
+    settings: Settings,
+    name: str,
+    words: str,
+    sure: bool = False,
+    as_json: bool = False,
+    after: Callable[[Any, Any], Awaitable[dict[str, Any]]] | None = None,
+) -> bool:
+    """Runs a command and prints what came of it; returns whether it was done. `sure`: yes is the answer to what it
+    asks. `after` reads what JSON shows of a command without a result. Raises `NotAnswered` where it asks and nobody
+    answers, and with `as_json` `CommandRefused` where it was not done."""
+    if not as_json:
+        async with open_desk(settings, name, is_attended()) as desk:
+            await _run(desk, name, words, sure)
+            return not desk.refused
+    printed = io.StringIO()
+    async with open_desk(settings, name, False) as desk:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            await _run(desk, name, words, sure)
+        state = await after(*desk.memory) if after and desk.result is None and not desk.refused else {}
+    said = "\n".join(line for line in printed.getvalue().splitlines() if line)
+    if desk.refused:
+        raise CommandRefused(said)
+    print_json({"said": said.splitlines(), "done": True, **state} if desk.result is None else desk.result)
+    return True
+
+
+async def _run(desk: Desk, name: str, words: str, sure: bool) -> None:
+    """The command, and the answers to what it asks. Whoever sits at the terminal may press its buttons then."""
+    await desk.command(name, words)
+    if desk.asks and not sys.stdin.isatty():
+        await desk.answer(await _piped())
+    if sure and desk.confirming:
+        await desk.press(desk.confirming)
+        return
+    while is_attended() and (desk.asks or desk.buttons):
+        line = await typed("› " if desk.asks else PRESS)
+        if not line:
+            break
+        if desk.asks:
+            await desk.answer(line)
+        else:
+            await desk.press(int(line) if line.isdecimal() else 0)
+    if desk.confirming:
+        raise NotAnswered("Nothing was done. With --yes it is.")
+    if none := desk.number_of(NONE):
+        await desk.press(none)
+        raise NotAnswered(
+            f"Several fit, so nothing was forgotten. Name one by its number, which `{RELAY} memory show` with the "
+            f"same words tells; or all of them with a *: `{RELAY} forget '*words*' --yes`."
+        )
+
+
+async def _piped() -> str:
+    """All of the standard input: the answer to a question. Raises `NotAnswered` where it is empty."""
+    text = str(await asyncio.to_thread(sys.stdin.read)).strip()
+    if not text:
+        raise NotAnswered("Nothing was done: this asks for a text. Hand it in, such as with < FILE.")
+    return text
+
+
+@contextlib.asynccontextmanager
+async def open_desk(settings: Settings, name: str, pressable: bool) -> AsyncIterator[Desk]:
+    """A desk for one command, by its name. What it writes enters the index before this ends."""
+    async with open_embedder(settings) as embedder, open_relay(settings) as relay:
+        people = await owner_of(settings, relay.store)
+        owner, model = people.owner, make_model(settings)
+        terminal = Terminal(settings, pressable, one=True)
+        services = make_services(relay, make_gate(relay, model), terminal, people, embedder)
+        if embedder is not None and name == SEARCHES:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOADING_SECONDS):
+                    await embedder.preload()
+        try:
+            yield Desk(services, terminal, owner, await relay.store.name_of(owner) or NAMELESS, in_shell=True)
+            await enter(relay.store)
+        finally:
+            await model.close()
+
+
+async def owner_of(settings: Settings, store: Store) -> People:
+    """Everybody who may use the bot, for a terminal at which the first of the admins sits."""
+    people = People(settings.admins)
+    await people.refresh(store)
+    return People(settings.admins, settings.users, settings.pairing, desk=people.owner)

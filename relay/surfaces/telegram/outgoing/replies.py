@@ -1,0 +1,58 @@
+"""Replies of chat handlers as Telegram messages, and messages that a button changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relay.core.errors import MessengerError
+from relay.core.models import Answer
+from relay.core.ports import Messenger
+from relay.memory.rows.delivery import Part
+from relay.memory.store import Store
+from relay.surfaces.chat.changes import memory_line
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
+from relay.surfaces.telegram.formatting.format import unhurried
+from relay.surfaces.telegram.outgoing.render import answer_buttons, message_parts, with_voice
+from relay.surfaces.telegram.parsing.place import Place
+
+Json = dict[str, Any]
+NOTHING_TO_SAY = "There is nothing in it that can be said."
+
+
+async def reply_parts(reply: CommandReply, turn_id: int, place: Place) -> list[Part]:
+    """The messages of a reply to a command, which `turn_id` ran."""
+    buttons = [*reply.rows, *answer_buttons(Answer("", reply.changes), turn_id)]
+    if reply.aloud:
+        return with_voice([], reply.aloud, place) or message_parts(NOTHING_TO_SAY, place, silent=True)
+    footer = memory_line(reply.changes, reply.failed)
+    parts = await unhurried(
+        lambda text: message_parts(text, place, buttons, footer, silent=True, file=reply.file), reply.text
+    )
+    if reply.asks:
+        # selective: for whoever is replied to; a button's question replies to nobody.
+        selective = place.private or place.reply_to is not None
+        asking = {"force_reply": True, "selective": selective, "input_field_placeholder": reply.asks}
+        parts[0].request["reply_markup"] = asking  # the part that begins as a question does
+    return parts
+
+
+async def redraw(
+    store: Store, messenger: Messenger, bot_id: int, place: Place, message: Json, done: ButtonReply
+) -> None:
+    """Gives the message under which a button hangs its new text or buttons."""
+    if not done.text and done.rows is None:
+        return
+    at = {"chat_id": place.chat_id, "message_id": message["message_id"]}
+    shown: Json = {"reply_markup": {"inline_keyboard": [list(row) for row in done.rows or ()]}}
+    method = "editMessageReplyMarkup"
+    if done.text:
+        (part, *_) = await unhurried(lambda text: message_parts(text, place, silent=True), done.text)
+        method = "editMessageText"
+        shown |= {key: part.request[key] for key in ("text", "entities", "link_preview_options")}
+    await store.redrawn(bot_id, **at, request=shown)
+    try:
+        await messenger.call(method, **at, **shown)
+    except MessengerError as error:
+        if "not modified" not in str(error).lower():  # it shows what it did before
+            before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
+            await store.redrawn(bot_id, **at, request=before)
