@@ -64,10 +64,13 @@ class RetryPolicy:
             if note and state.outcome and (error := state.outcome.exception()):
                 await note(error)
 
+        async def attempt() -> T:  # what tenacity awaits must be a coroutine function, which a lambda is not
+            return await work()
+
         stops = [stop_after_attempt(tries)] if tries else []
         stops += [stop_after_delay(seconds)] if seconds else []  # type: ignore[list-item]
         retrying = AsyncRetrying(
             sleep=sleep or asyncio.sleep, retry=retry_if_exception(helps), wait=pause, before_sleep=tell, reraise=True,
             stop=stop_any(*stops),
         )  # fmt: skip
-        return await retrying(work)
+        return await retrying(attempt)
