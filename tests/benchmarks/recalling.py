@@ -16,6 +16,7 @@ from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
 from relay.memory import migrations
+from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import chosen, fill, one
@@ -72,8 +73,7 @@ class Questions:
             words = " ".join(self.random.sample(self.random.choice(self.texts).split(), 6))
             vector = self.random.choice(self.vectors) if kind != "words" else None
             query = {"text": words, "vector": vector, "model": MODEL, "chat_id": FIRST_USER, "topic_id": 0}
-            looked_for = {"words": words, "phrases": [], "by": None, "here": None, "places": [], "since": None,
-                          "until": None, "vector": vector, "model": MODEL}  # fmt: skip
+            looked_for = SearchQuery(words, vector=vector, model=MODEL)
             for name, call in (
                 ("recall_for", self.store.recall_for(LARGEST, query, 5)),
                 ("look_up", self.store.look_up(LARGEST, {"bot_id": 0}, {"kinds": None, "tags": None, **query}, 8)),

@@ -10,6 +10,7 @@ from relay.conversation.document_tool import AMBIGUOUS, NONE, OTHERS, UNKNOWN, r
 from relay.core.models import Space
 from relay.media.attachment_reader import MOST_KEPT
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, GROUP, House, group, incoming_of, private, reply
@@ -170,20 +171,19 @@ async def test_what_is_looked_for_is_found_in_documents_and_opened(house: House)
     await house.exchange(ADA, "nothing about it")
     await send(house, ADA, paper("lease.pdf", "The rent.", "Notice period: six weeks."), topic=5)
     await house.exchange(ADA, "period pieces", topic_id=5)
-    query: Json = {"words": "notice period", "phrases": [], "by": None, "here": None, "places": []}
-    query |= {"since": None, "until": None}
+    query = SearchQuery("notice period")
     found = await house.store.find(private(ADA), 77, query, 0, 6)
-    assert (found["total"], found["every"]) == (1, True)
-    assert found["found"][0]["text"] == "📄 lease.pdf, part 2: \x02Notice\x03 \x02period\x03: six weeks."
-    context = await house.store.found_context(private(ADA), 77, query, found["found"][0]["id"], "around", 3)
+    assert (found.total, found.every) == (1, True)
+    assert found.found[0].text == "📄 lease.pdf, part 2: \x02Notice\x03 \x02period\x03: six weeks."
+    context = await house.store.found_context(private(ADA), 77, query, found.found[0].id, "around", 3)
     assert context is not None
-    assert context["messages"][0]["text"].startswith("📄 lease.pdf, part 2: ")
-    phrase = query | {"words": "", "phrases": ["six weeks"]}
-    assert (await house.store.find(private(ADA), 77, phrase, 0, 6))["total"] == 1
-    assert (await house.store.find(private(BEN), 77, query, 0, 6))["total"] == 0
-    some = await house.store.find(private(ADA), 77, query | {"words": "notice period trumpets"}, 0, 6)
-    assert not some["every"]
-    assert "lease.pdf" in some["found"][0]["text"], "what has most of the words comes first"
+    assert context.messages[0].text.startswith("📄 lease.pdf, part 2: ")
+    phrase = SearchQuery("", ("six weeks",))
+    assert (await house.store.find(private(ADA), 77, phrase, 0, 6)).total == 1
+    assert (await house.store.find(private(BEN), 77, query, 0, 6)).total == 0
+    some = await house.store.find(private(ADA), 77, SearchQuery("notice period trumpets"), 0, 6)
+    assert not some.every
+    assert "lease.pdf" in some.found[0].text, "what has most of the words comes first"
 
 
 async def test_a_document_goes_with_its_message(house: House, sql: Sql) -> None:

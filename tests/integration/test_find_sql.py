@@ -9,9 +9,11 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from relay.commands.history.query import parse
+from relay.commands.history.search import looked_for
 from relay.core.models import Space
-from relay.surfaces.chat.history.query import parse
-from relay.surfaces.chat.history.search import as_json
+from relay.memory.rows.memories import Posted
+from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, message, private
 from tests.strategies import examples
@@ -26,21 +28,21 @@ ODD = [
 ]  # fmt: skip
 
 
-def asked(text: str, user_id: int = ADA, chat_id: int = ADA, topic_id: int = 0) -> Json:
+def asked(text: str, user_id: int = ADA, chat_id: int = ADA, topic_id: int = 0) -> SearchQuery:
     query = parse(text, datetime.now(UTC))
     assert not query.wrong
-    return as_json(query, {"user_id": user_id, "chat_id": chat_id, "topic_id": topic_id})
+    return looked_for(query, StoredSearch(text, user_id, datetime.now(UTC), chat_id, topic_id))
 
 
 async def find(
     house: House, text: str, space: Space | None = None, offset: int = 0, limit: int = 50, **more: Any
-) -> Json:
+) -> SearchPage:
     return await house.store.find(space or private(ADA), BOT.id, asked(text, **more), offset, limit)
 
 
 async def texts(house: House, text: str, space: Space | None = None, **more: Any) -> list[str]:
     found = await find(house, text, space, **more)
-    return [row["text"].replace("\x02", "").replace("\x03", "") for row in found["found"]]
+    return [row.text.replace("\x02", "").replace("\x03", "") for row in found.found]
 
 
 async def test_messages_with_all_words_come_alone_and_those_with_some_when_none_has_all(house: House) -> None:
@@ -48,23 +50,23 @@ async def test_messages_with_all_words_come_alone_and_those_with_some_when_none_
     await house.exchange(ADA, "The bicycle has a flat tyre", "Oh.", topic_id=5)
     assert await texts(house, "red bicycle") == ["I bought a red bicycle"]
     both = await find(house, "red tyre")
-    assert both["every"] is False
-    assert both["total"] == 2
-    assert (await find(house, "BICYC"))["total"] == 2
+    assert both.every is False
+    assert both.total == 2
+    assert (await find(house, "BICYC")).total == 2
     nothing = await find(house, "trumpet")
-    assert (nothing["total"], nothing["found"]) == (0, [])
+    assert (nothing.total, nothing.found) == (0, ())
 
 
 async def test_the_words_that_match_are_marked(house: House) -> None:
     await house.exchange(ADA, "Green tea, greener \x02 than tea", "ok")
-    (row,) = (await find(house, "tea green"))["found"]
-    assert row["text"] == "\x02Green\x03 \x02tea\x03, \x02greener\x03 than \x02tea\x03"
+    (row,) = (await find(house, "tea green")).found
+    assert row.text == "\x02Green\x03 \x02tea\x03, \x02greener\x03 than \x02tea\x03"
     await house.exchange(ADA, "filler words go here " * 60 + "the needle lies here " + "and more of them " * 60, "ok")
-    (row,) = (await find(house, "needle"))["found"]
-    assert "\x02needle\x03" in row["text"]
-    assert row["text"].startswith("… ")
-    assert row["text"].endswith(" …")
-    assert len(row["text"]) < 300
+    (row,) = (await find(house, "needle")).found
+    assert "\x02needle\x03" in row.text
+    assert row.text.startswith("… ")
+    assert row.text.endswith(" …")
+    assert len(row.text) < 300
 
 
 async def test_exact_words_stand_side_by_side(house: House) -> None:
@@ -115,9 +117,9 @@ async def test_where(house: House) -> None:
     assert await texts(house, 'tea in:"trips to"') == ["tea in a topic"]
     assert len(await texts(house, "tea in:bergen in:here")) == 2
     nowhere = await find(house, "tea in:Oslo")
-    assert (nowhere["nowhere"], nowhere["total"]) == (True, 0)
-    (row,) = (await find(house, "tea in:bergen"))["found"]
-    assert (row["place"], row["topic_id"], row["user_id"]) == ("Trips to Bergen", 5, ADA)
+    assert (nowhere.nowhere, nowhere.total) == (True, 0)
+    (row,) = (await find(house, "tea in:bergen")).found
+    assert (row.place, row.topic_id, row.user_id) == ("Trips to Bergen", 5, ADA)
 
 
 async def test_a_groups_title_names_all_of_it(house: House) -> None:
@@ -128,12 +130,12 @@ async def test_a_groups_title_names_all_of_it(house: House) -> None:
     for topic in (0, 7):
         await house.exchange(ADA, f"tea in {topic}", "ok", chat_id=GROUP, topic_id=topic)
     assert len(await texts(house, "tea in:family", group())) == 2
-    (row,) = (await find(house, "tea in:here", group(), chat_id=GROUP, topic_id=7))["found"]
-    assert row["place"] == "Family"
+    (row,) = (await find(house, "tea in:here", group(), chat_id=GROUP, topic_id=7)).found
+    assert row.place == "Family"
     renamed = message(ADA, "hello", GROUP, chat={**chat, "title": "Clan"})
     (turn,) = await house.say(renamed)
     await house.close(turn)
-    assert (await find(house, "tea in:family", group()))["nowhere"] is True
+    assert (await find(house, "tea in:family", group())).nowhere is True
     assert len(await texts(house, "tea in:clan", group())) == 2
 
 
@@ -142,14 +144,14 @@ async def test_filters_alone_give_the_newest_first(house: House) -> None:
         await house.exchange(ADA, f"said {number}", f"heard {number}", topic_id=number)
     assert await texts(house, "from:me") == ["said 2", "said 1", "said 0"]
     assert await texts(house, "from:you after:7d", limit=2) == ["heard 2", "heard 1"]
-    assert (await find(house, "after:2020", limit=1))["total"] == 6
+    assert (await find(house, "after:2020", limit=1)).total == 6
     assert await texts(house, "in:here", topic_id=1) == ["heard 1", "said 1"]
 
 
 async def test_words_that_are_everywhere_are_too_vague(house: House) -> None:
     await house.exchange(ADA, "this is what it is", "ok")
-    assert (await find(house, "what is it"))["vague"] is True
-    assert (await find(house, "what is it from:me"))["vague"] is True
+    assert (await find(house, "what is it")).vague is True
+    assert (await find(house, "what is it from:me")).vague is True
     assert await texts(house, '"what it is"') == ["this is what it is"]
 
 
@@ -159,8 +161,8 @@ async def test_pages_follow_one_another(house: House) -> None:
     seen: list[int] = []
     for offset in (0, 3, 6, 9):
         found = await find(house, "tea", offset=offset, limit=3)
-        assert (found["total"], found["more"]) == (8, False)
-        seen.extend(row["id"] for row in found["found"])
+        assert (found.total, found.more) == (8, False)
+        seen.extend(row.id for row in found.found)
     assert len(seen) == len(set(seen)) == 8
 
 
@@ -170,22 +172,22 @@ async def test_replaced_answers_and_other_spaces_are_not_found(house: House) -> 
     assert await texts(house, "pineapple") == []
     assert await texts(house, "banana") == ["right banana"]
     for space in (private(BEN), group(), group(GROUP - 5)):
-        assert (await find(house, "banana", space))["total"] == 0
-        assert (await find(house, "after:2000", space))["total"] == 0
+        assert (await find(house, "banana", space)).total == 0
+        assert (await find(house, "after:2000", space)).total == 0
     await house.exchange(ADA, "banana in the group", "ok", chat_id=GROUP)
     assert await texts(house, "banana", group()) == ["banana in the group"]
     assert await texts(house, "banana") == ["right banana"]
-    assert (await find(house, "from:you"))["total"] == 1
+    assert (await find(house, "from:you")).total == 1
 
 
 async def test_a_result_knows_which_message_it_is(house: House) -> None:
     done = await house.exchange(ADA, "tea here", "ok", chat_id=GROUP)
-    (row,) = (await find(house, "tea", group()))["found"]
+    (row,) = (await find(house, "tea", group())).found
     said = done.turn.updates[0]["message"]["message_id"]
-    assert row["posted"] == {"chat_id": GROUP, "message_id": said}
-    assert row["role"] == "user"
-    (row,) = (await house.store.find(group(), BOT.id + 1, asked("tea"), 0, 5))["found"]
-    assert row["posted"] is None, "another bot's message has another number"
+    assert row.posted == Posted(GROUP, said)
+    assert row.role == "user"
+    (row,) = (await house.store.find(group(), BOT.id + 1, asked("tea"), 0, 5)).found
+    assert row.posted is None, "another bot's message has another number"
 
 
 # What is known
@@ -194,22 +196,22 @@ async def test_a_result_knows_which_message_it_is(house: House) -> None:
 async def test_memories_are_found_beside_what_was_said(house: House, sql: Sql) -> None:
     await house.exchange(ADA, "my sister plays the cello", "Nice.", actions=[fact(ADA, "Has a sister who plays cello")])
     found = await find(house, "sister cello")
-    assert {row["kind"]: row["text"] for row in found["found"]} == {
+    assert {row.kind: row.text for row in found.found} == {
         "message": "my \x02sister\x03 plays the \x02cello\x03",
         "memory": "Has a \x02sister\x03 who plays \x02cello\x03",
     }
-    assert (found["total"], found["every"], found["near"]) == (2, True, False)
-    assert [row["kind"] for row in (await find(house, '"who plays"'))["found"]] == ["memory"]
-    assert (await find(house, "sister from:me"))["total"] == 1, "nobody said what is known"
-    assert (await find(house, "sister in:here"))["total"] == 2
-    assert (await find(house, "sister in:here", chat_id=GROUP))["nowhere"] is True
-    assert (await find(house, "sister after:7d"))["total"] == 2
-    assert (await find(house, "sister before:7d"))["total"] == 0
-    assert (await find(house, "sister", private(BEN)))["total"] == 0
+    assert (found.total, found.every, found.near) == (2, True, False)
+    assert [row.kind for row in (await find(house, '"who plays"')).found] == ["memory"]
+    assert (await find(house, "sister from:me")).total == 1, "nobody said what is known"
+    assert (await find(house, "sister in:here")).total == 2
+    assert (await find(house, "sister in:here", chat_id=GROUP)).nowhere is True
+    assert (await find(house, "sister after:7d")).total == 2
+    assert (await find(house, "sister before:7d")).total == 0
+    assert (await find(house, "sister", private(BEN))).total == 0
     partly = await find(house, "cello trumpet")
-    assert (partly["total"], partly["every"]) == (2, False)
+    assert (partly.total, partly.every) == (2, False)
     await sql("update memory set status = 'forgotten'")
-    assert [row["kind"] for row in (await find(house, "sister cello"))["found"]] == ["message"]
+    assert [row.kind for row in (await find(house, "sister cello")).found] == ["message"]
 
 
 async def test_summaries_are_found_and_opened(house: House, sql: Sql) -> None:
@@ -220,13 +222,13 @@ async def test_summaries_are_found_and_opened(house: House, sql: Sql) -> None:
         " from message where id = %s",
         done.context.message_id,
     )
-    (row,) = (await find(house, "carpentry"))["found"]
-    assert (row["kind"], row["text"]) == ("summary", "Talk about \x02carpentry\x03.")
-    opened = await house.store.open_found(private(ADA), BOT.id, "summary", row["id"])
+    (row,) = (await find(house, "carpentry")).found
+    assert (row.kind, row.text) == ("summary", "Talk about \x02carpentry\x03.")
+    opened = await house.store.open_found(private(ADA), BOT.id, "summary", row.id)
     assert opened is not None
     assert opened["content"] == "Talk about carpentry."
     for space in (private(BEN), group()):
-        assert await house.store.open_found(space, BOT.id, "summary", row["id"]) is None
+        assert await house.store.open_found(space, BOT.id, "summary", row.id) is None
 
 
 async def test_what_was_off_the_record_is_not_found(house: House, sql: Sql) -> None:
@@ -243,7 +245,9 @@ async def test_what_was_off_the_record_is_not_found(house: House, sql: Sql) -> N
 # What was said around
 
 
-async def around(house: House, message_id: int, side: str = "around", count: int = 2, **more: Any) -> Json | None:
+async def around(
+    house: House, message_id: int, side: str = "around", count: int = 2, **more: Any
+) -> MessageContext | None:
     space = more.get("space") or private(ADA)
     return await house.store.found_context(space, BOT.id, asked("tea"), message_id, side, count)
 
@@ -252,23 +256,23 @@ async def test_what_was_said_around_a_result(house: House) -> None:
     for number in range(6):
         await house.exchange(ADA, f"q{number} tea" if number == 3 else f"q{number}", f"a{number}")
         await house.exchange(ADA, "elsewhere", "indeed", topic_id=9)
-    (row,) = (await find(house, "tea"))["found"]
-    found = await around(house, row["id"])
+    (row,) = (await find(house, "tea")).found
+    found = await around(house, row.id)
     assert found is not None
-    assert [one["text"] for one in found["messages"]] == ["q2", "a2", "q3 \x02tea\x03", "a3", "q4"]
-    assert (found["earlier"], found["later"]) == (True, True)
-    before = await around(house, found["messages"][0]["id"], "before", 9)
+    assert [one.text for one in found.messages] == ["q2", "a2", "q3 \x02tea\x03", "a3", "q4"]
+    assert (found.earlier, found.later) == (True, True)
+    before = await around(house, found.messages[0].id, "before", 9)
     assert before is not None
-    assert [one["text"] for one in before["messages"]] == ["q0", "a0", "q1", "a1"]
-    assert (before["earlier"], before["later"]) == (False, True)
-    after = await around(house, found["messages"][-1]["id"], "after", 9)
+    assert [one.text for one in before.messages] == ["q0", "a0", "q1", "a1"]
+    assert (before.earlier, before.later) == (False, True)
+    after = await around(house, found.messages[-1].id, "after", 9)
     assert after is not None
-    assert [one["text"] for one in after["messages"]] == ["a4", "q5", "a5"]
-    assert (after["earlier"], after["later"]) == (True, False)
-    end = await around(house, after["messages"][-1]["id"], "after")
-    assert end == {"messages": [], "earlier": False, "later": False}
+    assert [one.text for one in after.messages] == ["a4", "q5", "a5"]
+    assert (after.earlier, after.later) == (True, False)
+    end = await around(house, after.messages[-1].id, "after")
+    assert end == MessageContext((), earlier=False, later=False)
     for space in (private(BEN), group()):
-        assert await around(house, row["id"], space=space) is None
+        assert await around(house, row.id, space=space) is None
 
 
 async def test_what_was_asked_is_kept_for_its_buttons(house: House) -> None:
@@ -282,8 +286,8 @@ async def test_what_was_asked_is_kept_for_its_buttons(house: House) -> None:
     await store.keep_search(control, private(ADA), "tea from:me")
     kept = await store.kept_search(control.turn_id, private(ADA))
     assert kept is not None
-    assert (kept["text"], kept["user_id"], kept["chat_id"], kept["topic_id"]) == ("tea from:me", ADA, ADA, 0)
-    assert datetime.fromisoformat(kept["at"]).tzinfo
+    assert (kept.text, kept.user_id, kept.chat_id, kept.topic_id) == ("tea from:me", ADA, ADA, 0)
+    assert kept.at.tzinfo
     for space in (private(BEN), group()):
         assert await store.kept_search(control.turn_id, space) is None
     assert await store.kept_search(turn.turn_id, private(ADA)) is None
@@ -297,8 +301,8 @@ async def test_odd_queries_are_answered(house: House, sql: Sql) -> None:
     await house.exchange(ADA, "tea and coffee, http://example.com/it's?a=b&c=d'e foo-bar baz", "ok")
     for text in ODD:
         found = await find(house, text)
-        for row in found["found"]:
-            assert await around(house, row["id"]) is not None
+        for row in found.found:
+            assert await around(house, row.id) is not None
     assert await texts(house, '"foo-bar baz"') != []
     assert await sql("select count(*) from message") == [(2,)]
 
@@ -306,7 +310,7 @@ async def test_odd_queries_are_answered(house: House, sql: Sql) -> None:
 @examples(120)
 @given(text=st.text(st.sampled_from("tea'\"\\&|!():*<->.@/ %_$é🙂\n\t-1x"), max_size=60))
 async def test_any_query_is_answered(house: House, text: str) -> None:
-    if not await house.store.status(private(ADA)) or (await find(house, "after:2000"))["total"] == 0:
+    if not await house.store.status(private(ADA)) or (await find(house, "after:2000")).total == 0:
         await house.exchange(ADA, "tea 1 x é", "ok")
     await find(house, f"{text} tea")
     await find(house, f'"{text}"')
@@ -330,8 +334,8 @@ async def test_no_pattern_or_operator_breaks_out_of_a_space(house: House, sql: S
         await house.exchange(BEN, "my cormorant", "your cormorant")
         await house.teach(ADA, "Ada has a" + "a" * 150)
     before = await sql("select count(*), max(updated_at) from memory")
-    query = parse(text, datetime.now(UTC))
-    shown = [await house.store.find(private(ADA), BOT.id, as_json(query, {"user_id": ADA, "chat_id": ADA}), 0, 50)]
+    query = looked_for(parse(text, datetime.now(UTC)), StoredSearch(text, ADA, datetime.now(UTC), ADA, 0))
+    shown: list[Any] = [await house.store.find(private(ADA), BOT.id, query, 0, 50)]
     shown += [await house.store.memories(private(ADA), 0, 50, {"words": text})]
     shown += [await house.store.erase_preview(private(ADA), {"words": text[:200]}, ADA, True)]
     turn = await house.turn(ADA, "/forget")
@@ -356,5 +360,5 @@ async def test_it_is_quick_among_many_messages(house: House, sql: Sql) -> None:
         began = time.monotonic()
         found = await find(house, text, limit=6)
         assert time.monotonic() - began < 2, text
-        assert found["total"] == {"rare": 1}.get(text, 2000), text
-        assert found["more"] is (text == "from:me"), text
+        assert found.total == {"rare": 1}.get(text, 2000), text
+        assert found.more is (text == "from:me"), text

@@ -12,6 +12,7 @@ import relay
 from relay.clients.embedding import installed, vectors
 from relay.clients.embedding.vectors import Vectors
 from relay.core.settings import Settings
+from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
 from relay.surfaces.cli.terminal import conversation as chat
 from relay.surfaces.cli.terminal.once import run_once
@@ -51,8 +52,8 @@ async def watched(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         found.started.append(await own(**given))
         return found.started[-1]
 
-    async def finds(self: Store, space: Any, bot_id: int, query: Any, *rest: Any) -> Any:
-        found.meant.append(query["vector"] is not None)
+    async def finds(self: Store, space: Any, bot_id: int, query: SearchQuery, *rest: Any) -> Any:
+        found.meant.append(query.vector is not None)
         return await find(self, space, bot_id, query, *rest)
 
     async def looks_up(self: Store, space: Any, who: Any, query: Any, *rest: Any) -> Any:

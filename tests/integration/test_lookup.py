@@ -14,6 +14,7 @@ from relay.conversation.memory_tools import AT_REST, NOTHING, open_memory, searc
 from relay.core.errors import EmbedderUnavailable
 from relay.core.models import Incoming, Space
 from relay.core.ports import Embedder
+from relay.memory.rows.search import SearchQuery
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, fact, group, incoming_of, private
 
@@ -288,11 +289,10 @@ async def test_what_no_longer_holds_comes_into_no_turn_and_says_so_where_it_is_f
     assert await house.store.recall(incoming) == []
     (row,), _ = await search(house, incoming, "glassblower")
     assert {key: row.get(key) for key in told} == told
-    query: Json = {"words": "glassblower", "phrases": [], "by": None, "here": None, "places": []}
-    found = await house.store.find(private(ADA), 77, query | {"since": None, "until": None}, 0, 6)
-    (line,) = found["found"]
-    assert (line["status"] == "archived") is ("status" in told)
-    assert bool(line["valid_until"]) is ("until" in told)
+    found = await house.store.find(private(ADA), 77, SearchQuery("glassblower"), 0, 6)
+    (line,) = found.found
+    assert (line.status == "archived") is ("status" in told)
+    assert bool(line.valid_until) is ("until" in told)
 
 
 async def test_names_that_others_set_are_no_marks(house: House, sql: Sql) -> None:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from relay.core.models import Space
+from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import Size, fill
@@ -111,9 +112,7 @@ async def test_pages_of_memory_and_a_search_scan_nothing_that_grows(grown: str) 
         await turns.store.memories(LARGEST, 190, 8, {"words": "submarine"})
         await turns.store.history(LARGEST, False, 0, 8, FIRST_USER, True)
         await turns.store.history(LARGEST, True, 0, 8, FIRST_USER, True)
-        query = {"words": turns.texts[0][:60], "phrases": [], "by": None, "here": None, "places": [], "since": None,
-                 "until": None, "vector": None, "model": None}  # fmt: skip
-        assert await turns.store.find(LARGEST, BOT, query, 0, 6)
+        assert await turns.store.find(LARGEST, BOT, SearchQuery(turns.texts[0][:60]), 0, 6)
         assert from_end_to_end(grown, told) == {}
         assert {"memory", "memory_change", "entry"} <= set(told.read()), "the plans were seen"
 

@@ -10,13 +10,14 @@ import pytest
 
 from relay.archive.export import pages
 from relay.memory.rows.delivery import Part, PartResult
+from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, message, private, reply
 
 WORDS = ("zanzibarix", "quetzalcoatlus")
-SEARCH = {"words": "zanzibarix", "phrases": [], "by": None, "here": None, "places": [], "since": None, "until": None}
+SEARCH = SearchQuery("zanzibarix")
 
 
 async def secret(house: House, sql: Sql, times: int = 6) -> None:
@@ -125,7 +126,7 @@ async def test_what_is_being_answered_at_its_end_goes_with_its_turn(
 
 async def test_nobody_finds_it_while_it_lasts(house: House, store: Store, sql: Sql) -> None:
     await secret(house, sql, 2)
-    assert (await store.find(private(ADA), BOT.id, SEARCH, 0, 5))["total"] == 0
+    assert (await store.find(private(ADA), BOT.id, SEARCH, 0, 5)).total == 0
     lines = [row async for page in pages(store, private(ADA), "1") for row in page]
     assert "anzibarix" not in str(lines)
     assert "Before it." in str(lines)

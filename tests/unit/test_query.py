@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.surfaces.chat.history.query import date_in, parse
+from relay.commands.history.query import date_in, parse
+from relay.memory.rows.memories import Posted
 from relay.surfaces.chat.history.search import passage
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.telegram.formatting.format import format_reply
@@ -88,12 +89,12 @@ def test_a_day_begins_at_midnight_whatever_the_clocks_did() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("tea before:soon", "before:soon is no date"),
-        ("tea after:", "after: is no date"),
+        ("tea before:soon", "before:soon is not a date"),
+        ("tea after:", "after: is not a date"),
         ("from: tea", "from: needs somebody"),
         ("from:@", "from: needs somebody"),
         ('in:"" tea', "in: needs a place"),
-        ("after:2026-99-01", "after:2026-99-01 is no date"),
+        ("after:2026-99-01", "after:2026-99-01 is not a date"),
     ],
 )
 def test_a_malformed_filter_is_named(text: str, named: str) -> None:
@@ -200,7 +201,7 @@ def test_a_passage_has_a_length() -> None:
     ],
 )
 def test_only_messages_of_supergroups_have_links(chat_id: int, topic_id: int, link: str) -> None:
-    assert link_to({"chat_id": chat_id, "message_id": 7}, topic_id) == link
+    assert link_to(Posted(chat_id, 7), topic_id) == link
     assert link_to(None, topic_id) == ""
 
 

@@ -69,6 +69,6 @@ def storable(value: Any) -> Any:
         return UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):
         return {storable(key): storable(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [storable(item) for item in value]
     return value

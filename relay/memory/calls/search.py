@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
 
 
 class SearchCalls(Calls):
@@ -38,36 +39,34 @@ class SearchCalls(Calls):
         )
         return found
 
-    async def find(self, space: Space, bot_id: int, query: Json, offset: int, limit: int) -> Json:
-        """A page of what a person looks for, best first: `{total, more, every, nowhere, vague, found}`."""
-        result: Json = await self._call(
-            "find", space=space.as_json(), bot_id=bot_id, query=query, offset=offset, limit=limit
+    async def find(self, space: Space, bot_id: int, query: SearchQuery, offset: int, limit: int) -> SearchPage:
+        """A page of what a person looks for, best first."""
+        return await self._fetch(
+            SearchPage, "find", space=space.as_json(), bot_id=bot_id, query=query.as_json(), offset=offset, limit=limit
         )
-        return result
 
     async def found_context(
-        self, space: Space, bot_id: int, query: Json, message_id: int, side: str, count: int
-    ) -> Json | None:
-        """Messages around (before, after) one: `{messages, earlier, later}`. None when the space has no such one."""
-        found: Json | None = await self._call(
+        self, space: Space, bot_id: int, query: SearchQuery, message_id: int, side: str, count: int
+    ) -> MessageContext | None:
+        """Messages around, before or after one. None when the space has no such message."""
+        return await self._find(
+            MessageContext,
             "found_context",
             space=space.as_json(),
             bot_id=bot_id,
-            query=query,
+            query=query.as_json(),
             message_id=message_id,
             side=side,
             count=count,
         )
-        return found
 
     async def keep_search(self, turn: ClaimedTurn, space: Space, text: str) -> None:
-        """Keeps what was asked with the control that asked it."""
+        """Stores a search with the turn that asked it."""
         await self._call("keep_search", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), text=text)
 
-    async def kept_search(self, turn_id: int, space: Space) -> Json | None:
-        """What was asked in a space by a control: `{text, user_id, at, chat_id, topic_id}`. None when nothing was."""
-        found: Json | None = await self._call("kept_search", turn_id=turn_id, space=space.as_json())
-        return found
+    async def kept_search(self, turn_id: int, space: Space) -> StoredSearch | None:
+        """The search that a turn asked in a space; None when there is none."""
+        return await self._find(StoredSearch, "kept_search", turn_id=turn_id, space=space.as_json())
 
 
 def vector_text(vector: Sequence[float]) -> str:

@@ -59,4 +59,5 @@ async def _refusable(call: ChatContext, work: Awaitable[CommandReply]) -> Comman
     try:
         return await work
     except CommandRefused as refusal:
-        return CommandReply(escape_markdown(refusal.told_to(call.operator)), refused=True)
+        sentences = refusal.told_to(call.operator).split("\n\n")
+        return CommandReply("\n\n".join(map(escape_markdown, sentences)), refused=True)

@@ -1,9 +1,9 @@
-"""What a search found, opened: what was said around a message; a memory or a summary as it is. Pure."""
+"""Shows a memory or summary that a search found. Pure."""
 
 from __future__ import annotations
 
 from relay.core.text import escape_markdown, shorten
-from relay.memory.ids import LETTERS
+from relay.memory.rows.search import KnownHit
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.cards import name_of, quote
 from relay.surfaces.chat.memory_pages import View, within
@@ -13,28 +13,27 @@ from relay.surfaces.chat.times import day, moment
 CALLED = {"memory": "🧠 memory", "summary": "📋 summary"}
 
 
-def target(row: Json) -> str:
-    """What a button calls a result: a message by its number alone."""
-    return str(row["id"]) if row["kind"] == "message" else f"{LETTERS[row['kind']]}{row['id']}"
-
-
-def known_heading(call: ChatContext, row: Json) -> str:
+def known_heading(call: ChatContext, hit: KnownHit) -> str:
     """What a memory or summary is, since when, about whom and from where."""
-    parts = [moment(row["at"], call.zone), f"{CALLED[row['kind']]} #{row['number']}"]
-    if row.get("subject") and call.space.kind == "group":
-        parts.append(f"about {escape_markdown(shorten(row['subject'], 40))}")
-    if row.get("status") not in (None, "active"):
-        parts.append(row["status"])
-    if row.get("valid_until"):
-        parts.append(f"until {day(row['valid_until'], call.zone)}")
-    if row["place"]:
-        parts.append(escape_markdown(shorten(row["place"], 60)))
+    parts = [moment(hit.at, call.zone), f"{CALLED[hit.kind]} #{hit.number}"]
+    if hit.subject and call.space.kind == "group":
+        parts.append(f"about {escape_markdown(shorten(hit.subject, 40))}")
+    if hit.status not in (None, "active"):
+        parts.append(hit.status)
+    if hit.valid_until:
+        parts.append(f"until {day(hit.valid_until, call.zone)}")
+    if hit.place:
+        parts.append(escape_markdown(shorten(hit.place, 60)))
     return " · ".join(parts)
 
 
 def known_page(call: ChatContext, found: Json, back: Json) -> tuple[str, list[list[Json]]]:
     """A memory or summary in full, and its buttons."""
-    lines = [f"**{known_heading(call, found)}**", quote(within(found["content"], 2400))]
+    hit = KnownHit(
+        found["kind"], found["id"], found["number"], found["at"], found.get("subject"), found.get("status"),
+        found.get("valid_until"), found["place"], found["content"],
+    )  # fmt: skip
+    lines = [f"**{known_heading(call, hit)}**", quote(within(found["content"], 2400))]
     rows = [[back]]
     if found["kind"] == "summary":
         if found["from_at"] and found["through_at"]:

@@ -75,7 +75,7 @@ class _Draft:
         if key in ("before", "after"):
             moment = date_in(value, self.now)
             if moment is None:
-                self.wrong.append(f"{key}:{value} is no date that I know. {A_DATE}")
+                self.wrong.append(f"{key}:{value} is not a date I know. {A_DATE}")
             else:
                 self.dates[key].append(moment)
         elif not value.strip("@"):
@@ -103,7 +103,7 @@ def parse(text: str, now: datetime) -> Query:
     bounded = {"names after from:": draft.names, "places after in:": draft.places, "phrases": draft.phrases}
     for what, given in bounded.items():
         if len(given) > MOST:
-            draft.wrong.append(f"{len(given)} {what} are too many; {MOST} at most.")
+            draft.wrong.append(f"{len(given)} {what} are too many; at most {MOST}.")
     return Query(
         words=" ".join(draft.words),
         phrases=tuple(draft.phrases),
