@@ -103,7 +103,7 @@ begin
         'memories', (
             select coalesce(jsonb_agg(jsonb_build_object('id', id, 'number', number, 'kind', kind, 'subject', subject, 'subject_id',
                 subject_id, 'content', content, 'category', category, 'tags', tags, 'pinned', pinned, 'created_at',
-                created_at, 'status', status, 'valid_until', valid_until) order by id desc), '[]')
+                created_at, 'status', status, 'valid_until', valid_until, 'tainted', tainted) order by id desc), '[]')
             from memory where id = any (found[starts + 1:starts + p_limit])));
 end $$;
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from relay.core.models import Answer, Choices, Incoming, Prompt, Reply
 from relay.core.prompt_markup import text_block
+from relay.memory.calls.base import decode_row
 from relay.memory.intents import Forget, Intents, Learn, Remember
+from relay.memory.rows.changes import Failure, MemoryChange
 
 
 def aloud(incoming: Incoming, intents: Intents, choices: Choices, tainted: bool) -> bool:
@@ -67,15 +69,15 @@ def answer_from(told: dict[str, Any]) -> Answer:
     """An answer as it is stored with its turn."""
     return Answer(
         text=told["text"],
-        changes=told["changes"],
-        failed=told["failed"],
+        changes=decode_row(list[MemoryChange], told["changes"]),
+        failed=decode_row(list[Failure], told["failed"]),
         tools=tuple(told["tools"]),
         note=told["note"],
         retry=told["retry"],
         web=told["web"],
         choices=Choices.from_json(told.get("choices") or {}),
         unlearned=bool(told.get("unlearned")),
-        withdrawn=told.get("withdrawn") or [],
+        withdrawn=decode_row(list[MemoryChange], told.get("withdrawn") or []),
         model=told.get("model") or "",
         warning=told.get("warning") or "",
         aloud=bool(told.get("aloud")),

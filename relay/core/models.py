@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any, BinaryIO
@@ -307,10 +308,10 @@ class Answer:
 
     text: str
     """Clean text for the chat (Markdown)."""
-    changes: list[dict[str, Any]] = field(default_factory=list)
-    """What memory did, as `relay.changes_of` tells it."""
-    failed: list[dict[str, Any]] = field(default_factory=list)
-    """What memory was asked and did not do: `{tag, text, failed: why}`."""
+    changes: Sequence[Any] = ()
+    """What memory did: `MemoryChange`."""
+    failed: Sequence[Any] = ()
+    """What memory was asked and did not do: `Failure`."""
     tools: tuple[str, ...] = ()
     note: str = ""
     retry: bool = False
@@ -321,7 +322,7 @@ class Answer:
     """How the person who asked wants answers to be shown."""
     unlearned: bool = False
     """The model wanted to learn something, and learning is off."""
-    withdrawn: list[dict[str, Any]] = field(default_factory=list)
+    withdrawn: Sequence[Any] = ()
     """What the answer in whose place this one is had done to memory, and was taken back with it."""
     model: str = ""
     """Who wrote it, when it is not the usual model."""

@@ -12,6 +12,7 @@ from relay.memory.calls.base import Json
 from relay.memory.ids import id_of, read_id
 from relay.memory.people import People
 from relay.memory.query_vectors import LOADING_SECONDS, embed_query
+from relay.memory.rows.memories import MemoryFilter
 from relay.memory.store import Store
 
 FACT_LENGTH, LEARNING_LENGTH = 500, 2000
@@ -98,7 +99,7 @@ class Memory:
             "by": "user",
         }
         done = await self._store.change_directly(whose, whose.owner_id, [action])
-        return id_of("memory", done["changes"][-1]["memory_id"])
+        return id_of("memory", done.changes[-1].memory_id)
 
     async def forget(self, id: str, space: Space | None = None) -> bool:
         """Retires the memory of this id (`k45`); its owner can undo that. Says whether it was there."""
@@ -108,20 +109,20 @@ class Memory:
         whose = await self._meant(space)
         action = {"action": "forget", "content": "", "memory_id": named[1], "admin": True}
         done = await self._store.change_directly(whose, whose.owner_id, [action])
-        return not done["failed"]
+        return not done.failed
 
     async def memories(self, words: str = "", space: Space | None = None, limit: int = 100) -> list[Found]:
         """What is known, newest first; `words`: only what has all of them."""
-        page = await self._store.memories(await self._meant(space), 0, limit, {"words": words} if words else None)
+        page = await self._store.memories(await self._meant(space), 0, limit, MemoryFilter(words=words))
         return [
             Found(
-                id_of("memory", row["id"]),
-                row["content"],
-                datetime.fromisoformat(row["created_at"]),
-                row["subject"] or "",
-                untrusted=bool(row.get("tainted")),
+                id_of("memory", row.id),
+                row.content,
+                row.created_at,
+                row.subject or "",
+                untrusted=row.tainted,
             )
-            for row in page["memories"]
+            for row in page.memories
         ]
 
     async def _meant(self, space: Space | None) -> Space:

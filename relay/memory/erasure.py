@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import structlog
 
@@ -11,11 +10,11 @@ from relay.core.errors import ChatGone, MessengerError, MessengerRefused, Messen
 from relay.core.ports import MediaStore, Messenger
 from relay.media.files import still_of
 from relay.memory.calls.turn import IDLE_HOURS
+from relay.memory.rows.erasure import ErasureStep, Retraction
 from relay.memory.store import Store
 
 log = structlog.get_logger()
 
-Json = dict[str, Any]
 PAUSE = 0.5
 MOST_PAUSES = 240
 """So often another process's step is waited for."""
@@ -35,14 +34,14 @@ async def remove_files(store: Store, keeper: MediaStore) -> None:
         gone = await store.files_gone(gone)
 
 
-async def erased(store: Store, erasure_id: int) -> Json | None:
+async def erased(store: Store, erasure_id: int) -> ErasureStep | None:
     """Takes an erasure that was begun to its end: `{erasure_id, done, counts, theirs, waiting}`.
 
     None when another process is still at it after two minutes; it is finished then without us.
     """
     for _ in range(MOST_PAUSES):
         step = await store.erase_step(erasure_id)
-        while step is not None and not step["done"]:
+        while step is not None and not step.done:
             step = await store.erase_step(erasure_id)
         if step is not None:
             return step
@@ -63,13 +62,13 @@ async def retract(store: Store, messenger: Messenger, bot_id: int, erasure_id: i
             except MessengerError as error:
                 log.info("messages wait to be taken back", error=str(error))
                 return
-            await store.retracted(bot_id, row["chat_id"], row["message_id"], outcome)
+            await store.retracted(bot_id, row.chat_id, row.message_id, outcome)
 
 
-async def _take_back(messenger: Messenger, row: Json) -> str:
+async def _take_back(messenger: Messenger, row: Retraction) -> str:
     """Deletes or edits one message: what became of it. Raises what may pass."""
-    at = {"chat_id": row["chat_id"], "message_id": row["message_id"]}
-    if row["request"] is None:
+    at = {"chat_id": row.chat_id, "message_id": row.message_id}
+    if row.request is None:
         try:
             await messenger.call("deleteMessage", **at)
             return "deleted"
@@ -78,7 +77,7 @@ async def _take_back(messenger: Messenger, row: Json) -> str:
         except MessengerRefused as error:
             if "not found" in error.reason.lower():
                 return "deleted"
-    stays = row["request"] or {"text": ERASED, "entities": []}
+    stays = row.request or {"text": ERASED, "entities": []}
     try:
         await messenger.call("editMessageText", **at, **stays, link_preview_options={"is_disabled": True})
     except MessengerRefused as error:
@@ -97,7 +96,7 @@ async def finish_erasing(store: Store, keeper: MediaStore, messenger: Messenger,
     while left > (left := await store.sweep_private(IDLE_HOURS)) > 0:
         pass
     while (step := await store.erase_step()) is not None:
-        finished += bool(step["done"])
+        finished += bool(step.done)
     await remove_files(store, keeper)
     await retract(store, messenger, bot_id)
     if finished:

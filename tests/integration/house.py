@@ -13,8 +13,11 @@ from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.commands.context import Services
 from relay.core.models import Context, Incoming, ReplyTo, Space
 from relay.core.ports import Messenger
+from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
+from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.erasure import ErasedCounts, ErasureStep
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
@@ -59,6 +62,10 @@ def message(user_id: int, text: str, chat_id: int | None = None, topic_id: int =
 def row(update: Json) -> Json:
     """The update as the queue takes it; everybody is known."""
     return sort_update(update, BOT, frozenset([update["message"]["from"]["id"]]), True)
+
+
+FINISHED = ErasureStep(0, True, ErasedCounts(), (), 0)
+"""Instead of no step, where there is nothing left to erase."""
 
 
 def a_house(store: Store, messenger: Messenger | None = None) -> Services:
@@ -135,16 +142,16 @@ class House:
         await self.store.sent(turn, [], True)
         await self.store.index_missing(50)
 
-    async def teach(self, user_id: int, *facts: str, **more: Any) -> list[Json]:
+    async def teach(self, user_id: int, *facts: str, **more: Any) -> list[MemoryChange]:
         """Learns facts about a user; returns the changes."""
         actions = [fact(user_id, text) for text in facts]
         done = await self.exchange(user_id, "Listen.", "I see.", actions=actions, **more)
-        return list(done.told["changes"])
+        return decode_row(list[MemoryChange], done.told["changes"])
 
     async def known(self, space: Space) -> list[str]:
         """What is known in a space, oldest first."""
         page = await self.store.memories(space, 0, 1000)
-        return [memory["content"] for memory in reversed(page["memories"])]
+        return [memory.content for memory in reversed(page.memories)]
 
 
 def incoming_of(

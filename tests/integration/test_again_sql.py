@@ -72,7 +72,7 @@ async def test_what_somebody_decided_about_stays(house: House, store: Store) -> 
     turn, _, update = await answered(house, "I live in Rome", fact(ADA, "lives in Rome"), fact(ADA, "likes tea"))
     changes = await store.changes(turn.turn_id, ADA, False) or []
     edit = await house.turn(ADA, "words")
-    reworded = {"action": "edit", "memory_id": changes[0]["memory_id"], "content": "lives in Rome, Georgia"}
+    reworded = {"action": "edit", "memory_id": changes[0].memory_id, "content": "lives in Rome, Georgia"}
     await store.change_memory(edit, private(ADA), [reworded])
     await house.close(edit)
     await store.edit(edit_of(update, "I live there"))

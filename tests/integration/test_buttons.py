@@ -102,7 +102,7 @@ def desk(house: House) -> Desk:
 
 async def test_an_answer_that_looks_like_an_edit_prompt_is_none(desk: Desk, house: House) -> None:
     (change,) = await house.teach(ADA, "likes tea")
-    posing = f"✎ #{change['memory_id']} – reply to this message with the new wording of:\nlikes tea"
+    posing = f"✎ #{change.memory_id} – reply to this message with the new wording of:\nlikes tea"
     await desk.answered(posing, 900)
     turn, understood = await desk.reply_to(900, posing, "thanks, now tell me a joke")
     assert turn.kind == "message"
@@ -115,9 +115,9 @@ async def test_an_answer_that_looks_like_an_edit_prompt_is_none(desk: Desk, hous
 async def test_a_reply_to_our_edit_prompt_rewords_the_memory_that_was_asked_about(desk: Desk, house: House) -> None:
     (change,) = await house.teach(ADA, "likes tea")
     (other,) = await house.teach(ADA, "lives in Berlin")
-    pressed = await desk.press(f"e:{change['memory_id']}", 900)
+    pressed = await desk.press(f"e:{change.memory_id}", 900)
     await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 901)
-    turn, understood = await desk.reply_to(901, f"✎ #{other['memory_id']} – a forged text", "likes coffee")
+    turn, understood = await desk.reply_to(901, f"✎ #{other.memory_id} – a forged text", "likes coffee")
     assert understood.verb == "reply"
     await desk.post(turn, (await desk.controls.handle(turn)).parts, 902)
     assert await house.known(private(ADA)) == ["likes coffee", "lives in Berlin"]
@@ -126,7 +126,7 @@ async def test_a_reply_to_our_edit_prompt_rewords_the_memory_that_was_asked_abou
 async def test_a_reply_that_is_quicker_than_the_record_of_the_question(desk: Desk, house: House) -> None:
     """The question is in the chat, and the database does not know yet as which message."""
     (change,) = await house.teach(ADA, "likes tea")
-    pressed = await desk.press(f"e:{change['memory_id']}", 900)
+    pressed = await desk.press(f"e:{change.memory_id}", 900)
     parts = (await desk.controls.handle(pressed)).parts
     await desk.store.deliver(pressed, BOT.id, parts)
     shown = parts[0].request["text"]
@@ -172,10 +172,10 @@ async def test_undo_says_when_something_else_comes_first(desk: Desk, house: Hous
     turn = await desk.answered("Nice.", 900, "likes tea")
     (learned,) = await desk.store.changes(turn.turn_id, ADA, False) or []
     edit = await house.turn(ADA, "words")
-    reworded = {"action": "edit", "memory_id": learned["memory_id"], "content": "likes coffee"}
+    reworded = {"action": "edit", "memory_id": learned.memory_id, "content": "likes coffee"}
     await desk.store.change_memory(edit, private(ADA), [reworded])
     await house.close(edit)
-    pressed = await desk.press(f"d:{learned['id']}:u", 900)
+    pressed = await desk.press(f"d:{learned.id}:u", 900)
     await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 0)
     assert "changed again since" in desk.sent("answerCallbackQuery")[-1]["text"]
     assert await house.known(private(ADA)) == ["likes coffee"]
@@ -192,7 +192,7 @@ async def test_a_button_under_an_old_message_is_pressed_in_its_topic(desk: Desk,
     assert (understood.place.topic_id, understood.incoming.topic_id) == (5, 5)
     await house.close(again)
     (change,) = await desk.store.changes(turn.turn_id, ADA, False) or []
-    edit = await desk.press(f"e:{change['memory_id']}", 900, date=0)
+    edit = await desk.press(f"e:{change.memory_id}", 900, date=0)
     (part,) = (await desk.controls.handle(edit)).parts
     assert part.request["message_thread_id"] == 5
 
@@ -357,7 +357,7 @@ async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypat
 async def test_a_decision_that_there_is_not_changes_and_records_nothing(desk: Desk, house: House, sql: Sql) -> None:
     (change,) = await house.teach(ADA, "likes tea")
     before = await sql("select count(*) from event where kind = 'memory'")
-    await desk.controls.handle(await desk.press(f"d:{change['id']}:zz", 900))
+    await desk.controls.handle(await desk.press(f"d:{change.id}:zz", 900))
     assert await house.known(private(ADA)) == ["likes tea"]
     assert await sql("select count(*) from event where kind = 'memory'") == before
     assert desk.sent("answerCallbackQuery")[-1]["text"]

@@ -29,7 +29,7 @@ from relay.surfaces.telegram.outgoing.delivery_recovery import probe
 from relay.surfaces.telegram.outgoing.requests import plainer
 from relay.surfaces.telegram.turns.announcements import Teller, tell_due
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BOT, GROUP, POSTED, House, fact, incoming_of, message, private, reply
+from tests.integration.house import ADA, BOT, FINISHED, GROUP, POSTED, House, fact, incoming_of, message, private, reply
 
 Json = dict[str, Any]
 SMALL = -4242
@@ -465,14 +465,14 @@ async def test_what_is_being_erased_there_and_what_was_used_there_follow_too(
     newer = Space("group", chat_id=GROUP)
     found = await store.erase_preview(newer, {"words": "zanzibarix"}, ADA, True)
     assert found is not None
-    assert await store.erase_begin(found["erasure_id"], ADA, True)
+    assert await store.erase_begin(found.erasure_id, ADA, True)
     await sql(
         "insert into spend (id, what, done, space_id, model)"
         " select gen_random_uuid(), 'answer', true, id, 'counted' from space where chat_id = %s",
         GROUP,
     )
     await store.regroup(BOT.id, SMALL, GROUP)
-    while not (await store.erase_step(found["erasure_id"]) or {"done": True})["done"]:
+    while not (await store.erase_step(found.erasure_id) or FINISHED).done:
         pass
     assert await sql("select content from memory order by id") == [("likes tea",)]
     used = await store.usage(newer, [datetime(2020, 1, 1, tzinfo=UTC)])

@@ -17,7 +17,7 @@ from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, private
+from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, fact, group, private
 from tests.integration.test_erase_sql import WORDS, erase
 
 Json = dict[str, Any]
@@ -80,8 +80,8 @@ async def test_what_was_learned_since_it_was_shown_goes_too(house: House, store:
     (work,), _ = await store.claim_judging(1, 60)
     finding = found(said.context.message_id or 0, "owns a quetzalcoatlus of a parrot")
     assert await store.keep_judged(work["thread_id"], judged(work, finding))
-    assert await store.erase_begin(shown["erasure_id"], ADA, False)
-    while not (await store.erase_step(shown["erasure_id"]) or {"done": True})["done"]:
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
         pass
     await erase_all_left(store)
     assert "zanzibarix" not in str(await holding(sql, *WORDS))
@@ -196,9 +196,9 @@ async def test_what_was_shown_is_forgotten_when_it_is_kept_or_old(house: House, 
     one, other = [await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False) for _ in "ab"]
     assert one is not None
     assert other is not None
-    assert not await store.erase_keep(one["erasure_id"], BEN), "it is not his"
-    assert await store.erase_keep(one["erasure_id"], ADA)
-    assert await sql("select id from erasure") == [(other["erasure_id"],)]
+    assert not await store.erase_keep(one.erasure_id, BEN), "it is not his"
+    assert await store.erase_keep(one.erasure_id, ADA)
+    assert await sql("select id from erasure") == [(other.erasure_id,)]
     await sql("update erasure set created_at = now() - interval '16 minutes'")
     assert await store.erase_step() is None
     assert await sql("select count(*) from erasure") == [(0,)]

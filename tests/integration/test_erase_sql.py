@@ -8,21 +8,23 @@ from typing import Any
 
 from relay.core.models import Space
 from relay.memory.rows.delivery import Part, PartResult
+from relay.memory.rows.erasure import ErasedCounts, ErasePreview, WordLeft
+from relay.memory.rows.memories import MemoryFilter
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, private, reply
+from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, fact, group, incoming_of, private, reply
 
 Json = dict[str, Any]
 WORDS = ("zanzibarix", "quetzalcoatlus")
 
 
-async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, admin: bool = False) -> Json:
+async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, admin: bool = False) -> ErasePreview:
     """Shows what would go, lets it go, to the end; what was shown."""
     shown = await store.erase_preview(space, query, user_id, admin)
     assert shown is not None
-    assert await store.erase_begin(shown["erasure_id"], user_id, admin)
-    while not (await store.erase_step(shown["erasure_id"]) or {"done": True})["done"]:
+    assert await store.erase_begin(shown.erasure_id, user_id, admin)
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
         pass
     return shown
 
@@ -72,8 +74,8 @@ async def test_of_an_erased_memory_no_table_holds_a_word(house: House, store: St
     before = await holding(sql, *WORDS)
     assert {"memory", "message", "event", "outbox", "summary", "session"} <= before.keys()
     shown = await erase(store, private(ADA), {"memory_id": change["memory_id"]})
-    assert shown["counts"] == {"memories": 1, "messages": 2, "summaries": 1, "documents": 0}
-    assert [row["text"] for row in shown["messages"]] == [
+    assert shown.counts == ErasedCounts(1, 2, 1, 0)
+    assert [row.text for row in shown.messages] == [
         "My parrot is called Zanzibarix, a quetzalcoatlus of a bird",
         "Zanzibarix, what a name!",
     ]
@@ -87,8 +89,8 @@ async def test_by_words_all_that_has_them_goes_with_its_history(house: House, st
     await told_of(house, sql)
     await house.exchange(ADA, "Zanzibarix bit me", "Bad Zanzibarix! A quetzalcoatlus bites.")
     turn = await house.turn(ADA, "reword")
-    memory = (await store.memories(private(ADA), 0, 10, {"words": "Zanzibarix"}))["memories"][0]
-    edit = {"action": "edit", "memory_id": memory["id"], "content": "has a parrot"}
+    memory = (await store.memories(private(ADA), 0, 10, MemoryFilter(words="Zanzibarix"))).memories[0]
+    edit = {"action": "edit", "memory_id": memory.id, "content": "has a parrot"}
     await store.change_memory(turn, private(ADA), [edit])
     await house.close(turn)
     await erase(store, private(ADA), {"words": "zanzibarix"})
@@ -112,10 +114,10 @@ async def test_a_kill_between_two_steps_loses_nothing(house: House, store: Store
     await told_of(house, sql)
     shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     assert shown is not None
-    assert await store.erase_begin(shown["erasure_id"], ADA, False)
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
     assert (await holding(sql, WORDS[0])).keys() >= {"message", "memory"}
     del store  # the process that began dies; another takes the oldest up
-    while (await another().erase_step() or {"done": True})["done"] is False:
+    while not (await another().erase_step() or FINISHED).done:
         pass
     assert await holding(sql, WORDS[0]) == {}
     assert await another().erase_step() is None
@@ -127,7 +129,7 @@ async def test_a_preview_changes_nothing_and_is_forgotten(house: House, store: S
     shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     assert shown is not None
     await sql("update erasure set created_at = now() - interval '20 minutes'")
-    assert not await store.erase_begin(shown["erasure_id"], ADA, False)
+    assert not await store.erase_begin(shown.erasure_id, ADA, False)
     assert await store.erase_step() is None
     assert await store.erase_preview(private(ADA), {"words": "nothing like it"}, ADA, False) is None
     assert await holding(sql, WORDS[0]) == before
@@ -139,8 +141,8 @@ async def test_nobody_erases_what_is_anothers(house: House, store: Store, sql: S
     await house.exchange(BEN, "My own zanzibarix", "Fine.")
     mine = await store.erase_preview(group(), {"words": "zanzibarix"}, BEN, False)
     assert mine is not None
-    assert (mine["counts"]["memories"], mine["counts"]["messages"]) == (0, 1)
-    assert not await store.erase_begin(mine["erasure_id"], ADA, True), "what Ben was shown, Ben decides"
+    assert (mine.counts.memories, mine.counts.messages) == (0, 1)
+    assert not await store.erase_begin(mine.erasure_id, ADA, True), "what Ben was shown, Ben decides"
     await erase(store, group(), {"words": "zanzibarix"}, ADA, admin=True)
     held = await sql("select m.text from message m where m.text ilike '%%zanzibarix%%'")
     assert held == [("My own zanzibarix",)], "another space stays as it is"
@@ -159,7 +161,7 @@ async def test_documents_and_older_wordings_go_too(house: House, store: Store, s
         " select id, 'zanzibarix once', '[]', false from message where role = 'assistant'"
     )
     shown = await erase(store, private(ADA), {"words": "zanzibarix"})
-    assert shown["documents"] == ["birds.pdf"]
+    assert shown.documents == ("birds.pdf",)
     assert await holding(sql, WORDS[0]) == {}
 
 
@@ -179,9 +181,9 @@ def documents(*parts: str) -> Sequence[Json]:
 async def test_what_is_left_of_a_memorys_words_is_told(house: House, store: Store) -> None:
     change = (await house.teach(ADA, "has a parrot called Zanzibarix"))[0]
     await house.exchange(ADA, "Zanzibarix sings", "How nice.")
-    shown = await store.erase_preview(private(ADA), {"memory_id": change["memory_id"]}, ADA, False)
+    shown = await store.erase_preview(private(ADA), {"memory_id": change.memory_id}, ADA, False)
     assert shown is not None
-    assert shown["left"] == [{"word": "zanzibarix", "messages": 1}]
+    assert shown.left == (WordLeft("zanzibarix", 1),)
 
 
 async def test_odd_words_are_looked_for_as_they_are(house: House, store: Store, sql: Sql) -> None:

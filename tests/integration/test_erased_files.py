@@ -18,7 +18,7 @@ from relay.runtime.nights import cleared
 from relay.surfaces.cli.erase import erase
 from relay.surfaces.cli.terminal.once import run_once
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.house import House, fact
+from tests.integration.house import FINISHED, House, fact
 from tests.places import furnish
 
 WORD = b"zanzibarix"
@@ -85,8 +85,8 @@ async def test_what_is_erased_in_the_chat_leaves_the_files_in_the_night(settings
 async def erased_in_the_chat(store: Store) -> None:
     shown = await store.erase_preview(Space("private", owner_id=OWNER), {"words": "zanzibarix"}, OWNER, True)
     assert shown is not None
-    assert await store.erase_begin(shown["erasure_id"], OWNER, True)
-    while not (await store.erase_step(shown["erasure_id"]) or {"done": True})["done"]:
+    assert await store.erase_begin(shown.erasure_id, OWNER, True)
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
         pass
 
 

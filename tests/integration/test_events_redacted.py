@@ -82,7 +82,7 @@ def updates() -> list[Json]:
 async def test_no_event_holds_a_secret(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, f"I have {KEY}", f"You have {KEY} and {CODE}.")
     change = (await house.teach(ADA, f"Ada has {CODE}"))[0]
-    await store.decide_change(change["id"], ADA, False, "undo")
+    await store.decide_change(change.id, ADA, False, "undo")
     other = await house.turn(ADA, f"{KEY} {CODE}")
     await store.fail(other, redact.redact(f"DatabaseError: {KEY} {CODE}"), 1)
     rows = [sort_update(update, BOT, frozenset([ADA]), True) for update in updates()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 from relay.core.errors import DataRefused
 from relay.core.models import Space
+from relay.memory.rows.changes import Changed, ChangePlace, Failure
 from relay.memory.rows.delivery import Part, PartResult
+from relay.memory.rows.memories import Foreign, LastChange, MemoryFilter, Posted, Subject
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, GROUP, House, fact, forget, group, private
@@ -23,7 +26,7 @@ def learning(content: str, category: str = "knowledge", *tags: str) -> Json:
     return {"action": "learn", "kind": "learning", "content": content, "category": category, "tags": list(tags)}
 
 
-async def change(house: House, user_id: int, action: Json, space: Space | None = None) -> Json:
+async def change(house: House, user_id: int, action: Json, space: Space | None = None) -> Changed:
     """By a person's own word, in their own space or another."""
     turn = await house.turn(user_id, "x", space.chat_id if space else None)
     done = await house.store.change_memory(turn, space or private(user_id), [action])
@@ -32,7 +35,7 @@ async def change(house: House, user_id: int, action: Json, space: Space | None =
 
 
 async def contents(store: Store, space: Space, **chosen: Any) -> list[str]:
-    return [row["content"] for row in (await store.memories(space, 0, 50, chosen))["memories"]]
+    return [row.content for row in (await store.memories(space, 0, 50, MemoryFilter(**chosen))).memories]
 
 
 # Spaces
@@ -53,33 +56,43 @@ async def test_a_list_counts_and_chooses(house: House, store: Store) -> None:
     await house.teach(ADA, "likes tea", "lives in Berlin")
     actions = [learning("uses tabs", "operational", "style"), learning("is kind", "identity")]
     await house.exchange(ADA, "x", actions=actions)
-    tea = (await store.memories(private(ADA), 3, 1))["memories"][0]
-    await change(house, ADA, {"action": "pin", "memory_id": tea["id"]})
+    tea = (await store.memories(private(ADA), 3, 1)).memories[0]
+    await change(house, ADA, {"action": "pin", "memory_id": tea.id})
     page = await store.memories(private(ADA), 0, 8)
-    counts = {key: page[key] for key in ("total", "facts", "learnings", "pinned", "matching", "pending", "people")}
+    counts = {
+        key: getattr(page, key) for key in ("total", "facts", "learnings", "pinned", "matching", "pending", "people")
+    }
     assert counts == {
-        "total": 4, "facts": 2, "learnings": 2, "pinned": 1, "matching": 4, "pending": 0, "people": []
+        "total": 4, "facts": 2, "learnings": 2, "pinned": 1, "matching": 4, "pending": 0, "people": ()
     }  # fmt: skip
-    assert page["categories"] == {"operational": 1, "identity": 1}
-    assert [row["content"] for row in page["memories"]] == ["is kind", "uses tabs", "lives in Berlin", "likes tea"]
+    assert page.categories == {"operational": 1, "identity": 1}
+    assert [row.content for row in page.memories] == ["is kind", "uses tabs", "lives in Berlin", "likes tea"]
     assert await contents(store, private(ADA), kind="fact") == ["lives in Berlin", "likes tea"]
     assert await contents(store, private(ADA), kind="learning", category="identity") == ["is kind"]
     assert await contents(store, private(ADA), pinned=True) == ["likes tea"]
     assert await contents(store, private(ADA), kind="learning", pinned=True) == []
 
 
+async def test_a_list_says_what_came_about_beside_words_of_others(house: House, store: Store) -> None:
+    await house.teach(ADA, "likes tea")
+    (tainted,) = await house.teach(ADA, "likes spam", tainted=True)
+    await store.decide_change(tainted.id, ADA, False, "keep")
+    page = await store.memories(private(ADA), 0, 8)
+    assert [(row.content, row.tainted) for row in page.memories] == [("likes spam", True), ("likes tea", False)]
+
+
 async def test_a_space_of_which_nothing_is_known(store: Store) -> None:
     page = await store.memories(private(ADA), 0, 8)
-    assert (page["space_id"], page["total"], page["memories"], page["offset"]) == (None, 0, [], 0)
+    assert (page.space_id, page.total, page.memories, page.offset) == (None, 0, (), 0)
     history = await store.history(private(ADA), False, 0, 8, ADA, False)
-    assert (history["total"], history["changes"]) == (0, [])
+    assert (history.total, history.changes) == (0, ())
 
 
 async def test_a_groups_list_chooses_by_person(house: House, store: Store) -> None:
     await house.exchange(ADA, "x", chat_id=GROUP, actions=[fact(ADA, "brings salad"), learning("meets on Mondays")])
     await house.exchange(BEN, "x", chat_id=GROUP, actions=[fact(BEN, "brings wine"), fact(BEN, "comes late")])
     page = await store.memories(group(), 0, 8)
-    assert page["people"] == [{"id": BEN, "name": "Ben", "memories": 2}, {"id": ADA, "name": "Ada", "memories": 1}]
+    assert page.people == (Subject(BEN, "Ben", 2), Subject(ADA, "Ada", 1))
     assert await contents(store, group(), subject_id=ADA) == ["brings salad"]
     assert await contents(store, group(), subject_id=EVE) == []
 
@@ -108,24 +121,24 @@ async def test_words_are_found(house: House, store: Store, words: str, found: li
 
 async def test_an_opened_memory_tells_its_space_and_what_can_be_undone(house: House, store: Store) -> None:
     (taught,) = await house.teach(ADA, "likes tea")
-    number = taught["memory_id"]
+    number = taught.memory_id
     row = await store.opened(number, ADA, False)
     assert row is not None
-    assert Space(**row["space"]) == private(ADA)
-    assert (row["status"], row["by"], row["last"]) == ("active", "tag", {"id": taught["id"], "action": "learn"})
+    assert row.space == private(ADA)
+    assert (row.status, row.by, row.last) == ("active", "tag", LastChange(taught.id, "learn"))
     edited = await change(house, ADA, {"action": "edit", "memory_id": number, "content": "likes coffee"})
     row = await store.opened(number, ADA, False)
     assert row is not None
-    assert row["last"] == {"id": edited["changes"][0]["id"], "action": "refresh"}
-    assert row["updated_at"] > row["created_at"]
+    assert row.last == LastChange(edited.changes[0].id, "refresh")
+    assert row.updated_at > row.created_at
     for person, admin in ((BEN, False), (BEN, True)):
         other = await store.opened(number, person, admin)
         assert other is not None
-        assert other["last"] is None
+        assert other.last is None
     await change(house, ADA, forget(f"#{number}"))
     row = await store.opened(number, ADA, False)
     assert row is not None
-    assert (row["status"], row["last"]["action"]) == ("forgotten", "forget")
+    assert (row.status, row.last.action) == ("forgotten", "forget")
     assert await store.opened(10**15, ADA, True) is None
 
 
@@ -134,36 +147,36 @@ async def test_an_opened_memory_tells_its_space_and_what_can_be_undone(house: Ho
 
 async def test_a_pin_is_a_change_that_can_be_undone(house: House, store: Store) -> None:
     (taught,) = await house.teach(ADA, "likes tea")
-    pin = {"action": "pin", "memory_id": taught["memory_id"]}
-    (pinned,) = (await change(house, ADA, pin))["changes"]
-    assert (pinned["action"], pinned["status"], pinned["content"]) == ("pin", "applied", "likes tea")
+    pin = {"action": "pin", "memory_id": taught.memory_id}
+    (pinned,) = (await change(house, ADA, pin)).changes
+    assert (pinned.action, pinned.status, pinned.content) == ("pin", "applied", "likes tea")
     assert (await house.exchange(ADA, "hi")).context.memories[0]["pinned"]
-    assert await change(house, ADA, pin) == {"changes": [], "failed": []}
-    (unpinned,) = (await change(house, ADA, pin | {"action": "unpin"}))["changes"]
+    assert await change(house, ADA, pin) == Changed()
+    (unpinned,) = (await change(house, ADA, pin | {"action": "unpin"})).changes
     assert await contents(store, private(ADA), pinned=True) == []
-    stays = await store.decide_change(pinned["id"], ADA, False, "undo")
+    stays = await store.decide_change(pinned.id, ADA, False, "undo")
     assert stays is not None
-    assert stays[0]["status"] == "applied", "it was unpinned since: that comes first"
-    await store.decide_change(unpinned["id"], ADA, False, "undo")
+    assert stays[0].status == "applied", "it was unpinned since: that comes first"
+    await store.decide_change(unpinned.id, ADA, False, "undo")
     assert await contents(store, private(ADA), pinned=True) == ["likes tea"]
-    await store.decide_change(pinned["id"], ADA, False, "undo")
+    await store.decide_change(pinned.id, ADA, False, "undo")
     assert await contents(store, private(ADA), pinned=True) == []
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
 async def test_a_pin_stands_in_the_way_of_no_other_undo(house: House, store: Store) -> None:
     (taught,) = await house.teach(ADA, "likes tea")
-    await change(house, ADA, {"action": "pin", "memory_id": taught["memory_id"]})
-    after = await store.decide_change(taught["id"], ADA, False, "undo")
+    await change(house, ADA, {"action": "pin", "memory_id": taught.memory_id})
+    after = await store.decide_change(taught.id, ADA, False, "undo")
     assert after is not None
-    assert after[0]["status"] == "undone"
+    assert after[0].status == "undone"
     assert await house.known(private(ADA)) == []
 
 
 async def test_the_same_press_twice_pins_once(house: House, store: Store, sql: Sql) -> None:
     (taught,) = await house.teach(ADA, "likes tea")
     turn = await house.turn(ADA, "x")
-    pin = {"action": "pin", "memory_id": taught["memory_id"]}
+    pin = {"action": "pin", "memory_id": taught.memory_id}
     first = await store.change_memory(turn, private(ADA), [pin])
     assert await store.change_memory(turn, private(ADA), [pin]) == first
     assert await sql("select count(*) from memory_change where action = 'pin'") == [(1,)]
@@ -172,14 +185,14 @@ async def test_the_same_press_twice_pins_once(house: House, store: Store, sql: S
 async def test_who_may_pin(house: House, store: Store) -> None:
     (own,) = await house.teach(BEN, "private to Ben")
     await house.exchange(BEN, "x", chat_id=GROUP, actions=[fact(BEN, "brings wine"), learning("on Mondays")])
-    monday, wine = [row["id"] for row in (await store.memories(group(), 0, 8))["memories"]]
+    monday, wine = [row.id for row in (await store.memories(group(), 0, 8)).memories]
 
     async def pins(user_id: int, number: int, space: Space, admin: bool = False) -> bool:
         done = await change(house, user_id, {"action": "pin", "memory_id": number, "admin": admin}, space)
-        return not done["failed"]
+        return not done.failed
 
-    assert not await pins(ADA, own["memory_id"], private(ADA), admin=True)
-    assert not await pins(ADA, own["memory_id"], group(), admin=True)
+    assert not await pins(ADA, own.memory_id, private(ADA), admin=True)
+    assert not await pins(ADA, own.memory_id, group(), admin=True)
     assert not await pins(ADA, wine, group())
     assert await contents(store, group(), pinned=True) == []
     assert await pins(ADA, monday, group()), "about nobody, it is everybody's"
@@ -194,13 +207,14 @@ async def test_where_a_fact_came_from(house: House, store: Store, sql: Sql) -> N
     done = await house.exchange(ADA, "I like tea", "Noted.", topic_id=4, actions=[fact(ADA, "likes tea")])
     await sql("insert into topic values (%s, %s, 4, 'Trips')", BOT.id, ADA)
     source = await store.source(done.told["changes"][0]["memory_id"])
-    said, answer = source["said"], source["answer"]
-    assert (said["name"], said["user_id"], said["text"], said["foreign"]) == ("Ada", ADA, "I like tea", [])
-    assert (answer["role"], answer["text"]) == ("assistant", "Noted.")
-    assert (source["chat_id"], source["topic_id"], source["topic"]) == (ADA, 4, "Trips")
+    assert source is not None
+    said, answer = source.said, source.answer
+    assert (said.name, said.user_id, said.text, said.foreign) == ("Ada", ADA, "I like tea", ())
+    assert (answer.role, answer.text) == ("assistant", "Noted.")
+    assert (source.chat_id, source.topic_id, source.topic) == (ADA, 4, "Trips")
     sent = done.turn.updates[0]["message"]["message_id"]
-    assert source["posted"] == {"chat_id": ADA, "message_id": sent}
-    assert not source["elsewhere"]
+    assert source.posted == Posted(ADA, sent)
+    assert not source.elsewhere
 
 
 async def test_where_a_remembered_fact_came_from(house: House, store: Store, sql: Sql) -> None:
@@ -208,9 +222,10 @@ async def test_where_a_remembered_fact_came_from(house: House, store: Store, sql
     done = await store.change_memory(turn, group(), [fact(ADA, "likes tea") | {"by": "user"}])
     await store.deliver(turn, BOT.id, [Part(1, GROUP, {"chat_id": GROUP, "text": "x"})])
     await store.sent(turn, [PartResult(1, "sent", 77)], True)
-    source = await store.source(done["changes"][0]["memory_id"])
-    assert (source["said"], source["answer"], source["chat_id"]) == (None, None, GROUP)
-    assert source["posted"] == {"chat_id": GROUP, "message_id": 77}
+    source = await store.source(done.changes[0].memory_id)
+    assert source is not None
+    assert (source.said, source.answer, source.chat_id) == (None, None, GROUP)
+    assert source.posted == Posted(GROUP, 77)
 
 
 async def test_a_source_of_another_space_is_not_shown(house: House, store: Store, sql: Sql) -> None:
@@ -220,26 +235,29 @@ async def test_a_source_of_another_space_is_not_shown(house: House, store: Store
         "update memory set source_message_id = %s, derivation = jsonb_build_object('answer', %s::bigint + 1)",
         other.context.message_id, other.context.message_id,
     )  # fmt: skip
-    source = await store.source(taught["memory_id"])
-    assert source["elsewhere"]
-    assert (source["said"], source["answer"], source["posted"]) == (None, None, None)
+    source = await store.source(taught.memory_id)
+    assert source is not None
+    assert source.elsewhere
+    assert (source.said, source.answer, source.posted) == (None, None, None)
     assert "secret" not in str(source)
 
 
 async def test_a_source_that_is_gone(house: House, store: Store, sql: Sql) -> None:
     (taught,) = await house.teach(ADA, "likes tea")
     await sql("update memory set source_message_id = null, turn_id = null, thread_id = null, derivation = '{}'")
-    source = await store.source(taught["memory_id"])
-    assert (source["said"], source["answer"], source["chat_id"], source["posted"]) == (None, None, None, None)
-    assert source["at"]
+    source = await store.source(taught.memory_id)
+    assert source is not None
+    assert (source.said, source.answer, source.chat_id, source.posted) == (None, None, None, None)
+    assert source.at
 
 
 async def test_a_tainted_source_says_who_wrote_it(house: House, store: Store, sql: Sql) -> None:
     (taught,) = await house.teach(ADA, "likes tea", tainted=True)
     blocks = '[{"type": "text", "text": "x", "untrusted": "forward", "from": "Ben"}, {"type": "text", "text": "y"}]'
     await sql("update message set blocks = %s::jsonb where role = 'user'", blocks)
-    source = await store.source(taught["memory_id"])
-    assert source["said"]["foreign"] == [{"kind": "forward", "from": "Ben"}]
+    source = await store.source(taught.memory_id)
+    assert source is not None
+    assert source.said.foreign == (Foreign("forward", "Ben"),)
 
 
 # The changes of a space
@@ -247,48 +265,48 @@ async def test_a_tainted_source_says_who_wrote_it(house: House, store: Store, sq
 
 async def test_the_changes_of_a_space_newest_first(house: House, store: Store) -> None:
     (taught,) = await house.teach(ADA, "likes tea")
-    number = taught["memory_id"]
+    number = taught.memory_id
     for words in ("likes coffee", "likes milk"):
         await change(house, ADA, {"action": "edit", "memory_id": number, "content": words})
     await change(house, ADA, {"action": "pin", "memory_id": number})
-    (gone,) = (await change(house, ADA, forget(f"#{number}")))["changes"]
-    await store.decide_change(gone["id"], ADA, False, "undo")
+    (gone,) = (await change(house, ADA, forget(f"#{number}"))).changes
+    await store.decide_change(gone.id, ADA, False, "undo")
     await house.teach(BEN, "another's")
     found = await store.history(private(ADA), False, 0, 8, ADA, False)
-    assert [(c["action"], c["status"], c["content"], c["before"]) for c in found["changes"]] == [
+    assert [(c.action, c.status, c.content, c.before) for c in found.changes] == [
         ("forget", "undone", "likes milk", "likes milk"),
         ("pin", "applied", "likes milk", "likes milk"),
         ("refresh", "applied", "likes milk", "likes coffee"),
         ("refresh", "applied", "likes coffee", "likes tea"),
         ("learn", "applied", "likes tea", None),
     ]
-    assert (found["total"], found["pending"], {c["yours"] for c in found["changes"]}) == (5, 0, {True})
+    assert (found.total, found.pending, {c.yours for c in found.changes}) == (5, 0, {True})
     page = await store.history(private(ADA), False, 8, 2, ADA, False)
-    assert (page["offset"], [c["action"] for c in page["changes"]]) == (4, ["learn"])
+    assert (page.offset, [c.action for c in page.changes]) == (4, ["learn"])
 
 
 async def test_an_undone_rewording_is_told_with_the_words_it_had(house: House, store: Store) -> None:
     (taught,) = await house.teach(ADA, "likes tea")
-    edit = {"action": "edit", "memory_id": taught["memory_id"], "content": "likes coffee"}
-    (edited,) = (await change(house, ADA, edit))["changes"]
-    await store.decide_change(edited["id"], ADA, False, "undo")
+    edit = {"action": "edit", "memory_id": taught.memory_id, "content": "likes coffee"}
+    (edited,) = (await change(house, ADA, edit)).changes
+    await store.decide_change(edited.id, ADA, False, "undo")
     found = await store.history(private(ADA), False, 0, 8, ADA, False)
-    assert [(c["action"], c["content"]) for c in found["changes"]] == [("refresh", "likes tea"), ("learn", "likes tea")]
+    assert [(c.action, c.content) for c in found.changes] == [("refresh", "likes tea"), ("learn", "likes tea")]
 
 
 async def test_what_waits(house: House, store: Store) -> None:
     await house.teach(ADA, "has a cat called Mia", "has a cat called Leo", "has a boat")
     await house.teach(ADA, "likes spam", tainted=True)
-    asked = (await change(house, ADA, forget("has a cat")))["changes"]
+    asked = (await change(house, ADA, forget("has a cat"))).changes
     waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
-    assert (waiting["pending"], waiting["total"]) == (3, 6)
-    assert {(c["action"], c["content"]) for c in waiting["changes"]} == {
+    assert (waiting.pending, waiting.total) == (3, 6)
+    assert {(c.action, c.content) for c in waiting.changes} == {
         ("learn", "likes spam"), ("forget", "has a cat called Mia"), ("forget", "has a cat called Leo")
     }  # fmt: skip
-    await store.decide_change(asked[0]["id"], ADA, False, "keep")
+    await store.decide_change(asked[0].id, ADA, False, "keep")
     waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
-    assert [c["content"] for c in waiting["changes"]] == ["likes spam"], "which cat was meant is answered"
-    assert (await store.memories(private(ADA), 0, 8))["pending"] == 1
+    assert [c.content for c in waiting.changes] == ["likes spam"], "which cat was meant is answered"
+    assert (await store.memories(private(ADA), 0, 8)).pending == 1
 
 
 async def test_in_a_tainted_turn_each_forget_waits_for_itself(house: House, store: Store) -> None:
@@ -296,7 +314,7 @@ async def test_in_a_tainted_turn_each_forget_waits_for_itself(house: House, stor
     done = await house.exchange(ADA, "x", actions=[forget("likes tea"), forget("has a boat")], tainted=True)
     await store.decide_change(done.told["changes"][0]["id"], ADA, False, "keep")
     waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
-    assert [c["content"] for c in waiting["changes"]] == ["has a boat"]
+    assert [c.content for c in waiting.changes] == ["has a boat"]
 
 
 async def test_in_a_group_the_changes_say_which_are_ones_own(house: House, store: Store) -> None:
@@ -304,7 +322,7 @@ async def test_in_a_group_the_changes_say_which_are_ones_own(house: House, store
     await house.exchange(BEN, "x", chat_id=GROUP, actions=[fact(BEN, "brings wine")])
 
     async def yours(user_id: int, admin: bool = False) -> list[bool]:
-        return [c["yours"] for c in (await store.history(group(), False, 0, 8, user_id, admin))["changes"]]
+        return [c.yours for c in (await store.history(group(), False, 0, 8, user_id, admin)).changes]
 
     assert await yours(ADA) == [False, True]
     assert await yours(BEN) == [True, False]
@@ -315,9 +333,9 @@ async def test_in_a_group_the_changes_say_which_are_ones_own(house: House, store
 async def test_where_a_change_belongs(house: House, store: Store) -> None:
     done = await house.exchange(ADA, "hi", chat_id=GROUP, actions=[fact(ADA, "likes tea")])
     (made,) = done.told["changes"]
-    place = {"turn_id": done.turn.turn_id, "space": group().as_json(), "keeps": True, "replaced": None}
-    assert await store.changed_in(change_id=made["id"]) == place | {"memory_id": made["memory_id"]}
-    assert await store.changed_in(turn_id=done.turn.turn_id) == place | {"memory_id": None}
+    place = ChangePlace(group(), done.turn.turn_id, None, None, keeps=True)
+    assert await store.changed_in(change_id=made["id"]) == replace(place, memory_id=made["memory_id"])
+    assert await store.changed_in(turn_id=done.turn.turn_id) == place
     assert await store.changed_in(change_id=10**15) is None
     assert await store.changed_in(turn_id=10**15) is None
 
@@ -329,10 +347,8 @@ async def test_forget_says_when_there_are_more_than_it_asks_about(house: House) 
     for start in range(0, 15, 5):
         await house.teach(ADA, *[f"likes tea number {'abcdefghijklmno'[n] * 12}" for n in range(start, start + 5)])
     done = await change(house, ADA, forget("likes tea"))
-    assert len(done["changes"]) == 10
-    assert done["failed"] == [
-        {"failed": "more than 10 match, these are the closest", "tag": "forget", "text": "likes tea"}
-    ]
+    assert len(done.changes) == 10
+    assert done.failed == (Failure("forget", "likes tea", "more than 10 match, these are the closest"),)
 
 
 async def test_forget_finds_ones_own_among_many_of_others(house: House) -> None:
@@ -341,7 +357,7 @@ async def test_forget_finds_ones_own_among_many_of_others(house: House) -> None:
         await house.exchange(BEN, "x", chat_id=GROUP, actions=facts)
     await house.exchange(ADA, "x", chat_id=GROUP, actions=[fact(ADA, "likes tea, of all sorts and at any time of day")])
     done = await change(house, ADA, forget("likes tea"), group())
-    assert [(c["status"], c["subject"]) for c in done["changes"]] == [("applied", "Ada")]
+    assert [(c.status, c.subject) for c in done.changes] == [("applied", "Ada")]
 
 
 # Ten thousand facts
@@ -408,7 +424,7 @@ async def test_ten_thousand_facts_are_looked_through_at_once(
             slow[name] = min(took)
     assert not slow
     last = await store.memories(space, MANY - 8, 8)
-    assert (last["total"], last["offset"], last["memories"][-1]["content"][:7]) == (MANY, MANY - 8, "fact 1 ")
+    assert (last.total, last.offset, last.memories[-1].content[:7]) == (MANY, MANY - 8, "fact 1 ")
     assert any(text.startswith("fact 7777 ") for text in await contents(store, space, words="fact 7777 about"))
 
 
@@ -428,10 +444,10 @@ async def test_each_space_numbers_its_memories_from_one_on_and_no_number_comes_t
     asked = "select number from memory m join space s on s.id = m.space_id where owner_id = %s order by m.id"
     assert await sql(asked, ADA) == await sql(asked, BEN) == [(1,), (2,)]
     # A number means a memory of the own space alone.
-    (gone,) = (await change(house, BEN, forget("#1")))["changes"]
-    assert (gone["content"], gone["status"]) == ("has a dog", "applied")
+    (gone,) = (await change(house, BEN, forget("#1"))).changes
+    assert (gone.content, gone.status) == ("has a dog", "applied")
     assert await contents(store, private(ADA)) == ["likes tea", "has a boat"]
-    assert (await change(house, BEN, forget("#7")))["failed"][0]["failed"] == "nothing matches"
+    assert (await change(house, BEN, forget("#7"))).failed[0].failed == "nothing matches"
     # What is gone for good leaves its number, also when it was the newest.
     await sql("delete from memory_change where memory_id in (select id from memory where content = 'likes tea')")
     await sql("delete from memory where content = 'likes tea'")
@@ -439,7 +455,7 @@ async def test_each_space_numbers_its_memories_from_one_on_and_no_number_comes_t
     assert await sql(asked, ADA) == [(1,), (3,)]
     row = await store.opened(await store.numbered(private(ADA), 3), ADA, False)
     assert row is not None
-    assert (row["number"], row["content"]) == (3, "likes juice")
+    assert (row.number, row.content) == (3, "likes juice")
     assert await store.numbered(private(ADA), 2) == 0
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from relay.commands.history.query import parse
 from relay.commands.history.search import looked_for
 from relay.core.models import Space
-from relay.memory.rows.memories import Posted
+from relay.memory.rows.memories import MemoryFilter, Posted
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, message, private
@@ -336,7 +336,7 @@ async def test_no_pattern_or_operator_breaks_out_of_a_space(house: House, sql: S
     before = await sql("select count(*), max(updated_at) from memory")
     query = looked_for(parse(text, datetime.now(UTC)), StoredSearch(text, ADA, datetime.now(UTC), ADA, 0))
     shown: list[Any] = [await house.store.find(private(ADA), BOT.id, query, 0, 50)]
-    shown += [await house.store.memories(private(ADA), 0, 50, {"words": text})]
+    shown += [await house.store.memories(private(ADA), 0, 50, MemoryFilter(words=text))]
     shown += [await house.store.erase_preview(private(ADA), {"words": text[:200]}, ADA, True)]
     turn = await house.turn(ADA, "/forget")
     shown += [await house.store.forget_preview(turn, private(ADA), text[:200], ADA, True)]

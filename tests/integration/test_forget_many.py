@@ -7,6 +7,7 @@ from typing import Any
 
 from relay.core.models import Space
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.memories import ForgetProgress
 from relay.memory.store import Store
 from relay.surfaces.chat import ANSWERS
 from relay.surfaces.chat.context import ChatContext
@@ -79,7 +80,7 @@ async def test_thousands_are_forgotten_and_brought_back_in_bounded_calls(house: 
             began = time.monotonic()
             done = await store.forget_shown(turn.turn_id, ADA, False, undo)
             assert time.monotonic() - began < CALL
-            assert done == {"done": min(batch * most, 5000), "left": batch * most <= 5000}
+            assert done == ForgetProgress(min(batch * most, 5000), batch * most <= 5000)
         assert await states(sql) == {"active" if undo else "forgotten": 5000}
         found = await house.look_up(private(ADA), "job number 4711", 1)
         assert bool(found) is undo, "they leave the index and come back into it"

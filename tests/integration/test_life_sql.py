@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from relay.memory.rows.memories import LastChange, MemoryFilter
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, forget, group, incoming_of, private, reply
@@ -50,7 +51,7 @@ async def test_a_newer_fact_ends_the_one_it_contradicts(house: House, store: Sto
     assert await sql("select replaced_by, valid_until from memory where id = %s", old) == [(None, None)]
     after = await store.decide_change(change["id"], ADA, False, "undo")
     assert after is not None
-    assert [one["status"] for one in after] == ["undone"]
+    assert [one.status for one in after] == ["undone"]
 
 
 async def test_a_better_wording_takes_over_pin_and_evidence(house: House, sql: Sql) -> None:
@@ -170,7 +171,7 @@ async def test_chains_are_undone_from_the_last_back(house: House, store: Store, 
     ][0]
     still = await store.decide_change(one["id"], ADA, False, "undo")
     assert still is not None
-    assert still[0]["status"] == "applied"
+    assert still[0].status == "applied"
     await store.decide_change(two["id"], ADA, False, "undo")
     await store.decide_change(one["id"], ADA, False, "undo")
     assert await states(sql) == {
@@ -182,9 +183,9 @@ async def test_put_away_brought_back_and_older_wordings(house: House, store: Sto
     one = await taught(house, "likes tea")
     put = (await did(house, {"action": "archive", "memory_id": one}))["changes"][0]
     assert (put["action"], await house.known(private(ADA))) == ("archive", [])
-    page = await store.memories(private(ADA), 0, 8, {"past": True})
-    assert [(row["content"], row["status"]) for row in page["memories"]] == [("likes tea", "archived")]
-    assert page["past"] == 1
+    page = await store.memories(private(ADA), 0, 8, MemoryFilter(past=True))
+    assert [(row.content, row.status) for row in page.memories] == [("likes tea", "archived")]
+    assert page.past == 1
     back = (await did(house, {"action": "restore", "memory_id": one}))["changes"][0]
     assert await house.known(private(ADA)) == ["likes tea"]
     await store.decide_change(back["id"], ADA, False, "undo")
@@ -193,12 +194,12 @@ async def test_put_away_brought_back_and_older_wordings(house: House, store: Sto
     assert await house.known(private(ADA)) == ["likes tea"]
     await did(house, {"action": "edit", "memory_id": one, "content": "likes coffee"})
     past = await store.memory_past(one, 0, 8)
-    last = past["changes"][0]
-    assert (last["action"], last["before"], last["restores"]) == ("refresh", "likes tea", True)
-    await did(house, {"action": "restore", "memory_id": one, "change_id": past["changes"][0]["id"]})
+    last = past.changes[0]
+    assert (last.action, last.before, last.restores) == ("refresh", "likes tea", True)
+    await did(house, {"action": "restore", "memory_id": one, "change_id": past.changes[0].id})
     assert await house.known(private(ADA)) == ["likes tea"]
     past = await store.memory_past(one, 0, 8)
-    assert (past["changes"][0]["action"], past["changes"][0]["restores"]) == ("restore", True)
+    assert (past.changes[0].action, past.changes[0].restores) == ("restore", True)
 
 
 async def test_a_replaced_memory_shows_and_undoes_what_replaced_it(house: House, store: Store) -> None:
@@ -206,11 +207,11 @@ async def test_a_replaced_memory_shows_and_undoes_what_replaced_it(house: House,
     new = (await did(house, {"action": "supersede", "memory_id": old, "content": "lives in Lisbon"}))["changes"][0]
     row = await store.opened(old, ADA, False)
     assert row is not None
-    assert (row["status"], row["replaced_by"]) == ("superseded", new["memory_id"])
-    assert row["last"] == {"id": new["id"], "action": "supersede"}
+    assert (row.status, row.replaced_by) == ("superseded", new["memory_id"])
+    assert row.last == LastChange(new["id"], "supersede")
     past = await store.memory_past(old, 0, 8)
-    assert [one["action"] for one in past["changes"]] == ["supersede", "learn"]
-    assert not any(one["restores"] for one in past["changes"])
+    assert [one.action for one in past.changes] == ["supersede", "learn"]
+    assert not any(one.restores for one in past.changes)
     await did(house, {"action": "restore", "memory_id": old})
     assert sorted(await house.known(private(ADA))) == ["lives in Berlin", "lives in Lisbon"]
 
@@ -243,7 +244,7 @@ async def test_a_learning_that_nothing_bears_out_fades_out_of_prompts(house: Hou
     assert (context.faded, context.memory_counts["knowledge"]) == (1, 7)
     row = await store.opened(ids["idle"], ADA, False)
     assert row is not None
-    assert row["faded"]
+    assert row.faded
     found = await store.look_up(private(ADA), {}, {"text": "idle figs", "vector": None, "model": None}, 8)
     assert ids["idle"] in [one["id"] for one in found or [] if one["kind"] == "memory"], "searching finds it"
     await sql("select relay.count_uses(%s)", json.dumps({"recalled_memories": [ids["idle"]], "bearing": [ids["idle"]]}))
@@ -295,17 +296,17 @@ async def test_a_message_is_promoted_with_where_it_came_from(house: House, store
     )
     found = await store.keepable(private(ADA), BOT.id, ADA, telegram_id)
     assert found is not None
-    assert (found["id"], found["text"], found["private"]) == (message_id, "Water the ferns on Mondays.", False)
+    assert (found.id, found.text, found.private) == (message_id, "Water the ferns on Mondays.", False)
     assert await store.keepable(private(BEN), BOT.id, ADA, telegram_id) is None
     answer = await store.keepable(private(ADA), turn_id=done.turn.turn_id)
     assert answer is not None
-    assert answer["text"] == "Yes."
+    assert answer.text == "Yes."
     turn = await house.turn(ADA, "/remember ferns: Mondays")
     action = {"action": "learn", "kind": "learning", "category": "knowledge", "content": "ferns: Mondays"}
     told = await store.change_memory(
         turn, private(ADA), [action | {"by": "promoted", "promoted_by": ADA, "source": message_id, "ask": True}]
     )
-    assert [one["status"] for one in told["changes"]] == ["pending"]
+    assert [one.status for one in told.changes] == ["pending"]
     rows = await sql(
         "select m.promoted_by, m.source_message_id, m.session_id = s.session_id, m.thread_id = s.thread_id, m.status"
         " from memory m join message s on s.id = m.source_message_id"
@@ -313,7 +314,7 @@ async def test_a_message_is_promoted_with_where_it_came_from(house: House, store
     assert rows == [(ADA, message_id, True, True, "pending")]
     edit = await house.turn(ADA, "better")
     await store.change_memory(
-        edit, private(ADA), [{"action": "edit", "memory_id": told["changes"][0]["memory_id"], "content": "better"}]
+        edit, private(ADA), [{"action": "edit", "memory_id": told.changes[0].memory_id, "content": "better"}]
     )
     assert await states(sql) == {"better": "active"}
 
@@ -324,6 +325,6 @@ async def test_a_groups_message_is_kept_by_whoever_is_in_it(house: House, store:
     turn = await house.turn(BEN, "/remember", chat_id=GROUP)
     action = {"action": "learn", "kind": "learning", "content": "key: under the mat", "source": message_id}
     told = await store.change_memory(turn, group(), [action | {"promoted_by": BEN, "by": "promoted"}])
-    change = told["changes"][0]["id"]
+    change = told.changes[0].id
     assert await store.decide_change(change, 4242, False, "undo") is None
     assert await store.decide_change(change, BEN, False, "undo") is not None

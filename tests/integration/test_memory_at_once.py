@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from relay.memory.rows.changes import Changed
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.house import ADA, House, fact, forget, private
@@ -31,7 +32,7 @@ async def other(opened: Opened) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
 @asynccontextmanager
 async def meanwhile(
     other: psycopg.AsyncConnection[Any], store: Store, first: Json, second: Json
-) -> AsyncIterator[Json]:
+) -> AsyncIterator[Changed]:
     """What the second action came to that was begun while the first had not committed yet."""
     await other.execute(
         "select relay_change_directly(%s, %s, %s)",
@@ -47,7 +48,7 @@ async def meanwhile(
 async def known_as(house: House, text: str) -> Json:
     """The beginning of an action about a fact that is known from now on."""
     (change,) = await house.teach(ADA, text)
-    return {"memory_id": change["memory_id"], "evidence": []}
+    return {"memory_id": change.memory_id, "evidence": []}
 
 
 async def test_what_two_learn_at_once_is_known_once(
@@ -55,7 +56,7 @@ async def test_what_two_learn_at_once_is_known_once(
 ) -> None:
     await house.teach(ADA, "likes tea")
     async with meanwhile(other, store, fact(ADA, BERLIN), fact(ADA, BERLIN)) as done:
-        assert done["failed"] == []
+        assert done.failed == ()
     assert await house.known(private(ADA)) == ["likes tea", BERLIN]
 
 
@@ -64,7 +65,7 @@ async def test_what_is_said_again_while_something_takes_its_place_is_known(
 ) -> None:
     moved = await known_as(house, BERLIN) | {"action": "supersede", "content": LISBON}
     async with meanwhile(other, store, moved, fact(ADA, BERLIN)) as done:
-        assert done["failed"] == []
+        assert done.failed == ()
     assert await house.known(private(ADA)) == [LISBON, BERLIN]
 
 
@@ -73,7 +74,7 @@ async def test_what_is_forgotten_while_it_is_said_better_is_forgotten(
 ) -> None:
     better = await known_as(house, BERLIN) | {"action": "refine", "content": MITTE}
     async with meanwhile(other, store, better, forget("Berlin")) as done:
-        assert done["failed"] == []
+        assert done.failed == ()
     assert await house.known(private(ADA)) == []
 
 
@@ -83,12 +84,12 @@ async def test_what_is_erased_meanwhile_is_not_refreshed(
     """It was an error of the database, and the turn was answered anew."""
     (change,) = await house.teach(ADA, BERLIN)
     ((space_id,),) = await sql("select id from space")
-    await other.execute("select relay.erase_memory_rows(%s, array[%s]::bigint[])", (space_id, change["memory_id"]))
+    await other.execute("select relay.erase_memory_rows(%s, array[%s]::bigint[])", (space_id, change.memory_id))
     mine = asyncio.create_task(store.change_directly(private(ADA), ADA, [fact(ADA, BERLIN)]))
     await asyncio.sleep(0.3)
     await other.commit()
     async with asyncio.timeout(10):
-        assert (await mine)["failed"] == []
+        assert (await mine).failed == ()
     assert await house.known(private(ADA)) == [BERLIN]
 
 
@@ -126,5 +127,5 @@ async def test_of_two_that_wait_for_each_other_none_fails(
     await other.execute("select pg_advisory_xact_lock(1)")
     await other.commit()
     async with asyncio.timeout(10):
-        assert (await mine)["failed"] == []
+        assert (await mine).failed == ()
     assert await house.known(private(ADA)) == [BERLIN]

@@ -51,8 +51,8 @@ async def test_a_fact_names_its_source(house: House, sql: Sql) -> None:
 async def test_what_differs_in_form_only_refreshes_the_old_one(house: House, old: str, new: str) -> None:
     await house.teach(ADA, old)
     (change,) = await house.teach(ADA, new)
-    assert change["action"] == "refresh"
-    assert change["before"] == old
+    assert change.action == "refresh"
+    assert change.before == old
     assert await house.known(private(ADA)) == [new]
 
 
@@ -90,13 +90,13 @@ async def test_what_differs_in_form_only_refreshes_the_old_one(house: House, old
 async def test_different_facts_stay_apart(house: House, old: str, new: str) -> None:
     await house.teach(ADA, old)
     (change,) = await house.teach(ADA, new)
-    assert change["action"] == "learn"
+    assert change.action == "learn"
     assert await house.known(private(ADA)) == [old, new]
 
 
 async def test_a_duplicate_within_one_answer(house: House) -> None:
     changes = await house.teach(ADA, "likes tea", "Likes tea!")
-    assert [change["action"] for change in changes] == ["learn", "refresh"]
+    assert [change.action for change in changes] == ["learn", "refresh"]
     assert await house.known(private(ADA)) == ["Likes tea!"]
 
 
@@ -105,7 +105,7 @@ async def test_subjects_are_never_joined(house: House) -> None:
     done = await house.exchange(BEN, "me too", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
     assert [change["action"] for change in done.told["changes"]] == ["learn"]
     page = await house.store.memories(group(), 0, 10)
-    assert {(memory["subject"], memory["content"]) for memory in page["memories"]} == {
+    assert {(memory.subject, memory.content) for memory in page.memories} == {
         ("Ada", "likes tea"),
         ("Ben", "likes tea"),
     }
@@ -123,8 +123,8 @@ async def test_a_learning_is_no_fact(house: House) -> None:
     done = await house.exchange(ADA, "keep it short", actions=[learning])
     assert [change["kind"] for change in done.told["changes"]] == ["learning"]
     page = await house.store.memories(private(ADA), 0, 10)
-    assert page["total"] == 2
-    assert (page["memories"][0]["category"], page["memories"][0]["tags"]) == ("operational", ["style", "länge"])
+    assert page.total == 2
+    assert (page.memories[0].category, page.memories[0].tags) == ("operational", ("style", "länge"))
 
 
 @pytest.mark.parametrize(
@@ -146,11 +146,11 @@ async def test_any_text_is_kept_as_it_is(house: House, text: str) -> None:
 async def test_memories_come_in_pages_newest_first(house: House, store: Store) -> None:
     await house.teach(ADA, *[f"fact about topic {'abcdefg'[n] * 9}" for n in range(7)])
     first, last = await store.memories(private(ADA), 0, 3), await store.memories(private(ADA), 6, 3)
-    assert first["total"] == last["total"] == 7
-    assert [memory["content"][-1] for memory in first["memories"]] == ["g", "f", "e"]
-    assert [memory["content"][-1] for memory in last["memories"]] == ["a"]
+    assert first.total == last.total == 7
+    assert [memory.content[-1] for memory in first.memories] == ["g", "f", "e"]
+    assert [memory.content[-1] for memory in last.memories] == ["a"]
     beyond = await store.memories(private(ADA), 90, 3)
-    assert (beyond["offset"], [memory["content"][-1] for memory in beyond["memories"]]) == (6, ["a"])
+    assert (beyond.offset, [memory.content[-1] for memory in beyond.memories]) == (6, ["a"])
 
 
 # Forgetting
@@ -189,7 +189,7 @@ async def test_forget_by_words_of_any_script(house: House, content: str, words: 
 async def test_forget_by_number(house: House, form: str) -> None:
     (change,) = await house.teach(ADA, "likes tea")
     await house.teach(ADA, "lives in Berlin")
-    await forgetting(house, form.format(change["memory_id"]))
+    await forgetting(house, form.format(change.memory_id))
     assert await house.known(private(ADA)) == ["lives in Berlin"]
 
 
@@ -270,7 +270,7 @@ async def test_a_tag_never_retires_more_than_one(house: House) -> None:
 
 async def test_nobody_forgets_what_belongs_to_another(house: House) -> None:
     (change,) = await house.teach(BEN, "likes secret tea")
-    for words in ("secret tea", str(change["memory_id"]), f"#{change['memory_id']}"):
+    for words in ("secret tea", str(change.memory_id), f"#{change.memory_id}"):
         told = await forgetting(house, words)
         assert told["changes"] == []
     assert await house.known(private(BEN)) == ["likes secret tea"]
@@ -289,19 +289,19 @@ async def test_learn_and_forget_in_one_answer(house: House) -> None:
 
 async def test_undo_of_a_learned_fact(house: House, store: Store, sql: Sql) -> None:
     (change,) = await house.teach(ADA, "likes tea")
-    after = await store.decide_change(change["id"], ADA, False, "undo")
+    after = await store.decide_change(change.id, ADA, False, "undo")
     assert after is not None
-    assert [c["status"] for c in after] == ["undone"]
+    assert [c.status for c in after] == ["undone"]
     assert await house.known(private(ADA)) == []
-    assert await store.decide_change(change["id"], ADA, False, "undo") == after
+    assert await store.decide_change(change.id, ADA, False, "undo") == after
     assert await sql("select count(*) from memory_change") == [(1,)]
-    assert (await house.teach(ADA, "likes tea"))[0]["action"] == "learn"
+    assert (await house.teach(ADA, "likes tea"))[0].action == "learn"
 
 
 async def test_undo_of_a_refresh_brings_the_old_words_back(house: House, store: Store) -> None:
     await house.teach(ADA, "likes tea")
     (change,) = await house.teach(ADA, "Likes tea!")
-    await store.decide_change(change["id"], ADA, False, "undo")
+    await store.decide_change(change.id, ADA, False, "undo")
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
@@ -315,12 +315,12 @@ async def test_undo_of_a_forgotten_fact(house: House, store: Store) -> None:
 async def test_undo_of_an_edit(house: House, store: Store) -> None:
     (learned,) = await house.teach(ADA, "likes tea")
     turn = await house.turn(ADA, "drinks coffee")
-    edit = {"action": "edit", "memory_id": learned["memory_id"], "content": "drinks coffee"}
+    edit = {"action": "edit", "memory_id": learned.memory_id, "content": "drinks coffee"}
     done = await store.change_memory(turn, private(ADA), [edit])
     await house.close(turn)
     assert await house.known(private(ADA)) == ["drinks coffee"]
-    assert (done["changes"][0]["before"], done["changes"][0]["content"]) == ("likes tea", "drinks coffee")
-    await store.decide_change(done["changes"][0]["id"], ADA, False, "undo")
+    assert (done.changes[0].before, done.changes[0].content) == ("likes tea", "drinks coffee")
+    await store.decide_change(done.changes[0].id, ADA, False, "undo")
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
@@ -329,15 +329,15 @@ async def test_a_change_is_undone_only_while_it_is_the_last(house: House, store:
     edits = []
     for words in ("likes green tea", "likes black tea"):
         turn = await house.turn(ADA, words)
-        edit = {"action": "edit", "memory_id": learned["memory_id"], "content": words}
-        edits.append((await store.change_memory(turn, private(ADA), [edit]))["changes"][0]["id"])
+        edit = {"action": "edit", "memory_id": learned.memory_id, "content": words}
+        edits.append((await store.change_memory(turn, private(ADA), [edit])).changes[0].id)
         await house.close(turn)
-    for early in (learned["id"], edits[0]):
+    for early in (learned.id, edits[0]):
         after = await store.decide_change(early, ADA, False, "undo")
         assert after is not None
-        assert after[0]["status"] == "applied"
+        assert after[0].status == "applied"
     assert await house.known(private(ADA)) == ["likes black tea"]
-    for change, left in ((edits[1], ["likes green tea"]), (edits[0], ["likes tea"]), (learned["id"], [])):
+    for change, left in ((edits[1], ["likes green tea"]), (edits[0], ["likes tea"]), (learned.id, [])):
         await store.decide_change(change, ADA, False, "undo")
         assert await house.known(private(ADA)) == left
 
@@ -345,7 +345,7 @@ async def test_a_change_is_undone_only_while_it_is_the_last(house: House, store:
 async def test_a_fact_that_was_only_said_again_can_be_undone(house: House, store: Store) -> None:
     (learned,) = await house.teach(ADA, "likes tea")
     await house.teach(ADA, "likes tea")
-    await store.decide_change(learned["id"], ADA, False, "undo")
+    await store.decide_change(learned.id, ADA, False, "undo")
     assert await house.known(private(ADA)) == []
 
 
@@ -353,7 +353,7 @@ async def test_undo_of_a_kept_forget_keeps_what_was_edited_before_the_tap(house:
     (learned,) = await house.teach(ADA, "likes tea")
     (asked,) = (await forgetting(house, "likes tea", tainted=True))["changes"]
     turn = await house.turn(ADA, "coffee")
-    edit = {"action": "edit", "memory_id": learned["memory_id"], "content": "likes coffee"}
+    edit = {"action": "edit", "memory_id": learned.memory_id, "content": "likes coffee"}
     await store.change_memory(turn, private(ADA), [edit])
     await house.close(turn)
     for decision, left in (("keep", []), ("undo", ["likes coffee"])):
@@ -365,7 +365,7 @@ async def test_undo_of_a_refresh_does_not_bring_a_forgotten_fact_back(house: Hou
     await house.teach(ADA, "likes tea")
     (change,) = await house.teach(ADA, "Likes tea!")
     await forgetting(house, "Likes tea!")
-    await store.decide_change(change["id"], ADA, False, "undo")
+    await store.decide_change(change.id, ADA, False, "undo")
     assert await house.known(private(ADA)) == []
 
 
@@ -375,7 +375,7 @@ async def test_undo_after_a_week(house: House, store: Store, sql: Sql) -> None:
         await house.exchange(ADA, f"message {number}")
     await sql("update memory_change set created_at = created_at - interval '7 days'")
     await store.tidy(0, 100)
-    await store.decide_change(change["id"], ADA, False, "undo")
+    await store.decide_change(change.id, ADA, False, "undo")
     assert await house.known(private(ADA)) == []
 
 
@@ -384,27 +384,27 @@ async def test_undo_after_a_week(house: House, store: Store, sql: Sql) -> None:
 
 async def test_what_a_tainted_turn_learns_waits(house: House, store: Store) -> None:
     (change,) = await house.teach(ADA, "likes tea", tainted=True)
-    assert change["status"] == "pending"
+    assert change.status == "pending"
     assert await house.known(private(ADA)) == []
-    assert (await store.memories(private(ADA), 0, 5))["pending"] == 1
+    assert (await store.memories(private(ADA), 0, 5)).pending == 1
     assert (await house.exchange(ADA, "hello")).context.memories == []
-    kept = await store.decide_change(change["id"], ADA, False, "keep")
+    kept = await store.decide_change(change.id, ADA, False, "keep")
     assert kept is not None
-    assert kept[0]["status"] == "applied"
+    assert kept[0].status == "applied"
     assert await house.known(private(ADA)) == ["likes tea"]
-    await store.decide_change(change["id"], ADA, False, "undo")
+    await store.decide_change(change.id, ADA, False, "undo")
     assert await house.known(private(ADA)) == []
 
 
 async def test_what_is_discarded_stays_away(house: House, store: Store) -> None:
     (change,) = await house.teach(ADA, "likes tea", tainted=True)
-    gone = await store.decide_change(change["id"], ADA, False, "discard")
+    gone = await store.decide_change(change.id, ADA, False, "discard")
     assert gone is not None
-    assert gone[0]["status"] == "discarded"
+    assert gone[0].status == "discarded"
     for decision in ("keep", "undo", "discard"):
-        await store.decide_change(change["id"], ADA, False, decision)
+        await store.decide_change(change.id, ADA, False, decision)
     assert await house.known(private(ADA)) == []
-    assert (await store.memories(private(ADA), 0, 5))["pending"] == 0
+    assert (await store.memories(private(ADA), 0, 5)).pending == 0
 
 
 async def test_what_a_tainted_turn_forgets_waits(house: House, store: Store) -> None:
@@ -421,16 +421,16 @@ async def test_what_a_tainted_turn_forgets_waits(house: House, store: Store) -> 
 
 async def test_what_was_kept_from_a_tainted_turn_says_so(house: House, store: Store, sql: Sql) -> None:
     (change,) = await house.teach(ADA, "likes tea", tainted=True)
-    await store.decide_change(change["id"], ADA, False, "keep")
+    await store.decide_change(change.id, ADA, False, "keep")
     assert await sql("select status, tainted from memory") == [("active", True)]
 
 
 async def test_a_decision_that_is_none(house: House, store: Store) -> None:
     (change,) = await house.teach(ADA, "likes tea")
     for decision in ("keep", "discard", "", "drop table"):
-        after = await store.decide_change(change["id"], ADA, False, decision)
+        after = await store.decide_change(change.id, ADA, False, decision)
         assert after is not None
-        assert after[0]["status"] == "applied"
+        assert after[0].status == "applied"
     assert await store.decide_change(10**15, ADA, True, "undo") is None
 
 
@@ -463,13 +463,13 @@ async def test_a_group_obeys_who_taught_it_and_admins(house: House, store: Store
 async def test_in_a_group_a_fact_obeys_whom_it_is_about(house: House, store: Store) -> None:
     await house.exchange(BEN, "I like tea", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
     turn = await house.turn(ADA, "/forget tea", GROUP)
-    (change,) = (await store.change_memory(turn, group(), [forget("likes tea") | {"admin": True}]))["changes"]
+    (change,) = (await store.change_memory(turn, group(), [forget("likes tea") | {"admin": True}])).changes
     await house.close(turn)
     assert await house.known(group()) == []
     assert await store.changes(turn.turn_id, EVE, False) is None
-    assert await store.decide_change(change["id"], EVE, False, "undo") is None
+    assert await store.decide_change(change.id, EVE, False, "undo") is None
     assert await store.changes(turn.turn_id, BEN, False) is not None
-    assert await store.decide_change(change["id"], BEN, False, "undo") is not None
+    assert await store.decide_change(change.id, BEN, False, "undo") is not None
     assert await house.known(group()) == ["likes tea"]
 
 
@@ -487,10 +487,10 @@ async def test_in_a_group_only_an_admins_command_forgets_what_is_about_another(h
 async def test_a_memory_is_edited_in_its_space_only(house: House, store: Store) -> None:
     (change,) = await house.teach(ADA, "likes tea")
     turn = await house.turn(BEN, "x")
-    edit = {"action": "edit", "memory_id": change["memory_id"], "content": "stolen"}
+    edit = {"action": "edit", "memory_id": change.memory_id, "content": "stolen"}
     done = await store.change_memory(turn, private(BEN), [edit])
-    assert done["changes"] == []
-    assert done["failed"][0]["failed"] == "there is no such memory"
+    assert done.changes == ()
+    assert done.failed[0].failed == "there is no such memory"
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
@@ -502,7 +502,7 @@ async def test_remember_twice_by_the_same_control_does_it_once(house: House, sto
     first = await store.change_memory(turn, private(ADA), [fact(ADA, "likes tea") | {"by": "user"}])
     second = await store.change_memory(turn, private(ADA), [fact(ADA, "likes tea") | {"by": "user"}])
     assert first == second
-    assert [change["action"] for change in first["changes"]] == ["learn"]
+    assert [change.action for change in first.changes] == ["learn"]
     assert await sql("select derivation ->> 'name' from memory") == [("user",)]
 
 
@@ -511,7 +511,7 @@ async def test_forget_twice_by_the_same_control(house: House, store: Store) -> N
     turn = await house.turn(ADA, "/forget tea")
     first = await store.change_memory(turn, private(ADA), [forget("likes tea")])
     assert first == await store.change_memory(turn, private(ADA), [forget("likes tea")])
-    assert [(c["action"], c["status"]) for c in first["changes"]] == [("forget", "applied")]
+    assert [(c.action, c.status) for c in first.changes] == [("forget", "applied")]
 
 
 # The prompt's share

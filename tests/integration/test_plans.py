@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from relay.core.models import Space
+from relay.memory.rows.memories import MemoryFilter
 from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
 from tests.benchmarks.crowd import FIRST_USER
@@ -109,7 +110,7 @@ async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: st
 async def test_pages_of_memory_and_a_search_scan_nothing_that_grows(grown: str) -> None:
     async with watched(grown) as (told, turns):
         await turns.store.memories(LARGEST, 0, 8)
-        await turns.store.memories(LARGEST, 190, 8, {"words": "submarine"})
+        await turns.store.memories(LARGEST, 190, 8, MemoryFilter(words="submarine"))
         await turns.store.history(LARGEST, False, 0, 8, FIRST_USER, True)
         await turns.store.history(LARGEST, True, 0, 8, FIRST_USER, True)
         assert await turns.store.find(LARGEST, BOT, SearchQuery(turns.texts[0][:60]), 0, 6)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from relay.archive.export import pages
+from relay.memory.rows.controls import OffRecord
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
@@ -23,7 +24,7 @@ SEARCH = SearchQuery("zanzibarix")
 async def secret(house: House, sql: Sql, times: int = 6) -> None:
     """A session off the record in which a lot happens."""
     await house.exchange(ADA, "Before it.", "Yes.")
-    assert await house.store.private(private(ADA), ADA, 0, True, ADA) == {"private": True, "was": False}
+    assert await house.store.private(private(ADA), ADA, 0, True, ADA) == OffRecord(True, False)
     for number in range(times):
         turn = await house.turn(ADA, f"Zanzibarix {number} is hidden")
         incoming = incoming_of(turn, f"Zanzibarix {number} is hidden", private(ADA))
@@ -55,7 +56,7 @@ async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, s
     assert await sql("select count(*) from summary_due") == [(1,)], "of what was said before"
     assert await sql("select count(*) from title_due d join session s on s.id = d.session_id where private") == [(0,)]
     done = await store.private(private(ADA), ADA, 0, False, ADA)
-    assert done == {"private": False, "was": True}
+    assert done == OffRecord(False, True)
     assert await holding(sql, *WORDS) == {}
     assert await sql("select exchange_count from thread") == [(7,)]
     assert await sql("select count(*) from spend") == [(7,)]
@@ -211,9 +212,9 @@ async def test_it_goes_on_when_the_chats_memory_becomes_anothers(
         assert said.told["signs"] == ["private"]
     assert "Quetzalcoatlus too" in str(said.context.recent)
     assert "zanzibarix" not in await holding(sql, "zanzibarix")
-    assert (await store.private(after, GROUP, 0, None, ADA, True))["private"]
-    assert await store.private(after, GROUP, 0, False, ADA) == {"private": False, "was": True}
-    assert not (await store.private(after, GROUP, 0, None, ADA, True))["private"]
+    assert (await store.private(after, GROUP, 0, None, ADA, True)).private
+    assert await store.private(after, GROUP, 0, False, ADA) == OffRecord(False, True)
+    assert not (await store.private(after, GROUP, 0, None, ADA, True)).private
     assert await holding(sql, *WORDS) == {}
     assert await sql("select count(*) from message") == [(2,)]
     later = await house.exchange(ADA, "After it.", chat_id=GROUP, space=after)
@@ -231,25 +232,25 @@ async def test_what_came_in_as_it_ended_and_the_memory_became_anothers_goes_too(
     await store.finish(incoming, reply("I keep it: quetzalcoatlus."))
     await house.close(turn)
     assert await holding(sql, *WORDS) == {}
-    assert not (await store.private(group(), GROUP, 0, None, ADA, True))["private"]
+    assert not (await store.private(group(), GROUP, 0, None, ADA, True)).private
 
 
 async def test_it_is_ended_where_the_chats_memory_has_become_anothers(house: House, store: Store, sql: Sql) -> None:
     await store.private(private(ADA), GROUP, 0, True, ADA, True)
     await house.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=private(ADA))
-    assert await store.private(group(), GROUP, 0, False, ADA) == {"private": False, "was": True}
+    assert await store.private(group(), GROUP, 0, False, ADA) == OffRecord(False, True)
     assert await holding(sql, *WORDS) == {}
 
 
 async def test_in_a_group_who_began_it_ends_it_or_who_may_switch(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, "Hello", chat_id=GROUP)
-    refused = {"private": False, "was": False, "refused": True}
+    refused = OffRecord(False, False, refused=True)
     assert await store.private(group(), GROUP, 0, True, BEN, False) == refused
-    assert (await store.private(group(), GROUP, 0, True, ADA, True))["private"]
-    assert await store.private(group(), GROUP, 0, False, BEN, False) == {"private": True, "was": True, "refused": True}
-    assert await store.private(group(), GROUP, 0, False, ADA, False) == {"private": False, "was": True}
-    assert (await store.private(group(), GROUP, 0, True, ADA, True))["private"]
-    assert await store.private(group(), GROUP, 0, False, BEN, True) == {"private": False, "was": True}
+    assert (await store.private(group(), GROUP, 0, True, ADA, True)).private
+    assert await store.private(group(), GROUP, 0, False, BEN, False) == OffRecord(True, True, refused=True)
+    assert await store.private(group(), GROUP, 0, False, ADA, False) == OffRecord(False, True)
+    assert (await store.private(group(), GROUP, 0, True, ADA, True)).private
+    assert await store.private(group(), GROUP, 0, False, BEN, True) == OffRecord(False, True)
 
 
 async def test_a_persona_that_was_set_off_the_record_goes_with_it(house: House, store: Store, sql: Sql) -> None:

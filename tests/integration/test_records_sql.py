@@ -54,7 +54,7 @@ async def test_old_records_go_and_what_was_said_and_learned_stays(house: House, 
     ]  # fmt: skip
     assert await sql(canonical) == said
     assert await sql("select count(*) from event") == events, "events are for ever"
-    assert [row["content"] for row in (await store.memories(private(ADA), 0, 5))["memories"]] == ["has a boat"]
+    assert [row.content for row in (await store.memories(private(ADA), 0, 5)).memories] == ["has a boat"]
 
 
 async def test_for_ever_means_for_ever(house: House, store: Store, sql: Sql) -> None:
@@ -90,7 +90,7 @@ async def test_a_change_is_undone_long_after(house: House, store: Store, sql: Sq
     ((change,),) = await sql("select id from memory_change")
     await store.decide_change(change, ADA, False, "undo")
     assert await sql("select status from memory_change") == [("undone",)]
-    assert (await store.memories(private(ADA), 0, 5))["memories"] == []
+    assert (await store.memories(private(ADA), 0, 5)).memories == ()
 
 
 async def test_an_edit_of_an_old_message_is_offered_a_new_answer_once_its_words_are_others(

@@ -231,7 +231,7 @@ async def test_what_was_erased_while_the_difference_was_looked_at_does_not_come_
     earlier = "select id from message where text = 'tea is fine'"
     evidence = [*(id for (id,) in await sql(earlier)), done.context.message_id]
     kept = {"kind": "fact", "content": "Ada drinks tea", "evidence": evidence, "subject_id": ADA, "tainted": False}
-    was = {"id": before["memory_id"], "content": "Ada likes drinks"}
+    was = {"id": before.memory_id, "content": "Ada likes drinks"}
     settled = {"action": action, "memory_id": was["id"]} if action else {}
     assert await store.apply_derived(space_id, was, kept | settled) is False
     assert await house.known(private(ADA)) == ["Ada likes drinks"]

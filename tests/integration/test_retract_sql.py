@@ -12,7 +12,20 @@ from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, message, private, reply
+from tests.integration.house import (
+    ADA,
+    BEN,
+    BOT,
+    FINISHED,
+    GROUP,
+    House,
+    fact,
+    group,
+    incoming_of,
+    message,
+    private,
+    reply,
+)
 from tests.integration.test_erase_sql import erase
 
 Json = dict[str, Any]
@@ -78,7 +91,7 @@ async def test_our_messages_that_repeat_it_go_and_an_answer_that_stays_loses_the
     await command(house, "/memory", f"1 memory\n- #1 {SISTER}", first=910)
     await command(house, "/help", "Write to me.", first=920)
     await erase(store, private(ADA), {"words": "mathilda"})
-    rows = {row["message_id"]: row["request"] for row in await store.retractions(BOT.id, None, 50)}
+    rows = {row.message_id: row.request for row in await store.retractions(BOT.id, None, 50)}
     assert rows.keys() == {900, 910}
     assert rows[910] is None
     assert rows[900] == {
@@ -95,8 +108,8 @@ async def test_our_messages_that_repeat_it_go_and_an_answer_that_stays_loses_the
     ]
     done = await store.erase_step(1)
     assert done is not None
-    assert (done["counts"]["deleted"], done["counts"]["edited"], done["waiting"]) == (1, 1, 0)
-    assert [one["what"] for one in done["theirs"]] == ["yours"], "the person's own message is theirs to delete"
+    assert (done.counts.deleted, done.counts.edited, done.waiting) == (1, 1, 0)
+    assert [one.what for one in done.theirs] == ["yours"], "the person's own message is theirs to delete"
 
 
 async def test_entities_move_with_their_lines(house: House, store: Store) -> None:
@@ -104,8 +117,8 @@ async def test_entities_move_with_their_lines(house: House, store: Store) -> Non
     await erase(store, private(ADA), {"words": "mathilda"})
     # the answer itself says nothing of her in the tables: its message stays
     (row,) = await store.retractions(BOT.id, None, 50)
-    assert row["request"]["text"] == "Cook 🍝 pasta."
-    assert row["request"]["entities"] == [{"type": "bold", "offset": 0, "length": 4}]
+    assert row.request["text"] == "Cook 🍝 pasta."
+    assert row.request["entities"] == [{"type": "bold", "offset": 0, "length": 4}]
 
 
 async def test_an_answer_that_says_it_goes_and_so_do_old_ones_as_far_as_telegram_lets_us(
@@ -134,8 +147,8 @@ async def test_what_telegram_keeps_is_told_and_what_waits_is_tried_again(house: 
     await retract(store, Chat(deleteMessage=ChatGone("blocked")), BOT.id)
     done = await store.erase_step(1)
     assert done is not None
-    assert done["counts"]["left"] == 1
-    assert [one["message_id"] for one in done["theirs"] if one["what"] == "ours"] == [900]
+    assert done.counts.left == 1
+    assert [one.message_id for one in done.theirs if one.what == "ours"] == [900]
 
 
 async def test_lists_that_others_were_shown_go_and_what_they_were_told_stays(house: House, store: Store) -> None:
@@ -148,7 +161,7 @@ async def test_lists_that_others_were_shown_go_and_what_they_were_told_stays(hou
     listed = await house.turn(BEN, "/memory@relay_bot", chat_id=GROUP)
     await sent(store, listed, {"chat_id": GROUP, "text": f"- #1 Ada: {SISTER}"}, first=910)
     await erase(store, group(), {"words": "mathilda"}, ADA)
-    assert [row["message_id"] for row in await store.retractions(BOT.id, None, 50)] == [910]
+    assert [row.message_id for row in await store.retractions(BOT.id, None, 50)] == [910]
 
 
 async def test_what_a_button_redraws_is_known(house: House, store: Store, sql: Sql) -> None:
@@ -156,7 +169,7 @@ async def test_what_a_button_redraws_is_known(house: House, store: Store, sql: S
     await store.redrawn(BOT.id, ADA, 900, {"text": f"- #1 {SISTER}", "entities": []})
     await house.teach(ADA, SISTER)
     await erase(store, private(ADA), {"words": "mathilda"})
-    assert [row["message_id"] for row in await store.retractions(BOT.id, None, 50)] == [900]
+    assert [row.message_id for row in await store.retractions(BOT.id, None, 50)] == [900]
     assert await holding(sql, "mathilda") == {}
     await store.redrawn(BOT.id, ADA, 900, {"text": f"- #1 {SISTER}"})
     assert await holding(sql, "mathilda") == {}, "of what is erased nothing is taken down any more"
@@ -177,8 +190,8 @@ async def test_two_that_were_shown_do_not_cancel_each_other(house: House, store:
     assert one is not None
     assert other is not None
     for shown in (one, other):
-        assert await store.erase_begin(shown["erasure_id"], ADA, False)
-        while not (await store.erase_step(shown["erasure_id"]) or {"done": True})["done"]:
+        assert await store.erase_begin(shown.erasure_id, ADA, False)
+        while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
             pass
     assert await holding(sql, "mathilda", "bartholomew") == {}
 
@@ -205,5 +218,5 @@ async def test_a_line_that_was_told_in_a_message_of_its_own_goes_too(house: Hous
     assert await store.announce_anew(due["turn_id"], request)
     await store.announced_anew(due["turn_id"], ADA, 950)
     await erase(store, private(ADA), {"words": "mathilda"})
-    assert [(row["message_id"], row["request"]) for row in await store.retractions(BOT.id, None, 50)] == [(950, None)]
+    assert [(row.message_id, row.request) for row in await store.retractions(BOT.id, None, 50)] == [(950, None)]
     assert await holding(sql, "mathilda") == {}

@@ -17,6 +17,7 @@ from relay.core.ports import Database
 from relay.core.settings import Settings
 from relay.memory.api import Memory
 from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.rows.nights import Tidied
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.digest import Digests
@@ -194,7 +195,7 @@ async def test_before_much_is_lost_nothing_is_changed_and_a_person_is_asked(
     await house.teach(ADA, "Ada lives in Porto with Max")
     await night(store, model)
     assert len(await notices(sql)) == 1, "asked once, until it is answered"
-    assert await store.settle_consolidation(number, True) == {"merged": 0, "superseded": 1, "archived": 0}
+    assert await store.settle_consolidation(number, True) == Tidied(superseded=1)
     assert await store.settle_consolidation(number, True) is None
     assert await known(sql) == ["Ada lives in Lisbon with Max", "Ada lives in Porto with Max"]
 
@@ -219,7 +220,7 @@ async def test_what_was_changed_since_it_was_asked_about_is_left_alone(house: Ho
     await night(store, Small("contradicts"))
     await sql("update memory set content = 'Ada lives in Bonn with Max' where content like '%%Berlin%%'")
     ((number,),) = await sql("select id from consolidation")
-    assert await store.settle_consolidation(number, True) == {"merged": 0, "superseded": 0, "archived": 0}
+    assert await store.settle_consolidation(number, True) == Tidied()
     assert len(await known(sql)) == 2
 
 
@@ -410,7 +411,7 @@ async def test_others_words_touch_nothing_of_the_persons_own_at_night(house: Hou
     for own, pinned in ((False, False), (True, True)):
         await sql("update memory set tainted = %s, pinned = %s where content = %s", own, pinned, facts[0])
         assert await sql("select relay.carry_out(space_id, %s::jsonb) from memory limit 1", json.dumps(plan)) == [
-            ({"merged": 0, "superseded": 0, "archived": 0},)
+            (Tidied(),)
         ]
     assert [row[:3] for row in await state(sql)] == [row[:3] for row in before]
 

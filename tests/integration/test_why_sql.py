@@ -71,14 +71,14 @@ async def test_an_answer_is_found_by_its_message_and_a_control_is_none(house: Ho
 
 async def test_why_tells_what_went_in_and_what_became_of_it(house: House, store: Store) -> None:
     changes = await house.teach(ADA, "likes tea", "has a boat")
-    tea, boat = (change["memory_id"] for change in changes)
+    tea, boat = (change.memory_id for change in changes)
     earlier = await house.exchange(ADA, "my boat is called Wilma", topic_id=9)
     prompt = {
         "soul": 1, "memories": [tea, boat], "recalled": [earlier.context.message_id, 2**50], "summary": None,
         "recent": [earlier.context.message_id, earlier.context.message_id],
     }  # fmt: skip
     turn_id = await answered(house, prompt=prompt)
-    await store.decide_change(changes[0]["id"], ADA, False, "undo")
+    await store.decide_change(changes[0].id, ADA, False, "undo")
     found = await store.why(turn_id, ADA)
     assert found is not None
     assert [(row["content"], row["status"], row["lent"]) for row in found["memories"]] == [
@@ -95,7 +95,7 @@ async def test_why_tells_what_went_in_and_what_became_of_it(house: House, store:
 async def test_recalled_memories_and_summaries_are_told_to_who_may_see_them(house: House, store: Store) -> None:
     (mine,) = await house.teach(ADA, "likes tea")
     (theirs,) = await house.teach(BEN, "likes coffee")
-    prompt = {"recalled_memories": [theirs["memory_id"], mine["memory_id"]], "recalled_summaries": [2**50]}
+    prompt = {"recalled_memories": [theirs.memory_id, mine.memory_id], "recalled_summaries": [2**50]}
     turn_id = await answered(house, prompt=prompt)
     found = await store.why(turn_id, ADA)
     assert found is not None
@@ -138,7 +138,7 @@ async def test_lent_memories_are_shown_to_the_lender_alone(house: House, store: 
     (lent,) = await house.teach(ADA, "fears spiders")
     (own,) = await house.teach(BEN, "brings cake", chat_id=GROUP, space=group())
     secret = await house.exchange(ADA, "a private word")
-    prompt = {"memories": [lent["memory_id"], own["memory_id"]], "recalled": [secret.context.message_id]}
+    prompt = {"memories": [lent.memory_id, own.memory_id], "recalled": [secret.context.message_id]}
     turn_id = await answered(house, ADA, chat_id=GROUP, space=group(), prompt=prompt)
     for user_id, contents, hidden in ((ADA, ["fears spiders", "brings cake"], 0), (BEN, ["brings cake"], 1)):
         found = await store.why(turn_id, user_id)

@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.core.text import escape_markdown
+from relay.memory.calls.base import decode_row
+from relay.memory.rows.changes import ChangePage, PastChange
+from relay.memory.rows.memories import MemoryLine, MemoryPage, MemorySource, OpenedMemory, Posted
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory.cards import around, card, origin, quote
 from relay.surfaces.chat.memory_pages import CHOSEN, PAGE, Page, View, history_page, list_page, people_page, within
@@ -35,34 +38,42 @@ VIEWS = (
 )
 
 
-def memory(number: int = 12, content: str = "likes tea", **more: Any) -> Json:
-    row = {"id": number, "number": number, "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content,
+def memory(number: int = 12, content: str = "likes tea", **more: Any) -> OpenedMemory:
+    row = {"id": number, "number": number, "space": {"kind": "private", "owner_id": ADA},
+           "kind": "fact", "subject": "Ada", "subject_id": ADA, "content": content,
            "category": None, "tags": [], "pinned": False, "created_at": AT, "updated_at": AT, "status": "active",
            "tainted": False, "by": "tag", "space_id": 7, "last": None, "importance": 5, "confidence": 1,
            "valid_from": None, "valid_until": None, "uses": 0, "last_used_at": None, "evidence": 0, "faded": False,
            "replaced_by": None, "replaced_number": None,
            "promoted_by": None}  # fmt: skip
-    return row | more
+    return decode_row(OpenedMemory, row | more)
 
 
-def known(*rows: Json, **more: Any) -> Json:
+def known(*rows: MemoryLine, **more: Any) -> MemoryPage:
     base = {"space_id": 7, "total": len(rows), "facts": len(rows), "learnings": 0, "pinned": 0, "matching": len(rows),
             "offset": 0, "pending": 0, "categories": {}, "kinds": {}, "past": 0, "people": [],
             "memories": list(rows)}  # fmt: skip
-    return base | more
+    return decode_row(MemoryPage, base | more)
 
 
-def change(number: int = 5, action: str = "learn", status: str = "applied", **more: Any) -> Json:
+def change(number: int = 5, action: str = "learn", status: str = "applied", **more: Any) -> PastChange:
     row = {"id": number, "action": action, "status": status, "memory_id": 12, "kind": "fact", "subject": "Ada",
            "subject_id": ADA, "content": "likes tea", "before": None, "at": AT, "yours": True}  # fmt: skip
-    return row | more
+    return decode_row(PastChange, row | more)
 
 
-def source(**more: Any) -> Json:
-    said = {"role": "user", "name": "Ada", "user_id": ADA, "at": AT, "text": "I like tea", "foreign": []}
-    base = {"elsewhere": False, "said": said, "answer": None, "at": AT, "tools": [], "reply_to": None, "chat_id": ADA,
+def history(*changes: PastChange, **more: Any) -> ChangePage:
+    base = {"space_id": 7, "total": len(changes), "pending": 0, "offset": 0, "changes": changes}
+    return decode_row(ChangePage, base | more)
+
+
+SAID: Json = {"role": "user", "name": "Ada", "user_id": ADA, "at": AT, "text": "I like tea", "foreign": []}
+
+
+def source(**more: Any) -> MemorySource:
+    base = {"elsewhere": False, "said": SAID, "answer": None, "at": AT, "tools": [], "reply_to": None, "chat_id": ADA,
             "topic_id": 0, "topic": None, "posted": None}  # fmt: skip
-    return base | more
+    return decode_row(MemorySource, base | more)
 
 
 def one(page: Page) -> Formatted:
@@ -106,7 +117,7 @@ def test_a_list_of_anything_is_one_message(
     everything = known(*rows, space_id=number, total=10**9, matching=10**6, offset=8000, facts=5, learnings=7, pinned=8,
                        categories=counts, people=people, pending=9)  # fmt: skip
     page = list_page(everything, view, f" in {escape_markdown(name[:60])}" if group else "", UTC)
-    assert all(f"#{row['id']}" in one(page).text for row in rows)
+    assert all(f"#{row.id}" in one(page).text for row in rows)
     one(people_page(everything, f" in {escape_markdown(name[:60])}"))
 
 
@@ -139,7 +150,7 @@ def test_changes_of_anything_are_one_message(
 ) -> None:
     rows = [change(number - n, action, status, content=text, before=text + "!", subject=name)
             for n, text in enumerate(contents)]  # fmt: skip
-    found = {"space_id": number, "total": 10**8, "pending": 10**7, "offset": 80, "changes": rows}
+    found = history(*rows, space_id=number, total=10**8, pending=10**7, offset=80)
     for waiting in (True, False):
         one(history_page(found, waiting, PLACE, UTC))
 
@@ -304,7 +315,7 @@ def test_where_from_is_honest(more: Json, row: Json, told: str) -> None:
 
 
 def test_where_from_names_what_was_forwarded() -> None:
-    said = source()["said"] | {"foreign": [{"kind": "forward", "from": "Ben"}, {"kind": "caption", "from": None}]}
+    said = SAID | {"foreign": [{"kind": "forward", "from": "Ben"}, {"kind": "caption", "from": None}]}
     told = one(origin(memory(tainted=True), source(said=said), View(), UTC, ADA, "")).text
     assert "what others wrote: forwarded from Ben; the caption of a file." in told
 
@@ -315,7 +326,7 @@ def test_where_from_names_what_was_forwarded() -> None:
     ("caption", "", "the caption of a file."), (None, None, "wrote: a text."),
 ])  # fmt: skip
 def test_where_from_names_files_and_things(kind: str | None, by: str | None, words: str) -> None:
-    said = source()["said"] | {"foreign": [{"kind": kind, "from": by}]}
+    said = SAID | {"foreign": [{"kind": kind, "from": by}]}
     assert words in one(origin(memory(tainted=True), source(said=said), View(), UTC, ADA, "")).text
 
 
@@ -326,7 +337,7 @@ def test_where_from_names_files_and_things(kind: str | None, by: str | None, wor
     ({"chat_id": -1001234567890, "message_id": None}, 0, ""), (None, 0, ""),
 ])  # fmt: skip
 def test_only_supergroups_have_links(posted: Json | None, topic: int, link: str) -> None:
-    assert link_to(posted, topic) == link
+    assert link_to(Posted(**posted) if posted else None, topic) == link
 
 
 def test_a_long_source_is_quoted_around_what_was_learned() -> None:
@@ -349,7 +360,7 @@ def test_the_changes_say_what_became_of_them_and_offer_what_is_open() -> None:
         change(5, "learn", "applied", yours=False),
         change(4, "learn", "discarded"),
     ]
-    found = {"space_id": 7, "total": 20, "pending": 1, "offset": 8, "changes": rows}
+    found = history(*rows, total=20, pending=1, offset=8)
     page = history_page(found, False, "", UTC)
     text = one(page).text
     assert text.startswith("Changes (20, page 2 of 3)")
@@ -360,6 +371,6 @@ def test_the_changes_say_what_became_of_them_and_offer_what_is_open() -> None:
     assert labels(page) == ["🗑 Forget 3", "✖ Discard 3", "↩ Undo 1", "↩ Undo 2", "«", "‹", "page 2 of 3", "›", "»",
                             "‹ What I know", "⏳ 1 waiting"]  # fmt: skip
     assert data(page, "Undo 2") == "md:8:u:a.2"
-    waiting = history_page(found | {"offset": 0, "changes": rows[2:3]}, True, PLACE, UTC)
+    waiting = history_page(history(*rows[2:3], total=20, pending=1), True, PLACE, UTC)
     assert one(waiting).text.startswith("What waits for your tap in “Chess * club” (1)")
     assert data(waiting, "Discard") == "md:7:x:w.1"

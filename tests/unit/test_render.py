@@ -10,6 +10,7 @@ import pytest
 from relay.core.models import Answer, Choices
 from relay.core.text import shorten
 from relay.media.files import OWN_SERVER
+from relay.memory.rows.changes import Failure, MemoryChange
 from relay.surfaces.chat.changes import changes_keyboard, choice_text, memory_line
 from relay.surfaces.telegram.outgoing.render import answer_buttons, answer_parts, message_parts
 from relay.surfaces.telegram.parsing.place import Place
@@ -20,9 +21,9 @@ TOPIC = Place(-1001234567890, 8, False, reply_to=55)
 Json = dict[str, Any]
 
 
-def change(action: str = "learn", status: str = "applied", content: str = "likes tea", **more: Any) -> Json:
+def change(action: str = "learn", status: str = "applied", content: str = "likes tea", **more: Any) -> MemoryChange:
     base = {"id": 1, "action": action, "status": status, "memory_id": 4, "kind": "fact", "content": content}
-    return base | {"subject": "Ada", "subject_id": 1001, "before": None} | more
+    return MemoryChange(**base | {"subject": "Ada", "subject_id": 1001, "before": None} | more)
 
 
 def data(rows: list[list[Json]]) -> list[str]:
@@ -88,7 +89,7 @@ def test_all_that_a_note_says_of_four_files_is_told_with_what_memory_did_and_the
 @pytest.mark.parametrize("sign", ["x", "🐈"])
 def test_a_note_without_end_is_cut_and_what_stands_behind_it_is_not(sign: str) -> None:
     several = [change("forget", "pending", f"cat {n}", id=n) for n in range(10)]
-    failed = [{"tag": "FORGET", "text": "the trumpet", "failed": "nothing matches"}]
+    failed = [Failure("FORGET", "the trumpet", "nothing matches")]
     told = Answer("Text.", changes=several, failed=failed, note=f"{sign * 9000}", warning="The budget.")
     text = answer_parts(told, DM, 9)[-1].request["text"]
     assert f"{sign} … · 🧠 Which one should I forget? 1 cat 0 " in text
@@ -128,7 +129,7 @@ def test_buttons_under_an_answer() -> None:
         (change("forget", "discarded"), "✖ Discarded: likes tea"),
     ],
 )
-def test_each_change_has_its_words(one: Json, line: str) -> None:
+def test_each_change_has_its_words(one: MemoryChange, line: str) -> None:
     assert memory_line([one], []) == line
 
 
@@ -164,9 +165,9 @@ def test_what_was_chosen_can_be_undone_and_the_others_are_one_line() -> None:
 
 def test_failures_are_told() -> None:
     failed = [
-        {"tag": "FORGET", "text": "the trumpet", "failed": "nothing matches"},
-        {"tag": "LEARN", "text": "x" * 300, "failed": "longer than 200 characters"},
-        {"tag": "ODD", "text": "t", "failed": "why"},
+        Failure("FORGET", "the trumpet", "nothing matches"),
+        Failure("LEARN", "x" * 300, "longer than 200 characters"),
+        Failure("ODD", "t", "why"),
     ]
     line = memory_line([], failed)
     assert line.startswith("⚠️ Not forgotten (nothing matches): the trumpet · ⚠️ Not learned (longer than")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC
 from typing import Any, get_type_hints
 
@@ -18,8 +18,11 @@ from relay.commands.context import Services
 from relay.commands.registry import SECTIONS
 from relay.core.models import Space
 from relay.core.text import escape_markdown, pluralize
+from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
+from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.controls import Controls
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
@@ -34,7 +37,8 @@ from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.command_message import said_in
 
 ADA, BEN = 1001, 1002
-DONE = {"changes": [{"id": 1, "action": "learn", "status": "applied"}], "failed": []}
+CHANGE = MemoryChange(1, "learn", "applied", 12, "fact", "likes tea")
+DONE = {"changes": [asdict(CHANGE)], "failed": []}
 STATUS = {
     "waiting": 1, "running": 2, "set_aside": 3, "summaries_due": 4, "soul": 5, "memories": 6, "pending": 7,
     "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
@@ -217,10 +221,9 @@ async def test_in_a_group_help_is_short_and_start_promises_what_is_so_there() ->
 
 @pytest.mark.parametrize("off", [{"memory": "off"}, {"paused_until": "2026-11-22T13:03:00+00:00"}])
 def test_the_card_does_not_say_that_memory_works_while_it_rests(off: dict[str, Any]) -> None:
-    now = {"memory": "on", "paused_until": None, "recalls": True, "teaches": True, "private": False, "memories": 1}
-    now |= {"pending": 0, "space_id": 1}
+    now = decode_row(Controls, CONTROLS)
     assert "- this chat uses what I know; this chat teaches me" in in_words(call(), now)
-    rests = in_words(call(), now | off)
+    rests = in_words(call(), decode_row(Controls, CONTROLS | off))
     assert "- once memory is on again, this chat uses what I know; this chat teaches me" in rests
 
 
@@ -343,7 +346,8 @@ async def test_buttons_show_nothing_that_one_may_not_see_there(
 ) -> None:
     """Another's, a group's that one has left, and one's own where others look on."""
     database = Canned(space=space, open_memory=opened(12, "secret", space=space),
-                      changed_in={"turn_id": 4, "space": space, "memory_id": 12})  # fmt: skip
+                      changed_in={"turn_id": 4, "space": space, "memory_id": 12, "replaced": None,
+                                  "keeps": False})  # fmt: skip
     done = await pressing(data, call(database, admin=True, **place))
     assert (done.toast, done.text, done.rows) == ("This is gone, or not yours to see.", None, None)
     assert not {name for name, _ in database.calls} - {"space", "open_memory", "changed_in"}
@@ -363,7 +367,8 @@ async def test_the_list_and_back_again() -> None:
 
 
 async def test_undo_in_a_group_that_others_joined_shows_nothing_of_ones_own() -> None:
-    own = {"turn_id": 4, "space": {"kind": "private", "owner_id": ADA, "chat_id": None}, "memory_id": 12}
+    own = {"turn_id": 4, "space": {"kind": "private", "owner_id": ADA, "chat_id": None}}
+    own |= {"memory_id": 12, "replaced": None, "keeps": False}
     place = {"space": Space("group", chat_id=-5), "chat_id": -5, "private": False}
     for data in ("u:4", "c:4", "d:5:u"):
         done = await pressing(data, call(Canned(changed_in=own), **place))
@@ -374,7 +379,7 @@ async def test_undo_in_a_group_that_others_joined_shows_nothing_of_ones_own() ->
 async def test_remember_keeps_the_persons_words() -> None:
     database = Canned(change_memory=DONE)
     done = await told("remember", call(database, "  I like\n tea "))
-    assert (done.text, done.changes) == ("", DONE["changes"])
+    assert (done.text, done.changes) == ("", (CHANGE,))
     (action,) = database.calls[0][1]["actions"]
     assert (action["content"], action["subject_id"], action["subject"], action["by"]) == (
         "I like tea",

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.controls import Controls, DecidedWaiting, OffRecord
+from relay.memory.rows.memories import ForgetPreview, ForgetProgress
 
 
 class ControlCalls(Calls):
     """What the owner of a memory does with it as a whole."""
 
-    async def controls(self, space: Space, chat_id: int, topic_id: int) -> Json:
-        """How it stands with a space's memory, and with it in a thread.
+    async def controls(self, space: Space, chat_id: int, topic_id: int) -> Controls:
+        """How a space's memory is switched, and what a thread does with it."""
+        return await self._fetch(Controls, "controls", space=space.as_json(), chat_id=chat_id, topic_id=topic_id)
 
-        `{space_id, memory, paused_until, remembers, recalls, teaches, private, memories, pending}`.
-        """
-        found: Json = await self._call("controls", space=space.as_json(), chat_id=chat_id, topic_id=topic_id)
-        return found
-
-    async def control(self, space: Space, chat_id: int, topic_id: int, user_id: int, change: Json) -> Json:
+    async def control(
+        self, space: Space, chat_id: int, topic_id: int, user_id: int, change: Mapping[str, object]
+    ) -> Controls:
         """Switches a space's memory (`{memory, paused_until}`) or what a thread does with it (`{recalls, teaches}`).
 
-        Those that are not named stay as they are. Returns how it stands then, as `controls` does.
+        Those that are not named stay as they are. Returns how they are switched then.
         """
-        found: Json = await self._call(
-            "control", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, user_id=user_id, change=change
+        return await self._fetch(
+            Controls,
+            "control",
+            space=space.as_json(),
+            chat_id=chat_id,
+            topic_id=topic_id,
+            user_id=user_id,
+            change=dict(change),
         )
-        return found
 
-    async def decide_waiting(self, space: Space, user_id: int, admin: bool, decision: str) -> Json:
-        """keep or discard all that waits and is this person's, 200 at most: `{decided, pending}`."""
-        found: Json = await self._call(
-            "decide_waiting", space=space.as_json(), user_id=user_id, admin=admin, decision=decision
+    async def decide_waiting(self, space: Space, user_id: int, admin: bool, decision: str) -> DecidedWaiting:
+        """keep or discard all that waits and is this person's, 200 at most."""
+        return await self._fetch(
+            DecidedWaiting, "decide_waiting", space=space.as_json(), user_id=user_id, admin=admin, decision=decision
         )
-        return found
 
-    async def forget_preview(self, turn: ClaimedTurn, space: Space, pattern: str, user_id: int, admin: bool) -> Json:
-        """What a pattern would have forgotten: `{total, memories}`; kept with the control that asked for it."""
-        found: Json = await self._call(
+    async def forget_preview(
+        self, turn: ClaimedTurn, space: Space, pattern: str, user_id: int, admin: bool
+    ) -> ForgetPreview:
+        """What a pattern would have forgotten. It is kept with the turn, for `forget_shown`."""
+        return await self._fetch(
+            ForgetPreview,
             "forget_preview",
             turn_id=turn.turn_id,
             fence=turn.fence,
@@ -46,15 +55,12 @@ class ControlCalls(Calls):
             user_id=user_id,
             admin=admin,
         )
-        return found
 
-    async def forget_shown(self, turn_id: int, user_id: int, admin: bool, undo: bool = False) -> Json | None:
-        """Forgets a batch of what a control has shown, or takes a batch of that back: `{done, left}`.
-
-        `done`: how many are forgotten, or brought back, in all; `left`: call it again. None: not shown to this person.
-        """
-        found: Json | None = await self._call("forget_shown", turn_id=turn_id, user_id=user_id, admin=admin, undo=undo)
-        return found
+    async def forget_shown(self, turn_id: int, user_id: int, admin: bool, undo: bool = False) -> ForgetProgress | None:
+        """Forgets a batch of what a turn has shown, or takes a batch of that back. None: not shown to this person."""
+        return await self._find(
+            ForgetProgress, "forget_shown", turn_id=turn_id, user_id=user_id, admin=admin, undo=undo
+        )
 
     async def was_shown(self, turn_id: int, user_id: int) -> bool:
         """Whether a control has shown this person what it would forget."""
@@ -81,15 +87,21 @@ class ControlCalls(Calls):
 
     async def private(
         self, space: Space, chat_id: int, topic_id: int, on: bool | None, user_id: int, may: bool = True
-    ) -> Json:
-        """Begins (on) or ends a session off the record: `{private, was}`. None: tells how it is.
+    ) -> OffRecord:
+        """Begins (on) or ends a session off the record. None: tells how it is.
 
         `may`: this person may, whoever began it; else they may end what they began, and else it is `refused`.
         """
-        found: Json = await self._call(
-            "private", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, on=on, user_id=user_id, may=may
+        return await self._fetch(
+            OffRecord,
+            "private",
+            space=space.as_json(),
+            chat_id=chat_id,
+            topic_id=topic_id,
+            on=on,
+            user_id=user_id,
+            may=may,
         )
-        return found
 
     async def sweep_private(self, idle_hours: int) -> int:
         """Ends sessions off the record that were silent for so long, and erases those that have ended.

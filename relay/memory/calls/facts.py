@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.changes import Changed, ChangePage, ChangePlace, MemoryChange, MemoryPast
+from relay.memory.rows.memories import KeepableMessage, MemoryFilter, MemoryPage, MemorySource, OpenedMemory
+
+Action = Mapping[str, object]
+"""What is asked of memory, as `relay.apply_actions` takes it."""
 
 
 class FactCalls(Calls):
@@ -12,54 +19,53 @@ class FactCalls(Calls):
 
     async def space(self, space_id: int) -> Space | None:
         """The space of this number."""
-        found = await self._call("space", space_id=space_id)
-        return Space(**found) if found else None
+        return await self._find(Space, "space", space_id=space_id)
 
-    async def change_memory(self, turn: ClaimedTurn, space: Space, actions: list[Json]) -> Json:
-        """Does to memory what a person's own word asks: see `relay.apply_actions`. Returns `{changes, failed}`."""
-        result: Json = await self._call(
-            "change_memory", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), actions=actions
+    async def change_memory(self, turn: ClaimedTurn, space: Space, actions: Sequence[Action]) -> Changed:
+        """Does to memory what a person's own word asks: see `relay.apply_actions`."""
+        return await self._fetch(
+            Changed,
+            "change_memory",
+            turn_id=turn.turn_id,
+            fence=turn.fence,
+            space=space.as_json(),
+            actions=list(actions),
         )
-        return result
 
-    async def change_directly(self, space: Space, user_id: int | None, actions: list[Json]) -> Json:
-        """The same for a script, in a turn of its own. Returns `{changes, failed}`."""
-        result: Json = await self._call("change_directly", space=space.as_json(), user_id=user_id, actions=actions)
-        return result
-
-    async def memories(self, space: Space, offset: int, limit: int, chosen: Json | None = None) -> Json:
-        """A page of what is known, newest first: `{space_id, memories, matching, offset}` and counts of everything.
-
-        `chosen`: `{kind, facts, category, pinned, subject_id, words, past}`, any of them. Beyond the end the last
-        page comes.
-        """
-        result: Json = await self._call(
-            "list_memories", space=space.as_json(), chosen=chosen or {}, offset=offset, limit=limit
+    async def change_directly(self, space: Space, user_id: int | None, actions: Sequence[Action]) -> Changed:
+        """The same for a script, in a turn of its own."""
+        return await self._fetch(
+            Changed, "change_directly", space=space.as_json(), user_id=user_id, actions=list(actions)
         )
-        return result
 
-    async def opened(self, memory_id: int, user_id: int, admin: bool) -> Json | None:
-        """One memory of any space, also a forgotten one, with its `space` and the `last` change this person may undo.
+    async def memories(self, space: Space, offset: int, limit: int, chosen: MemoryFilter | None = None) -> MemoryPage:
+        """A page of what is known, newest first. Beyond the end, the last page comes."""
+        wanted = chosen.as_json() if chosen else {}
+        return await self._fetch(
+            MemoryPage, "list_memories", space=space.as_json(), chosen=wanted, offset=offset, limit=limit
+        )
 
-        Whoever shows it looks first whether the person sees that space.
+    async def opened(self, memory_id: int, user_id: int, admin: bool) -> OpenedMemory | None:
+        """One memory of any space, also a forgotten one, with the `last` change that this person may undo.
+
+        The caller checks whether the person may see its space.
         """
-        found: Json | None = await self._call("open_memory", memory_id=memory_id, user_id=user_id, admin=admin)
-        return found
+        return await self._find(OpenedMemory, "open_memory", memory_id=memory_id, user_id=user_id, admin=admin)
 
     async def numbered(self, space: Space, number: int) -> int:
         """The id of the memory that has a number in a space; 0: none has."""
         return int(await self._call("numbered_memory", space=space.as_json(), number=number) or 0)
 
-    async def source(self, memory_id: int) -> Json:
-        """Where a memory came from; see `relay_memory_source`."""
-        return dict(await self._call("memory_source", memory_id=memory_id) or {})
+    async def source(self, memory_id: int) -> MemorySource | None:
+        """Where a memory came from; None: there is no such memory."""
+        return await self._find(MemorySource, "memory_source", memory_id=memory_id)
 
-    async def history(self, space: Space, waiting: bool, offset: int, limit: int, user_id: int, admin: bool) -> Json:
-        """A page of a space's changes, newest first: `{space_id, total, pending, offset, changes}`.
-
-        `waiting`: only those that wait for a tap. Each says whether it is `yours` to decide.
-        """
-        result: Json = await self._call(
+    async def history(
+        self, space: Space, waiting: bool, offset: int, limit: int, user_id: int, admin: bool
+    ) -> ChangePage:
+        """A page of a space's changes, newest first. `waiting`: only those that wait for a tap."""
+        return await self._fetch(
+            ChangePage,
             "memory_history",
             space=space.as_json(),
             waiting=waiting,
@@ -68,18 +74,17 @@ class FactCalls(Calls):
             user_id=user_id,
             admin=admin,
         )
-        return result
 
-    async def memory_past(self, memory_id: int, offset: int, limit: int) -> Json:
-        """A page of a memory's changes, newest first: `{total, offset, changes}`; see `relay_memory_past`."""
-        found: Json = await self._call("memory_past", memory_id=memory_id, offset=offset, limit=limit)
-        return found
+    async def memory_past(self, memory_id: int, offset: int, limit: int) -> MemoryPast:
+        """A page of a memory's changes, newest first."""
+        return await self._fetch(MemoryPast, "memory_past", memory_id=memory_id, offset=offset, limit=limit)
 
     async def keepable(
         self, space: Space, bot_id: int = 0, chat_id: int = 0, telegram_message_id: int = 0, turn_id: int | None = None
-    ) -> Json | None:
-        """The message of a space that a Telegram message is, or that `turn_id` answered with; see `relay_keepable`."""
-        found: Json | None = await self._call(
+    ) -> KeepableMessage | None:
+        """The message of a space that a Telegram message is, or that `turn_id` answered with."""
+        return await self._find(
+            KeepableMessage,
             "keepable",
             space=space.as_json(),
             bot_id=bot_id,
@@ -87,12 +92,10 @@ class FactCalls(Calls):
             telegram_message_id=telegram_message_id,
             turn_id=turn_id,
         )
-        return found
 
-    async def changed_in(self, turn_id: int | None = None, change_id: int | None = None) -> Json | None:
-        """Where a turn's changes, or a change, belong: `{turn_id, space, memory_id, replaced, answered}`."""
-        found: Json | None = await self._call("changed_in", turn_id=turn_id, change_id=change_id)
-        return found
+    async def changed_in(self, turn_id: int | None = None, change_id: int | None = None) -> ChangePlace | None:
+        """Where a turn's changes, or a change, belong."""
+        return await self._find(ChangePlace, "changed_in", turn_id=turn_id, change_id=change_id)
 
     async def asked(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> str:
         """The question that a message of ours asks somebody by forcing a reply; empty when it asks them nothing."""
@@ -101,17 +104,17 @@ class FactCalls(Calls):
         )
         return str(found or "")
 
-    async def changes(self, turn_id: int, user_id: int, admin: bool) -> list[Json] | None:
+    async def changes(self, turn_id: int, user_id: int, admin: bool) -> list[MemoryChange] | None:
         """What a turn changed in memory, for a person who may decide about some of it; None for anybody else."""
-        found: list[Json] | None = await self._call("changes", turn_id=turn_id, user_id=user_id, admin=admin)
-        return found
+        return await self._find(list[MemoryChange], "changes", turn_id=turn_id, user_id=user_id, admin=admin)
 
-    async def decide_change(self, change_id: int, user_id: int, admin: bool, decision: str) -> list[Json] | None:
+    async def decide_change(
+        self, change_id: int, user_id: int, admin: bool, decision: str
+    ) -> list[MemoryChange] | None:
         """undo, keep or discard. Returns the turn's changes after it; None when this person may not.
 
         A change whose memory was changed again since is not undone: it stays applied.
         """
-        found: list[Json] | None = await self._call(
-            "decide_change", change_id=change_id, user_id=user_id, admin=admin, decision=decision
+        return await self._find(
+            list[MemoryChange], "decide_change", change_id=change_id, user_id=user_id, admin=admin, decision=decision
         )
-        return found

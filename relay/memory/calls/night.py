@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
+from relay.memory.rows.nights import Tidied
 
 
 class NightCalls(Calls):
@@ -52,13 +53,12 @@ class NightCalls(Calls):
         """The goals of a space whose date has passed: `{id, content}`."""
         return list(await self._call("past_goals", space_id=space_id))
 
-    async def consolidate(self, space_id: int, plan: Sequence[Json], through: int | None) -> Json | None:
-        """Carries a plan out: `{merged, superseded, archived}`; None when this night's was already.
+    async def consolidate(self, space_id: int, plan: Sequence[Json], through: int | None) -> Tidied | None:
+        """Carries a plan out; None when this night's was already.
 
         `through`: up to which of the new memories it goes; None: all.
         """
-        done: Json | None = await self._call("consolidate", space_id=space_id, plan=list(plan), through=through)
-        return done
+        return await self._find(Tidied, "consolidate", space_id=space_id, plan=list(plan), through=through)
 
     async def ask_consolidation(
         self,
@@ -86,15 +86,13 @@ class NightCalls(Calls):
             )
         )
 
-    async def consolidation(self, id: int) -> Json | None:
+    async def consolidation(self, id: int) -> Space | None:
         """The space that a question about a consolidation is about; None when it is settled."""
-        found: Json | None = await self._call("consolidation", id=id)
-        return found
+        return await self._find(Space, "consolidation", id=id)
 
-    async def settle_consolidation(self, id: int, go: bool) -> Json | None:
+    async def settle_consolidation(self, id: int, go: bool) -> Tidied | None:
         """Does what was asked about, or leaves it: what was done; None when it was settled before."""
-        done: Json | None = await self._call("settle_consolidation", id=id, go=go)
-        return done
+        return await self._find(Tidied, "settle_consolidation", id=id, go=go)
 
     async def want_digest(self, space: Space, where: Json | None) -> bool:
         """Wants the digests of a space there (`{user_id, chat_id, topic_id}`), or no more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -31,6 +31,28 @@ class MemoryLine:
     tags: tuple[str, ...] = ()
     pinned: bool = False
     valid_until: datetime | None = None
+    tainted: bool = False
+    """It came about beside words of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """Which memories a list shows: those that have all that is set."""
+
+    kind: str | None = None
+    facts: bool = False
+    """Of every kind but learnings."""
+    category: str | None = None
+    pinned: bool = False
+    subject_id: int | None = None
+    words: str | None = None
+    """Those that contain all of these words."""
+    past: bool = False
+    """Those that were put away or replaced, instead of the active ones."""
+
+    def as_json(self) -> dict[str, object]:
+        """As `relay_list_memories` takes it: what is set."""
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +103,6 @@ class OpenedMemory(MemoryLine):
 
     space: Space
     space_id: int
-    tainted: bool = False
-    """It came about beside words of others."""
     by: str | None = None
     """What made it: user (a person's own word), promoted (a kept message), tag, or a derivation."""
     updated_at: datetime

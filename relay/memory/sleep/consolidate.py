@@ -4,7 +4,7 @@ put away. Where that would take much of what is known, a person is asked before 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import structlog
@@ -14,6 +14,7 @@ from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
 from relay.memory.review.distinction import difference, merging_loses
+from relay.memory.rows.nights import Tidied
 from relay.memory.sleep.answers import AnswerUnclear
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.words import how_much
@@ -79,7 +80,7 @@ class Consolidation:
                 space_id, self.bot_id, plan, lost, space["active"], through, to, question
             )
             return {"spaces": 1, "asked": int(asked)}
-        return {"spaces": 1} | (await store.consolidate(space_id, plan, through) or {})
+        return {"spaces": 1} | asdict(await store.consolidate(space_id, plan, through) or Tidied())
 
     async def plan(self, space_id: int) -> tuple[list[Json], int | None]:
         """What is to be done in a space, and through which of its new memories it was looked (None: all). Changes

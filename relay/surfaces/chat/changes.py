@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.core.text import escape_markdown, shorten
+from relay.memory.rows.changes import Failure, MemoryChange
 from relay.surfaces.chat.reply import Json, button
 
 BUTTON = 40
@@ -17,70 +18,70 @@ NONE = "✖ None of these"
 WHICH = "🧠 Which one should I forget?"
 
 
-def first_rows(changes: Sequence[Json], turn_id: int, keeps: bool = False) -> list[list[Json]]:
+def first_rows(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Json]]:
     """The buttons under a new answer: which one to forget is asked at once, the rest opens behind one button."""
     rest = [one for one in changes if not asks_which(one, changes)]
     return [*choice_rows(changes), *closed_row(rest, turn_id, keeps)]
 
 
-def choice_rows(changes: Sequence[Json]) -> list[list[Json]]:
+def choice_rows(changes: Sequence[MemoryChange]) -> list[list[Json]]:
     """A button for each memory that a forgetting may mean, by its number in the text, and one for none of them."""
     asked = candidates(changes)
     if not asked:
         return []
-    numbered = [button(f"🗑 {number}", f"d:{one['id']}:k") for number, one in enumerate(asked, 1)]
+    numbered = [button(f"🗑 {number}", f"d:{one.id}:k") for number, one in enumerate(asked, 1)]
     rows = [numbered[n : n + IN_A_ROW] for n in range(0, len(numbered), IN_A_ROW)]
-    return [*rows, [button(NONE, f"d:{asked[0]['id']}:n")]]
+    return [*rows, [button(NONE, f"d:{asked[0].id}:n")]]
 
 
-def choice_text(changes: Sequence[Json], more: bool, named: bool) -> str:
+def choice_text(changes: Sequence[MemoryChange], more: bool, named: bool) -> str:
     """The memories that a forgetting may mean, by number, as Markdown. `more`: others match, too. `named`: with the
     people whom they are about."""
     lines = [WHICH, ""]
     for number, one in enumerate(candidates(changes), 1):
-        subject = f"{shorten(one['subject'], 30)}: " if named and one["subject"] else ""
-        lines.append(f"- **{number}** · {escape_markdown(shorten(subject + one['content']))}")
+        subject = f"{shorten(one.subject, 30)}: " if named and one.subject else ""
+        lines.append(f"- **{number}** · {escape_markdown(shorten(subject + one.content))}")
     return "\n".join([*lines, "", "There are more: be more exact to find those."] if more else lines)
 
 
-def candidates(changes: Sequence[Json]) -> list[Json]:
+def candidates(changes: Sequence[MemoryChange]) -> list[MemoryChange]:
     """What a forgetting may mean, several at least; empty when nothing is left to choose."""
     return [change for change in changes if asks_which(change, changes)][:MOST_MATCH]
 
 
-def closed_row(changes: Sequence[Json], turn_id: int, keeps: bool = False) -> list[list[Json]]:
+def closed_row(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Json]]:
     """The button that opens what can be decided about a turn's changes, where there are any, and the one that keeps its
     answer (`keeps`)."""
     row = []
     if changes:
-        pending = any(change["status"] == "pending" for change in changes)
+        pending = any(change.status == "pending" for change in changes)
         row.append(button("🧠 Keep or discard…" if pending else "↩ Undo / Edit…", f"u:{turn_id}"))
     if keeps:
         row.append(button("◆ Keep this", f"k:{turn_id}"))
     return [row] if row else []
 
 
-def memory_line(changes: Sequence[Json], failed: Sequence[Json]) -> str:
+def memory_line(changes: Sequence[MemoryChange], failed: Sequence[Failure]) -> str:
     """One small line about what memory did, and what it was asked but did not do."""
     told = [change_line(change) for change in changes if not asks_which(change, changes)]
     if asked := candidates(changes):
         length = min(60, CANDIDATES // len(asked))
-        numbered = "  ".join(f"{number} {shorten(one['content'], length)}" for number, one in enumerate(asked, 1))
+        numbered = "  ".join(f"{number} {shorten(one.content, length)}" for number, one in enumerate(asked, 1))
         told.insert(0, f"{WHICH} {numbered}")  # first, since a long line is cut at its end
     told.extend(f"⚠️ {failure_line(failure)}" for failure in failed)
     return " · ".join(told)
 
 
-def asks_which(change: Json, changes: Sequence[Json]) -> bool:
+def asks_which(change: MemoryChange, changes: Sequence[MemoryChange]) -> bool:
     """Whether a change is one of several that its words may have meant."""
-    waiting = [c for c in changes if c["action"] == "forget" and c["status"] == "pending"]
+    waiting = [c for c in changes if c.action == "forget" and c.status == "pending"]
     return change in waiting and len(waiting) > 1
 
 
-def change_line(change: Json) -> str:
+def change_line(change: MemoryChange) -> str:
     """What happened to one memory, in words."""
-    content = shorten(change["content"])
-    match change["action"], change["status"]:
+    content = shorten(change.content)
+    match change.action, change.status:
         case _, "undone":
             return f"↩ Undone: {content}"
         case _, "discarded":
@@ -88,16 +89,16 @@ def change_line(change: Json) -> str:
         case "forget", "pending":
             return f"🧠 Forget “{content}”? It waits for your tap"
         case "supersede" | "merge", "pending":
-            return f"🧠 To remember: {content} (instead of: {shorten(change['before'], 60)}). It waits for your tap"
+            return f"🧠 To remember: {content} (instead of: {shorten(change.before or '', 60)}). It waits for your tap"
         case _, "pending":
             return f"🧠 To remember: {content}. It waits for your tap"
     return done_line(change)
 
 
-def done_line(change: Json) -> str:
+def done_line(change: MemoryChange) -> str:
     """What a change did, whatever became of it since."""
-    content = shorten(change["content"])
-    match change["action"]:
+    content = shorten(change.content)
+    match change.action:
         case "forget":
             return f"🧠 Forgot: {content}"
         case "pin":
@@ -106,44 +107,44 @@ def done_line(change: Json) -> str:
             return f"📌 Unpinned: {content}"
         case "archive":
             return f"🗄 Put away: {content}"
-        case "restore" if change["before"] and change["before"] != change["content"]:
-            return f"🧠 Restored: {content} (was: {shorten(change['before'], 60)})"
+        case "restore" if change.before and change.before != change.content:
+            return f"🧠 Restored: {content} (was: {shorten(change.before, 60)})"
         case "restore":
             return f"🧠 Restored: {content}"
-        case "refresh" | "supersede" | "merge" if change["before"] and change["before"] != change["content"]:
-            return f"🧠 Updated: {content} (was: {shorten(change['before'], 60)})"
+        case "refresh" | "supersede" | "merge" if change.before and change.before != change.content:
+            return f"🧠 Updated: {content} (was: {shorten(change.before, 60)})"
         case "refresh":
             return f"🧠 Knew already: {content}"
-    return f"{'◆ Kept' if change['kind'] == 'learning' else '🧠 Learned'}: {content}"
+    return f"{'◆ Kept' if change.kind == 'learning' else '🧠 Learned'}: {content}"
 
 
-def failure_line(failure: Json) -> str:
+def failure_line(failure: Failure) -> str:
     """Why memory did not do what it was asked."""
     verbs = {"learn": "Not learned", "forget": "Not forgotten", "remember": "Not kept"}
-    return f"{verbs.get(str(failure['tag']).lower(), 'Not done')} ({failure['failed']}): {shorten(failure['text'], 60)}"
+    return f"{verbs.get(str(failure.tag).lower(), 'Not done')} ({failure.failed}): {shorten(failure.text, 60)}"
 
 
-def changes_keyboard(changes: Sequence[Json], turn_id: int, opened: bool, keeps: bool = False) -> list[list[Json]]:
+def changes_keyboard(
+    changes: Sequence[MemoryChange], turn_id: int, opened: bool, keeps: bool = False
+) -> list[list[Json]]:
     """The buttons under an answer: closed, one button; opened, what can be decided about each change."""
     if not opened:
         return closed_row(changes, turn_id, keeps)
     rows: list[list[Json]] = []
-    spared = [change for change in changes if change["action"] == "forget" and change["status"] == "discarded"]
+    spared = [change for change in changes if change.action == "forget" and change.status == "discarded"]
     for change in changes:
-        content = shorten(change["content"], BUTTON)
-        if change["status"] == "pending":
-            verb = "🗑 Forget" if change["action"] == "forget" else "✅ Keep"
-            rows.append(
-                [button(f"{verb}: {content}", f"d:{change['id']}:k"), button("✖ Discard", f"d:{change['id']}:x")]
-            )
-        elif change["status"] == "applied":
-            rows.append([button(f"↩ Undo: {content}", f"d:{change['id']}:u")])
-            if change["action"] not in ("forget", "archive"):
-                rows[-1].append(button("✎ Edit", f"e:{change['memory_id']}"))
+        content = shorten(change.content, BUTTON)
+        if change.status == "pending":
+            verb = "🗑 Forget" if change.action == "forget" else "✅ Keep"
+            rows.append([button(f"{verb}: {content}", f"d:{change.id}:k"), button("✖ Discard", f"d:{change.id}:x")])
+        elif change.status == "applied":
+            rows.append([button(f"↩ Undo: {content}", f"d:{change.id}:u")])
+            if change.action not in ("forget", "archive"):
+                rows[-1].append(button("✎ Edit", f"e:{change.memory_id}"))
         elif change not in spared:
             rows.append([button(change_line(change)[:60], "n")])
     if spared:
-        which = shorten(spared[0]["content"], BUTTON) if len(spared) == 1 else f"{len(spared)} of these"
+        which = shorten(spared[0].content, BUTTON) if len(spared) == 1 else f"{len(spared)} of these"
         rows.append([button(f"✖ Not forgotten: {which}", "n")])
     rows.append([button("‹ Close", f"c:{turn_id}")])
     return rows

@@ -9,6 +9,8 @@ from datetime import tzinfo
 from typing import NamedTuple
 
 from relay.core.text import escape_markdown, parse_number, shorten
+from relay.memory.rows.changes import ChangePage, PastChange
+from relay.memory.rows.memories import MemoryFilter, MemoryLine, MemoryPage
 from relay.surfaces.chat.changes import change_line, done_line
 from relay.surfaces.chat.reply import Json, button
 from relay.surfaces.chat.times import day, moment
@@ -17,22 +19,22 @@ PAGE = 8
 WORDS = 32
 """Bytes of a search: what a button's data has room for."""
 LAST_PAGE = 999_999
-CHOSEN: dict[str, Json] = {
-    "a": {},
-    "f": {"facts": True},
-    "t": {"kind": "fact"},
-    "r": {"kind": "preference"},
-    "d": {"kind": "decision"},
-    "g": {"kind": "goal"},
-    "e": {"kind": "event"},
-    "h": {"kind": "person"},
-    "m": {"kind": "feeling"},
-    "l": {"kind": "learning"},
-    "i": {"kind": "learning", "category": "identity"},
-    "k": {"kind": "learning", "category": "knowledge"},
-    "o": {"kind": "learning", "category": "operational"},
-    "p": {"pinned": True},
-    "z": {"past": True},
+CHOSEN = {
+    "a": MemoryFilter(),
+    "f": MemoryFilter(facts=True),
+    "t": MemoryFilter(kind="fact"),
+    "r": MemoryFilter(kind="preference"),
+    "d": MemoryFilter(kind="decision"),
+    "g": MemoryFilter(kind="goal"),
+    "e": MemoryFilter(kind="event"),
+    "h": MemoryFilter(kind="person"),
+    "m": MemoryFilter(kind="feeling"),
+    "l": MemoryFilter(kind="learning"),
+    "i": MemoryFilter(kind="learning", category="identity"),
+    "k": MemoryFilter(kind="learning", category="knowledge"),
+    "o": MemoryFilter(kind="learning", category="operational"),
+    "p": MemoryFilter(pinned=True),
+    "z": MemoryFilter(past=True),
 }
 NAMES = {
     "a": "All",
@@ -101,68 +103,68 @@ class View:
     def __str__(self) -> str:
         return f"{self.chosen}.{self.page}" + (f".{self.words}" if self.words else "")
 
-    def asked(self) -> Json:
-        """The filter as `relay_list_memories` takes it."""
+    def asked(self) -> MemoryFilter:
+        """The memories that it shows."""
         if self.chosen == "w":
-            return {"words": self.words}
-        return CHOSEN[self.chosen] if self.chosen in CHOSEN else {"subject_id": int(self.chosen[1:])}
+            return MemoryFilter(words=self.words)
+        return CHOSEN[self.chosen] if self.chosen in CHOSEN else MemoryFilter(subject_id=int(self.chosen[1:]))
 
 
-def list_page(known: Json, view: View, place: str, zone: tzinfo) -> Page:
+def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
     """What is known. `place`: the group whose memory it is, as “in …”; empty for one's own."""
-    space = known["space_id"] or 0
+    space = known.space_id or 0
     found = filter_name(known, view)
-    page, pages = known["offset"] // PAGE + 1, pages_of(known["matching"])
-    count = f"{known['matching']} of {known['total']}" if found else str(known["total"])
+    page, pages = known.offset // PAGE + 1, pages_of(known.matching)
+    count = f"{known.matching} of {known.total}" if found else str(known.total)
     at = f", page {page} of {pages}" if pages > 1 else ""
     head = f"**What I know{place}{f' · {escape_markdown(found)}' if found else ''}** ({count}{at})"
-    lines = "\n".join(memory_line(row, place, zone) for row in known["memories"])
-    if not known["total"]:
+    lines = "\n".join(memory_line(row, place, zone) for row in known.memories)
+    if not known.total:
         head = f"I know nothing{place} yet. " + ("" if place else "Tell me about yourself, or use /remember.")
     elif not lines:
         lines = "There is nothing like that."
     else:
         lines += "\n\nA number opens it; /memory \\<words> looks for words."
-    ids = [button(f"#{row['number']}", f"mo:{row['id']}:{view}") for row in known["memories"]]
+    ids = [button(f"#{row.number}", f"mo:{row.id}:{view}") for row in known.memories]
     rows = [*by_four(ids), turning(page, pages, lambda page: f"ml:{space}:{replace(view, page=page)}")]
     rows += [*filters(known, view, space), below(known, space)]
     if place:
         rows.append([button("👤 My own memory", "ml:0:a.1")])
-    return Page(f"{head}\n\n{lines}{waits(known['pending'])}", [row for row in rows if row])
+    return Page(f"{head}\n\n{lines}{waits(known.pending)}", [row for row in rows if row])
 
 
-def filter_name(known: Json, view: View) -> str:
+def filter_name(known: MemoryPage, view: View) -> str:
     """What a filter shows, in words; empty when it shows everything."""
     if view.chosen == "w":
         return f"“{view.words}”"
     if view.chosen in CHOSEN:
         return NAMES[view.chosen] if view.chosen != "a" else ""
-    name = next((one["name"] for one in known["people"] if one["id"] == view.asked()["subject_id"]), "one person")
+    name = next((one.name for one in known.people if one.id == view.asked().subject_id), "one person")
     return f"about {shorten(name or '?', 40)}"
 
 
-def memory_line(row: Json, place: str, zone: tzinfo) -> str:
+def memory_line(row: MemoryLine, place: str, zone: tzinfo) -> str:
     """One memory in a list: its number, marks, the person (in a group), what it says, its date."""
-    marks = ("📌 " if row["pinned"] else "") + MARKS.get(row["kind"], "")
-    subject = f"{shorten(row['subject'], 40)}: " if place and row["subject"] else ""
-    until = f", until {day(row['valid_until'], zone)}" if row["valid_until"] else ""
-    since = day(row["created_at"], zone) + until + ENDED.get(row["status"], "")
-    return f"- `#{row['number']}` {marks}{escape_markdown(subject + within(row['content'], 280))} · {since}"
+    marks = ("📌 " if row.pinned else "") + MARKS.get(row.kind, "")
+    subject = f"{shorten(row.subject, 40)}: " if place and row.subject else ""
+    until = f", until {day(row.valid_until, zone)}" if row.valid_until else ""
+    since = day(row.created_at, zone) + until + ENDED.get(row.status, "")
+    return f"- `#{row.number}` {marks}{escape_markdown(subject + within(row.content, 280))} · {since}"
 
 
-def filters(known: Json, view: View, space: int) -> list[list[Json]]:
+def filters(known: MemoryPage, view: View, space: int) -> list[list[Json]]:
     """The buttons that choose, as far as there is something to choose."""
-    counts = {"f": known["facts"], "l": known["learnings"], "p": known["pinned"], "z": known["past"]}
-    worth = [kind for kind, count in counts.items() if count and (kind in "pz" or count < known["total"])]
+    counts = {"f": known.facts, "l": known.learnings, "p": known.pinned, "z": known.past}
+    worth = [kind for kind, count in counts.items() if count and (kind in "pz" or count < known.total)]
     shown = ["a", *worth] if worth or view.chosen != "a" else []
     rows = [[choice(kind, counts.get(kind), view, space) for kind in shown]]
-    categories = {kind: known["categories"].get(CHOSEN[kind]["category"]) for kind in CATEGORIES}
+    categories = {kind: known.categories.get(CHOSEN[kind].category or "") for kind in CATEGORIES}
     if view.chosen in f"l{CATEGORIES}" and sum(map(bool, categories.values())) > 1:
         rows.append([choice(kind, count, view, space) for kind, count in categories.items() if count])
-    kinds = {kind: known["kinds"].get(CHOSEN[kind]["kind"]) for kind in KINDS}
+    kinds = {kind: known.kinds.get(CHOSEN[kind].kind or "") for kind in KINDS}
     if view.chosen in f"af{KINDS}" and sum(map(bool, kinds.values())) > 1:
         rows += by_four([choice(kind, count, view, space) for kind, count in kinds.items() if count])
-    if known["people"]:
+    if known.people:
         rows.append([button("👥 By person", f"mb:{space}")])
     return rows
 
@@ -173,69 +175,68 @@ def choice(kind: str, count: int | None, view: View, space: int) -> Json:
     return button(f"{mark}{NAMES[kind]}{f' {count}' if count else ''}", f"ml:{space}:{View(kind)}")
 
 
-def below(known: Json, space: int) -> list[Json]:
+def below(known: MemoryPage, space: int) -> list[Json]:
     """The ways to the changes."""
-    row = [button("🕘 Changes", f"mc:{space}:a.1"), button("⚙️", f"mk:{space}")] if known["space_id"] else []
-    return [*row, button(f"⏳ {known['pending']} waiting", f"mc:{space}:w.1")] if known["pending"] else row
+    row = [button("🕘 Changes", f"mc:{space}:a.1"), button("⚙️", f"mk:{space}")] if known.space_id else []
+    return [*row, button(f"⏳ {known.pending} waiting", f"mc:{space}:w.1")] if known.pending else row
 
 
-def people_page(known: Json, place: str) -> Page:
+def people_page(known: MemoryPage, place: str) -> Page:
     """The people of a group about whom something is known, each a button."""
-    space = known["space_id"] or 0
+    space = known.space_id or 0
     people = [
-        button(f"{shorten(one['name'] or '?', 24)} · {one['memories']}", f"ml:{space}:u{one['id']}.1")
-        for one in known["people"]
+        button(f"{shorten(one.name or '?', 24)} · {one.memories}", f"ml:{space}:u{one.id}.1") for one in known.people
     ]
     pairs = [people[n : n + 2] for n in range(0, len(people), 2)]
     text = f"**Whom I know{place}**" + ("" if people else "\n\nNobody yet.")
     return Page(text, [*pairs, [button("‹ All", f"ml:{space}:a.1")]])
 
 
-def history_page(found: Json, waiting: bool, place: str, zone: tzinfo) -> Page:
+def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> Page:
     """The changes of a space, each with what can be decided about it."""
-    space, total = found["space_id"] or 0, found["pending" if waiting else "total"]
-    page, pages = found["offset"] // PAGE + 1, pages_of(total)
+    space, total = found.space_id or 0, found.pending if waiting else found.total
+    page, pages = found.offset // PAGE + 1, pages_of(total)
     what = "What waits for your tap" if waiting else "Changes"
     head = f"**{what}{place}** ({total}{f', page {page} of {pages}' if pages > 1 else ''})"
     lines = [
-        f"- **{number}** · {moment(change['at'], zone)} · {escape_markdown(history_line(change, place))}"
-        for number, change in enumerate(found["changes"], 1)
+        f"- **{number}** · {moment(change.at, zone)} · {escape_markdown(history_line(change, place))}"
+        for number, change in enumerate(found.changes, 1)
     ]
     view = f"{'w' if waiting else 'a'}.{page}"
-    rows = decisions(found["changes"], view)
+    rows = decisions(found.changes, view)
     if waiting and total > 1:
         rows.append([button(f"✅ Keep all {total}", f"ma:{space}:k"), button("✖ Discard all", f"ma:{space}:x")])
     rows.append(turning(page, pages, lambda page: f"mc:{space}:{view[0]}.{page}"))
     ways = [button("‹ What I know", f"ml:{space}:a.1")]
     if waiting:
         ways.append(button("🕘 All changes", f"mc:{space}:a.1"))
-    elif found["pending"]:
-        ways.append(button(f"⏳ {found['pending']} waiting", f"mc:{space}:w.1"))
+    elif found.pending:
+        ways.append(button(f"⏳ {found.pending} waiting", f"mc:{space}:w.1"))
     rows.append(ways)
     text = "\n".join(lines) or ("Nothing is waiting for your tap." if waiting else "Nothing has changed yet.")
     return Page(f"{head}\n\n{text}", [row for row in rows if row])
 
 
-def history_line(change: Json, place: str) -> str:
+def history_line(change: PastChange, place: str) -> str:
     """One change in words, with what became of it."""
-    subject = f"{shorten(change['subject'], 30)}: " if place and change["subject"] else ""
-    change = change | {"content": shorten(subject + change["content"])}
-    if change["status"] in ("undone", "discarded"):
-        return f"{done_line(change)} – {change['status']}"
+    subject = f"{shorten(change.subject, 30)}: " if place and change.subject else ""
+    change = replace(change, content=shorten(subject + change.content))
+    if change.status in ("undone", "discarded"):
+        return f"{done_line(change)} – {change.status}"
     return change_line(change)
 
 
-def decisions(changes: Sequence[Json], view: str) -> list[list[Json]]:
+def decisions(changes: Sequence[PastChange], view: str) -> list[list[Json]]:
     """What a person can decide about changes, by their place in the list."""
     rows: list[list[Json]] = []
     undo: list[Json] = []
     for number, change in enumerate(changes, 1):
-        if change["yours"] and change["status"] == "applied":
-            undo.append(button(f"↩ Undo {number}", f"md:{change['id']}:u:{view}"))
-        elif change["yours"] and change["status"] == "pending":
-            keep = "🗑 Forget" if change["action"] == "forget" else "✅ Keep"
-            discard = button(f"✖ Discard {number}", f"md:{change['id']}:x:{view}")
-            rows.append([button(f"{keep} {number}", f"md:{change['id']}:k:{view}"), discard])
+        if change.yours and change.status == "applied":
+            undo.append(button(f"↩ Undo {number}", f"md:{change.id}:u:{view}"))
+        elif change.yours and change.status == "pending":
+            keep = "🗑 Forget" if change.action == "forget" else "✅ Keep"
+            discard = button(f"✖ Discard {number}", f"md:{change.id}:x:{view}")
+            rows.append([button(f"{keep} {number}", f"md:{change.id}:k:{view}"), discard])
     return [*rows, *by_four(undo)]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from relay.core.errors import MessengerError
 from relay.core.models import Space
 from relay.core.text import escape_markdown, parse_number, shorten
+from relay.memory.rows.memories import MemoryLine, OpenedMemory
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory_pages import Page
-from relay.surfaces.chat.reply import ButtonReply, Json
+from relay.surfaces.chat.reply import ButtonReply
 
 GONE = ButtonReply("This is gone, or not yours to see.")
 """What everybody is told who presses what is another's, too."""
@@ -23,20 +24,20 @@ def at_home(call: ChatContext, space: Space) -> bool:
     return call.private or space in (call.space, Space("group", chat_id=call.chat_id))
 
 
-def may_edit(row: Json, space: Space, user_id: int, admin: bool) -> bool:
+def may_edit(row: MemoryLine, space: Space, user_id: int, admin: bool) -> bool:
     """In a group a memory is reworded by whom it is about, or by an admin; in a private space by its owner."""
-    return space.kind == "private" or admin or row["subject_id"] == user_id
+    return space.kind == "private" or admin or row.subject_id == user_id
 
 
-def may_forget(row: Json, space: Space, user_id: int, admin: bool) -> bool:
+def may_forget(row: MemoryLine, space: Space, user_id: int, admin: bool) -> bool:
     """So it is forgotten and pinned, and by everybody when it is about nobody."""
-    return row["subject_id"] is None or may_edit(row, space, user_id, admin)
+    return row.subject_id is None or may_edit(row, space, user_id, admin)
 
 
-async def seen(call: ChatContext, memory_id: str) -> Json | None:
+async def seen(call: ChatContext, memory_id: str) -> OpenedMemory | None:
     """A memory that this person may see here: lists are looked through in one's own chat."""
     row = await call.store.opened(parse_number(memory_id) or 0, call.user_id, call.admin) if call.private else None
-    return row if row is not None and await may_see(call, Space(**row["space"])) else None
+    return row if row is not None and await may_see(call, row.space) else None
 
 
 async def space_of(call: ChatContext, space_id: str) -> Space | None:

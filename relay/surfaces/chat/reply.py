@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from relay.core.errors import NotAllowed, RelayError
 from relay.core.models import Export, File
 from relay.core.text import escape_markdown
+from relay.memory.rows.changes import Failure, MemoryChange
 from relay.surfaces.chat.callbacks import Callback, encode
 from relay.surfaces.chat.context import ChatContext
 
@@ -22,8 +23,8 @@ class CommandReply:
     """The answer to a command: Markdown (empty: nothing), and what it changed in memory."""
 
     text: str
-    changes: list[Json] = field(default_factory=list)
-    failed: list[Json] = field(default_factory=list)
+    changes: Sequence[MemoryChange] = ()
+    failed: Sequence[Failure] = ()
     rows: Rows = ()
     private: bool = False
     """For the person alone: in a group, it goes to their private chat."""

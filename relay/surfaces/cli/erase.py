@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
 
 from relay.archive.backup_purge import Leftovers
 from relay.core.errors import DatabaseError, SettingsError
@@ -13,6 +15,7 @@ from relay.core.settings import Settings
 from relay.core.text import pluralize
 from relay.memory.erasure import erased, remove_files
 from relay.memory.people import People
+from relay.memory.rows.erasure import ErasePreview, ErasureStep
 from relay.runtime.app import make_leftovers, open_relay
 from relay.surfaces.chat.memory.erase import CLEARED, LETTERS, counts, query_of
 from relay.surfaces.cli.terminal.keyboard import typed
@@ -24,6 +27,17 @@ async def _remains(leftovers: Leftovers) -> str:
         return await leftovers.clear()
     except DatabaseError as error:
         return f"The database's files could not be written anew ({error}). The coming night tries it again."
+
+
+@dataclass(frozen=True, slots=True)
+class EraseResult:
+    """What `relay memory erase --json` prints."""
+
+    found: ErasePreview | None
+    erased: ErasureStep | None
+    cleared: bool
+    """The database's files were written anew."""
+    backups_removed: int
 
 
 async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: bool) -> None:
@@ -41,25 +55,21 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
         leftovers = make_leftovers(relay)
         found = await relay.store.erase_preview(Space("private", owner_id=owner), query, owner, True)
         if found is not None and not as_json:
-            print(f"{counts(found['counts'])}:")
-            for row in (*found["memories"], *found["messages"]):
-                print(f"- {row.get('content') or row.get('text')}")
+            print(f"{counts(found.counts)}:")
+            for text in (*(one.content for one in found.memories), *(one.text for one in found.messages)):
+                print(f"- {text}")
         if found is not None and not yes and not as_json and sys.stdin.isatty():
             yes = await typed("Type erase to erase it for good: ") == "erase"
-        begun = found is not None and yes and await relay.store.erase_begin(found["erasure_id"], owner, True)
+        begun = found is not None and yes and await relay.store.erase_begin(found.erasure_id, owner, True)
         done = None
         if found is not None and begun:
-            done = await erased(relay.store, found["erasure_id"])
+            done = await erased(relay.store, found.erasure_id)
             await remove_files(relay.store, leftovers.keeper)
         remains = await _remains(leftovers) if done else ""
         removed = (await leftovers.purge())[1] if done and purge else 0
         if as_json:
-            print(
-                json.dumps(
-                    {"found": found, "erased": done, "cleared": bool(done) and not remains, "backups_removed": removed},
-                    indent=2,
-                )
-            )
+            result = EraseResult(found, done, bool(done) and not remains, removed)
+            print(TypeAdapter(EraseResult).dump_json(result, indent=2).decode())
         elif found is None:
             print("There is nothing like that.")
         elif begun and done is None:
@@ -70,6 +80,6 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
             print("Nothing was erased. With --yes it is.")
         else:
             print(f"Erased for good. {f'{removed} backups removed.' if purge else leftovers.told()}")
-            if done["waiting"]:
-                print(f"{pluralize(done['waiting'], 'message')} of the bot's repeat it: `relay run` takes them back.")
+            if done.waiting:
+                print(f"{pluralize(done.waiting, 'message')} of the bot's repeat it: `relay run` takes them back.")
             print(remains or CLEARED)

@@ -66,10 +66,10 @@ async def forget_fact(call: ChatContext, turn_id: str, memory_id: str, page: str
     action = {"action": "forget", "content": "", "memory_id": fact["id"]} | ({"admin": True} if call.admin else {})
     done = await call.store.change_memory(call.turn, space, [action])
     now = await seen(call, found["turn_id"]) or found
-    if not done["changes"]:
+    if not done.changes:
         line = "It is forgotten already." if fact["status"] != "active" else "This is not yours to forget."
         return shown(now, parse_number(page) or 1, call, line)
-    return shown(now, parse_number(page) or 1, call, "Forgotten.", CommandReply("", done["changes"]))
+    return shown(now, parse_number(page) or 1, call, "Forgotten.", CommandReply("", done.changes))
 
 
 @pressed("yt")

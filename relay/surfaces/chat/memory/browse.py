@@ -6,6 +6,8 @@ import re
 
 from relay.core.models import Space
 from relay.core.text import parse_number, shorten
+from relay.memory.calls.facts import Action
+from relay.memory.rows.memories import OpenedMemory
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, verb
@@ -14,7 +16,7 @@ from relay.surfaces.chat.memory.controls import WORDS
 from relay.surfaces.chat.memory.decisions import decided, history
 from relay.surfaces.chat.memory_pages import LAST_PAGE, PAGE, Page, View, list_page, people_page
 from relay.surfaces.chat.permissions import GONE, may_forget, place_of, seen, shown, space_of, title_of
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Json
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
 
 
 @verb("memory", usage="[words, number, changes, waiting, on, off, pause, here or reset]", help="what I know about you")
@@ -67,10 +69,10 @@ async def show_card(call: ChatContext, memory_id: str, view: str) -> ButtonReply
 async def show_origin(call: ChatContext, memory_id: str, view: str) -> ButtonReply:
     """Where a memory came from."""
     row = await seen(call, memory_id)
-    if row is None:
+    source = await call.store.source(row.id) if row else None
+    if row is None or source is None:
         return GONE
-    source = await call.store.source(row["id"])
-    chat_id = source["chat_id"] or 0
+    chat_id = source.chat_id or 0
     chat = await title_of(call, chat_id) if chat_id < 0 else ""
     return shown(origin(row, source, View.read(view), call.zone, call.user_id, chat))
 
@@ -114,9 +116,9 @@ async def restore_wording(call: ChatContext, memory_id: str, change_id: str, pag
     row = await seen(call, memory_id)
     if row is None:
         return GONE
-    action = {"action": "restore", "memory_id": row["id"], "change_id": parse_number(change_id)}
+    action = {"action": "restore", "memory_id": row.id, "change_id": parse_number(change_id)}
     told = await done(call, row, action)
-    now = await call.store.opened(row["id"], call.user_id, call.admin) or row
+    now = await call.store.opened(row.id, call.user_id, call.admin) or row
     page_now = await past_of(call, now, page, told)
     return ButtonReply(shorten(told, 190), page_now.text, page_now.rows)
 
@@ -126,37 +128,37 @@ async def undo(call: ChatContext, change_id: str, view: str) -> ButtonReply:
     """Undoes the last change of an opened memory, and shows what holds then."""
     change = parse_number(change_id) or 0
     where = await call.store.changed_in(change_id=change)
-    row = await seen(call, str(where["memory_id"])) if where else None
+    row = await seen(call, str(where.memory_id)) if where else None
     if row is None:
         return GONE
     changes, toast = await decided(call, change, "u")
     if where is None or changes is None:
         return ButtonReply(toast)
-    return await reopened(call, where["replaced"] or row["id"], view, toast)
+    return await reopened(call, where.replaced or row.id, view, toast)
 
 
-async def done_to(call: ChatContext, memory_id: str, view: str, action: Json) -> ButtonReply:
+async def done_to(call: ChatContext, memory_id: str, view: str, action: Action) -> ButtonReply:
     """Changes an opened memory and shows how it is then."""
     row = await seen(call, memory_id)
     if row is None:
         return GONE
-    return await reopened(call, row["id"], view, await done(call, row, action))
+    return await reopened(call, row.id, view, await done(call, row, action))
 
 
-async def done(call: ChatContext, row: Json, action: Json) -> str:
+async def done(call: ChatContext, row: OpenedMemory, action: Action) -> str:
     """Changes a memory as somebody asked; what became of it, in words."""
     admin = {"admin": True} if call.admin else {}
-    did = await call.store.change_memory(call.turn, Space(**row["space"]), [action | admin])
-    told = " ".join(change_line(change) for change in did["changes"])
-    refusal = "That is not yours to change, or it has changed already." if did["failed"] else "It was so already."
+    did = await call.store.change_memory(call.turn, row.space, [{**action, **admin}])
+    told = " ".join(change_line(change) for change in did.changes)
+    refusal = "That is not yours to change, or it has changed already." if did.failed else "It was so already."
     return told or refusal
 
 
-async def past_of(call: ChatContext, row: Json, page: str, note: str = "") -> Page:
+async def past_of(call: ChatContext, row: OpenedMemory, page: str, note: str = "") -> Page:
     """A page of a memory's history, for this person."""
     start = (min(max(parse_number(page) or 1, 1), LAST_PAGE) - 1) * PAGE
-    past = await call.store.memory_past(row["id"], start, PAGE)
-    yours = may_forget(row, Space(**row["space"]), call.user_id, call.admin)
+    past = await call.store.memory_past(row.id, start, PAGE)
+    yours = may_forget(row, row.space, call.user_id, call.admin)
     return past_page(row, past, yours, call.zone, note)
 
 
@@ -175,8 +177,8 @@ async def listed(call: ChatContext, space: Space, view: View) -> Page:
     return list_page(known, view, await place_of(call, space), call.zone)
 
 
-def card_of(call: ChatContext, row: Json, view: View, note: str = "") -> Page:
+def card_of(call: ChatContext, row: OpenedMemory, view: View, note: str = "") -> Page:
     """A memory's own page, for this person."""
-    space = Space(**row["space"])
+    space = row.space
     yours = may_forget(row, space, call.user_id, call.admin)
     return card(row, view, call.zone, call.user_id, yours, note)

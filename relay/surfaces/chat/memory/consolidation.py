@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from relay.core.text import parse_number
+from relay.memory.rows.nights import Tidied
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reply import NOT_YOURS, ButtonReply, Json
+from relay.surfaces.chat.reply import NOT_YOURS, ButtonReply
 
 SETTLED = "That is settled already."
 LEFT = "🌙 I leave everything as it is."
@@ -18,7 +21,7 @@ async def settle(call: ChatContext, number: str, answer: str) -> ButtonReply:
     space = await call.store.consolidation(asked)
     if space is None:
         return ButtonReply(SETTLED, rows=[])
-    if call.user_id != space["owner_id"] if space["kind"] == "private" else not call.admin:
+    if call.user_id != space.owner_id if space.kind == "private" else not call.admin:
         return NOT_YOURS
     if answer not in ("y", "n"):
         return ButtonReply()
@@ -28,7 +31,7 @@ async def settle(call: ChatContext, number: str, answer: str) -> ButtonReply:
     return ButtonReply("Done.", told(done) if answer == "y" else LEFT, [])
 
 
-def told(done: Json) -> str:
+def told(done: Tidied) -> str:
     """What was done, in words."""
-    counts = [f"{number:,} {word}" for word, number in done.items() if number]
+    counts = [f"{number:,} {word}" for word, number in asdict(done).items() if number]
     return f"🌙 Tidied: {', '.join(counts) or 'nothing was left to do'}. /memory changes shows it."

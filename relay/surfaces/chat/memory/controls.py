@@ -9,6 +9,7 @@ from typing import Any
 from relay.commands.registry import ADMINS_ONLY
 from relay.core.models import Space
 from relay.core.text import parse_number, pluralize
+from relay.memory.rows.controls import Controls
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed
 from relay.surfaces.chat.memory.decisions import history
@@ -76,7 +77,7 @@ async def reset(call: ChatContext, rest: str) -> CommandReply:
     """`/memory reset`: asks for the number of memories before it forgets them all."""
     if not may_switch(call, call.space):
         return CommandReply(ADMINS_ONLY)
-    known = int((await call.store.controls(call.space, call.chat_id, call.topic_id))["memories"])
+    known = (await call.store.controls(call.space, call.chat_id, call.topic_id)).memories
     if not known:
         return CommandReply("There is nothing to forget: I know nothing.")
     return CommandReply(
@@ -163,8 +164,8 @@ async def decide_all(call: ChatContext, space_id: str, decision: str) -> ButtonR
     word = "keep" if decision == "k" else "discard"
     done = await call.store.decide_waiting(space, call.user_id, call.admin, word)
     page = await history(call, space, "w.1")
-    left = f" {done['pending']} still wait." if done["pending"] else ""
-    said = f"{'Kept' if decision == 'k' else 'Discarded'}: {done['decided']}.{left}"
+    left = f" {done.pending} still wait." if done.pending else ""
+    said = f"{'Kept' if decision == 'k' else 'Discarded'}: {done.decided}.{left}"
     return ButtonReply(said, page.text, page.rows)
 
 
@@ -202,31 +203,31 @@ async def board(call: ChatContext, space: Space) -> Page:
     return Page(in_words(call, now, await place_of(call, space), own), rows(now, own and call.private))
 
 
-def in_words(call: ChatContext, now: Json, place: str = "", here: bool = True) -> str:
+def in_words(call: ChatContext, now: Controls, place: str = "", here: bool = True) -> str:
     """How it stands with a memory, one thing a line."""
-    if now["memory"] == "off":
+    if now.memory == "off":
         state = "⛔ Memory is off: I recall nothing and learn nothing. /memory on"
-    elif now["paused_until"]:
-        end = moment(now["paused_until"], call.zone)
+    elif now.paused_until:
+        end = moment(now.paused_until, call.zone)
         state = f"💤 Memory rests until {end}: I recall nothing and learn nothing. /memory resume"
     else:
         state = "🧠 Memory is on."
     lines = [f"**Memory{place}**", f"- {state}"]
     if here:
-        rests = "once memory is on again, " if now["memory"] == "off" or now["paused_until"] else ""
-        lines += [f"- {rests}{RECALLS[not now['recalls']]}; {TEACHES[not now['teaches']]}"]
-        if now["private"]:
+        rests = "once memory is on again, " if now.memory == "off" or now.paused_until else ""
+        lines += [f"- {rests}{RECALLS[not now.recalls]}; {TEACHES[not now.teaches]}"]
+        if now.private:
             lines.append("- 🕶 this conversation is off the record. /private off")
-    lines.append(f"- {pluralize(now['memories'], 'memory', 'memories')}, {now['pending']:,} waiting for a tap")
+    lines.append(f"- {pluralize(now.memories, 'memory', 'memories')}, {now.pending:,} waiting for a tap")
     return "\n".join(lines)
 
 
-def rows(now: Json, here: bool) -> list[list[Json]]:
+def rows(now: Controls, here: bool) -> list[list[Json]]:
     """What can be switched; what would change nothing is not there."""
-    space: Any = now["space_id"] or 0
-    if now["memory"] == "off":
+    space: Any = now.space_id or 0
+    if now.memory == "off":
         first = [button("🧠 On", f"ms:{space}:on")]
-    elif now["paused_until"]:
+    elif now.paused_until:
         first = [button("🧠 End the rest", f"ms:{space}:end"), button("⛔ Off", f"ms:{space}:off")]
     else:
         first = [
@@ -235,10 +236,10 @@ def rows(now: Json, here: bool) -> list[list[Json]]:
             button("⛔ Off", f"ms:{space}:off"),
         ]
     chat = [
-        button("Ignore memory here", "mt:ignore") if now["recalls"] else button("Use memory here", "mt:use"),
-        button("Learn nothing here", "mt:quiet") if now["teaches"] else button("Learn here", "mt:teach"),
+        button("Ignore memory here", "mt:ignore") if now.recalls else button("Use memory here", "mt:use"),
+        button("Learn nothing here", "mt:quiet") if now.teaches else button("Learn here", "mt:teach"),
     ]
     ways = [button("‹ What I know", f"ml:{space}:a.1")]
-    if now["pending"]:
-        ways.append(button(f"⏳ {now['pending']} waiting", f"mc:{space}:w.1"))
+    if now.pending:
+        ways.append(button(f"⏳ {now.pending} waiting", f"mc:{space}:w.1"))
     return [first, *([chat] if here else []), ways]

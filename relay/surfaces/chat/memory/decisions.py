@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.core.models import Space
 from relay.core.text import parse_number
+from relay.memory.rows.changes import ChangePlace, MemoryChange
 from relay.surfaces.chat.changes import changes_keyboard
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
@@ -39,19 +40,19 @@ async def decide(call: ChatContext, change_id: str, decision: str) -> ButtonRepl
     refusal = await refused(call, where)
     if where is None or refusal is not None:
         return refusal or NOT_YOURS
-    before = await call.store.changes(where["turn_id"], call.user_id, call.admin) if decision == "n" else None
+    before = await call.store.changes(where.turn_id or 0, call.user_id, call.admin) if decision == "n" else None
     changes, toast = await decided(call, change, "x" if decision == "n" else decision)
     if changes is not None and decision in ("k", "n") and toast != SETTLED:
         changes = await settled(call, change, changes)
     if changes is not None and decision == "n":
-        waited = any(one["action"] == "forget" and one["status"] == "pending" for one in before or ())
+        waited = any(one.action == "forget" and one.status == "pending" for one in before or ())
         toast = "I forget none of them." if waited else SETTLED
     return ButtonReply(toast, rows=None if changes is None else keyboard(call, changes, where, opened=True))
 
 
-async def settled(call: ChatContext, change: int, changes: list[Json]) -> list[Json]:
+async def settled(call: ChatContext, change: int, changes: list[MemoryChange]) -> list[MemoryChange]:
     """A turn's changes once one of those that a forgetting may mean is decided: the others are not forgotten."""
-    forgets = {one["id"]: one["status"] for one in changes if one["action"] == "forget"}
+    forgets = {one.id: one.status for one in changes if one.action == "forget"}
     if change not in forgets:
         return changes
     for other in (id for id, status in forgets.items() if status == "pending"):
@@ -69,14 +70,14 @@ async def redrawn(call: ChatContext, turn_id: int, opened: bool) -> ButtonReply:
     return NOT_YOURS if changes is None else ButtonReply(rows=keyboard(call, changes, where, opened))
 
 
-async def refused(call: ChatContext, where: Json | None) -> ButtonReply | None:
+async def refused(call: ChatContext, where: ChangePlace | None) -> ButtonReply | None:
     """Why changes are not shown to this person in this place; None when they may be."""
-    if where is None or where["space"] is None or not await may_see(call, Space(**where["space"])):
+    if where is None or not await may_see(call, where.space):
         return NOT_YOURS
-    return None if at_home(call, Space(**where["space"])) else ELSEWHERE
+    return None if at_home(call, where.space) else ELSEWHERE
 
 
-async def decided(call: ChatContext, change: int, decision: str) -> tuple[list[Json] | None, str]:
+async def decided(call: ChatContext, change: int, decision: str) -> tuple[list[MemoryChange] | None, str]:
     """Decides about a change: the changes of its turn after that (None: it is not this person's) and what to say."""
     if decision not in DECISIONS:
         return None, GONE.toast
@@ -84,17 +85,17 @@ async def decided(call: ChatContext, change: int, decision: str) -> tuple[list[J
     changes = await call.store.decide_change(change, call.user_id, call.admin, decision)
     if changes is None:
         return None, NOT_YOURS.toast
-    status = next((one["status"] for one in changes if one["id"] == change), "")
+    status = next((one.status for one in changes if one.id == change), "")
     if status != {"keep": "applied", "discard": "discarded"}.get(decision, status):
         return changes, SETTLED
     return changes, CHANGED_SINCE if decision == "undo" and status == "applied" else done
 
 
-def keyboard(call: ChatContext, changes: list[Json], where: Json, opened: bool) -> list[list[Json]]:
+def keyboard(call: ChatContext, changes: list[MemoryChange], where: ChangePlace, opened: bool) -> list[list[Json]]:
     """A turn's changes as buttons, above those under the same message that are about something else."""
     present = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
     others = [row for row in present if not any(str(one.get("callback_data"))[:2] in OURS for one in row)]
-    return [*changes_keyboard(changes, where["turn_id"], opened, where["keeps"]), *others]
+    return [*changes_keyboard(changes, where.turn_id or 0, opened, where.keeps), *others]
 
 
 @pressed("mc")
@@ -109,12 +110,12 @@ async def decide_in_history(call: ChatContext, change_id: str, decision: str, vi
     """Undoes, keeps or discards a change in the list of them."""
     change = parse_number(change_id) or 0
     where = await call.store.changed_in(change_id=change) if call.private else None
-    if where is None or not await may_see(call, Space(**where["space"])):
+    if where is None or not await may_see(call, where.space):
         return GONE
     changes, toast = await decided(call, change, decision)
     if changes is None:
         return ButtonReply(toast)
-    page = await history(call, Space(**where["space"]), view)
+    page = await history(call, where.space, view)
     return ButtonReply(toast, page.text, page.rows)
 
 

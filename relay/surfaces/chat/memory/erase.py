@@ -12,6 +12,7 @@ from relay.commands.registry import ADMINS_ONLY
 from relay.core.errors import RelayError
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.erasure import erased, remove_files, retract
+from relay.memory.rows.erasure import ErasedCounts, ErasedMessage, ErasePreview, ErasureStep, MessageLeft
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.links import link_to
@@ -37,7 +38,7 @@ AT_NIGHT = "In the database's files the words stay until the coming night: then 
 CLEARED = "🧹 The database's files are written anew: nothing of what was erased is left in them."
 
 
-def query_of(text: str) -> Json | None:
+def query_of(text: str) -> dict[str, object] | None:
     """What is to be erased: `{number}` (a memory's) or `{words}`; None when the text is too short to tell."""
     number = NUMBER.fullmatch(text.strip())
     if number is not None:
@@ -58,50 +59,53 @@ async def preview(call: ChatContext, text: str) -> CommandReply:
     found = await call.store.erase_preview(call.space, query, call.user_id, call.admin, call.turn.turn_id)
     if found is None:
         return CommandReply("I find nothing like that which is yours to erase.", private=True)
-    number = found["erasure_id"]
+    number = found.erasure_id
     buttons = [button("🔥 Erase for good", f"xe:{number}"), button("✖ Keep", f"xk:{number}")]
     return CommandReply(preview_text(call, found), rows=[buttons], private=True)
 
 
-def preview_text(call: ChatContext, found: Json) -> str:
+def preview_text(call: ChatContext, found: ErasePreview) -> str:
     """What would go, in words (Markdown)."""
-    lines = [f"🔥 **Erase for good?** {counts(found['counts'])}"]
-    memories = [f"- `#{row['number']}` {escape_markdown(shorten(row['content'], 160))}" for row in found["memories"]]
+    lines = [f"🔥 **Erase for good?** {counts(found.counts)}"]
+    memories = [f"- `#{row.number}` {escape_markdown(shorten(row.content, 160))}" for row in found.memories]
     said = [
-        f"- {moment(row['at'], call.zone)} · {who(row)}: {escape_markdown(shorten(row['text'], 120))}"
-        for row in found["messages"]
+        f"- {moment(row.at, call.zone)} · {who(row)}: {escape_markdown(shorten(row.text, 120))}"
+        for row in found.messages
     ]
-    for title, rows, count in (("Memories", memories, "memories"), ("Messages and answers", said, "messages")):
+    for title, rows, count in (
+        ("Memories", memories, found.counts.memories),
+        ("Messages and answers", said, found.counts.messages),
+    ):
         if rows:
             lines += ["", f"**{title}**", *rows]
-            more = found["counts"][count] - len(rows)
+            more = count - len(rows)
             lines += [f"- … and {more:,} more"] if more > 0 else []
-    if found["documents"]:
-        lines += ["", f"Documents: {escape_markdown(shorten(', '.join(found['documents']), 300))}"]
-    if found["counts"]["summaries"]:
+    if found.documents:
+        lines += ["", f"Documents: {escape_markdown(shorten(', '.join(found.documents), 300))}"]
+    if found.counts.summaries:
         lines += ["", "Summaries made from them go too, and are written anew without them."]
     lines += [
-        f"Besides, {pluralize(row['messages'], 'message names', 'messages name')} “{escape_markdown(row['word'])}”: "
-        f"/forget --erase {escape_markdown(row['word'])} takes those."
-        for row in found["left"][:2]
+        f"Besides, {pluralize(row.messages, 'message names', 'messages name')} “{escape_markdown(row.word)}”: "
+        f"/forget --erase {escape_markdown(row.word)} takes those."
+        for row in found.left[:2]
     ]
-    if found["more"]:
+    if found.more:
         lines += ["That is more than I take at once: the newest 2,000. Ask again for the rest."]
     return "\n".join([*lines, "", LAST_WORD])
 
 
-def who(row: Json) -> str:
+def who(row: ErasedMessage) -> str:
     """Who said a message."""
-    return "I" if row["role"] == "assistant" else escape_markdown(shorten(row["name"] or "you", 30))
+    return "I" if row.role == "assistant" else escape_markdown(shorten(row.name or "you", 30))
 
 
-def counts(number: Json) -> str:
+def counts(number: ErasedCounts) -> str:
     """How much goes, in words."""
     told = [
-        pluralize(number["memories"], "memory", "memories"),
-        pluralize(number["messages"], "message"),
-        pluralize(number["summaries"], "summary", "summaries"),
-        pluralize(number["documents"], "document"),
+        pluralize(number.memories, "memory", "memories"),
+        pluralize(number.messages, "message"),
+        pluralize(number.summaries, "summary", "summaries"),
+        pluralize(number.documents, "document"),
     ]
     return ", ".join(one for one in told if not one.startswith("0 ")) or "nothing"
 
@@ -135,46 +139,46 @@ async def erase(call: ChatContext, erasure_id: str) -> ButtonReply:
     return ButtonReply("Erased.", await told(call, done), buttons)
 
 
-async def told(call: ChatContext, done: Json) -> str:
+async def told(call: ChatContext, done: ErasureStep) -> str:
     """What was erased, and where it may still be."""
-    lines = [f"🔥 Erased for good: {counts(done['counts'])}."]
+    lines = [f"🔥 Erased for good: {counts(done.counts)}."]
     leftovers = call.services.leftovers
     if leftovers is not None:
         await remove_files(call.store, leftovers.keeper)
         lines.append(leftovers.told())
         lines.append(AT_NIGHT if leftovers.clears else OVER_REST)
-    lines += [ours(done), *theirs(call, done["theirs"])]
+    lines += [ours(done), *theirs(call, done.theirs)]
     return "\n\n".join(line for line in lines if line)
 
 
-def ours(done: Json) -> str:
+def ours(done: ErasureStep) -> str:
     """What became of our messages that repeated it; empty when none did."""
-    number = done["counts"]
+    number = done.counts
     did = [
-        f"{word} {pluralize(number[key], 'message')} of mine"
-        for key, word in (("deleted", "deleted"), ("edited", "took it out of"))
-        if number.get(key)
+        f"{word} {pluralize(count, 'message')} of mine"
+        for count, word in ((number.deleted, "deleted"), (number.edited, "took it out of"))
+        if count
     ]
-    waiting = f"{pluralize(done['waiting'], 'message')} of mine will follow." if done["waiting"] else ""
+    waiting = f"{pluralize(done.waiting, 'message')} of mine will follow." if done.waiting else ""
     return " ".join(part for part in (f"I {' and '.join(did)}." if did else "", waiting) if part)
 
 
-def theirs(call: ChatContext, posted: Sequence[Json]) -> list[str]:
+def theirs(call: ChatContext, posted: Sequence[MessageLeft]) -> list[str]:
     """What the person has to delete, by kind: when it was said, and where Telegram has an address, where."""
     said = []
     for what, line in THEIRS.items():
-        rows = [one for one in posted if one["what"] == what]
+        rows = [one for one in posted if one.what == what]
         if rows:
             more = f" and {len(rows) - MOST_LISTED} before" if len(rows) > MOST_LISTED else ""
             said.append(f"{line} {', '.join(place_of(call, one) for one in rows[-MOST_LISTED:])}{more}.")
     return said
 
 
-def place_of(call: ChatContext, one: Json) -> str:
+def place_of(call: ChatContext, one: MessageLeft) -> str:
     """A message of a chat by its time (Markdown)."""
-    at = moment(one["at"], call.zone)
+    at = moment(one.at, call.zone)
     link = link_to(one, 0)
-    return f"[{at}]({link})" if link else at if one["chat_id"] == call.chat_id else f"{at} in another chat"
+    return f"[{at}]({link})" if link else at if one.chat_id == call.chat_id else f"{at} in another chat"
 
 
 @pressed("xf")

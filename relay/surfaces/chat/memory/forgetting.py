@@ -15,10 +15,10 @@ SHOWN = 10
 async def by_pattern(call: ChatContext, pattern: str) -> CommandReply:
     """Shows what a pattern (`job*`) would have forgotten, and how many."""
     found = await call.store.forget_preview(call.turn, call.space, pattern[:200], call.user_id, call.admin)
-    total = found["total"]
+    total = found.total
     if not total:
         return CommandReply(f"Nothing that I know fits “{escape_markdown(shorten(pattern, 60))}”.", refused=True)
-    lines = [f"- `#{row['number']}` {escape_markdown(shorten(row['content'], 200))}" for row in found["memories"]]
+    lines = [f"- `#{row.number}` {escape_markdown(shorten(row.content, 200))}" for row in found.memories]
     more = [f"- … and {total - SHOWN:,} more"] if total > SHOWN else []
     asked = f"🧠 **Forget {pluralize(total, 'memory', 'memories')}?**"
     buttons = [
@@ -39,11 +39,11 @@ async def decide_pattern(call: ChatContext, turn_id: str, decision: str) -> Butt
         return NOT_YOURS
     undo = decision == "u"
     found = await call.store.forget_shown(number, call.user_id, call.admin, undo)
-    while found and found["left"]:
+    while found and found.left:
         found = await call.store.forget_shown(number, call.user_id, call.admin, undo)
     if found is None:
         return NOT_YOURS
-    many = pluralize(found["done"], "memory", "memories")
+    many = pluralize(found.done, "memory", "memories")
     if undo:
         return ButtonReply("Undone.", f"↩ {many} brought back.", [])
     said = f"🧠 Forgot {many}."
@@ -62,5 +62,5 @@ async def forget_all(call: ChatContext, turn_id: str) -> ButtonReply:
     if changes is None:
         return NOT_YOURS
     for one in candidates(changes):
-        changes = await call.store.decide_change(one["id"], call.user_id, call.admin, "keep") or changes
+        changes = await call.store.decide_change(one.id, call.user_id, call.admin, "keep") or changes
     return ButtonReply("Done.", rows=keyboard(call, changes, where, opened=True))

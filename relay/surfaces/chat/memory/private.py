@@ -26,15 +26,15 @@ async def private(call: ChatContext) -> CommandReply:
     on = None if word == "status" else word != "off"
     may = may_switch(call, call.space)
     done = await call.store.private(call.space, call.chat_id, call.topic_id, on, call.user_id, may)
-    if done.get("refused"):
+    if done.refused:
         return CommandReply(ADMINS_ONLY if on else NOT_ENDED)
     if on is None:
-        is_on = "🕶 This conversation is off the record." if done["private"] else "This conversation is on the record."
+        is_on = "🕶 This conversation is off the record." if done.private else "This conversation is on the record."
         return CommandReply(is_on)
     if on:
         return CommandReply(
-            "🕶 This conversation is off the record already. /private off ends it." if done["was"] else BEGUN
+            "🕶 This conversation is off the record already. /private off ends it." if done.was else BEGUN
         )
-    if not done["was"]:
+    if not done.was:
         return CommandReply("This conversation is on the record. /private begins one that is not.")
     return CommandReply("The conversation off the record is over, and erased. What you write now is on the record.")

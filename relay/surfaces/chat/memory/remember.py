@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from relay.core.models import Space
 from relay.core.text import escape_markdown, parse_number
 from relay.memory.api import FACT_LENGTH, LEARNING_LENGTH
 from relay.memory.intents import FORGET_LETTERS, is_long_enough
+from relay.memory.rows.memories import OpenedMemory
 from relay.surfaces.chat.changes import candidates, choice_text, first_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, verb
@@ -15,7 +15,7 @@ from relay.surfaces.chat.memory.erase import ASKED, preview
 from relay.surfaces.chat.memory.forgetting import by_pattern
 from relay.surfaces.chat.memory.promote import promoted, replied
 from relay.surfaces.chat.permissions import at_home, may_edit, may_see
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Json, button, question
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 
 NO_EDIT = "This is not yours to change, or it is gone."
 
@@ -41,7 +41,7 @@ async def remember(call: ChatContext) -> CommandReply:
         "by": "user",
     }
     done = await call.store.change_memory(call.turn, call.space, [fact])
-    return CommandReply("", done["changes"], done["failed"])
+    return CommandReply("", done.changes, done.failed)
 
 
 @verb("forget", usage="[--erase] <number, words or job*>", help="forget a fact; --erase: for good")
@@ -65,7 +65,7 @@ async def forget(call: ChatContext) -> CommandReply:
         )
     action = {"action": "forget", "content": words[:500]} | ({"admin": True} if call.admin else {})
     done = await call.store.change_memory(call.turn, call.space, [action])
-    changes, failed = done["changes"], done["failed"]
+    changes, failed = done.changes, done.failed
     if not candidates(changes):
         return CommandReply("", changes, failed)
     text = choice_text(changes, more=bool(failed), named=call.space.kind == "group")
@@ -81,8 +81,8 @@ async def ask_edit(call: ChatContext, memory_id: str) -> ButtonReply:
     row = await editable(call, parse_number(memory_id) or 0)
     if row is None:
         return ButtonReply(NO_EDIT)
-    text = f"{question('', row['id'])} – reply to this message with the new wording of:\n{copied(row['content'])}"
-    return ButtonReply(says=CommandReply(text, asks="New wording", private=not at_home(call, Space(**row["space"]))))
+    text = f"{question('', row.id)} – reply to this message with the new wording of:\n{copied(row.content)}"
+    return ButtonReply(says=CommandReply(text, asks="New wording", private=not at_home(call, row.space)))
 
 
 @answers("")
@@ -91,13 +91,13 @@ async def edit(call: ChatContext, memory_id: int) -> CommandReply:
     row = await editable(call, memory_id)
     if row is None:
         return CommandReply(NO_EDIT)
-    space, text = Space(**row["space"]), reworded(call.text, row["kind"])
-    what, longest = ("learning", LEARNING_LENGTH) if row["kind"] == "learning" else ("fact", FACT_LENGTH)
+    space, text = row.space, reworded(call.text, row.kind)
+    what, longest = ("learning", LEARNING_LENGTH) if row.kind == "learning" else ("fact", FACT_LENGTH)
     if not text or len(text) > longest:
         return CommandReply(f"That is {len(text)} characters; a {what} has 1 to {longest}. Reply to my question again.")
     change = {"action": "edit", "memory_id": memory_id, "content": text}
     done = await call.store.change_memory(call.turn, space, [change])
-    return CommandReply("", done["changes"], done["failed"], private=not at_home(call, space))
+    return CommandReply("", done.changes, done.failed, private=not at_home(call, space))
 
 
 def copied(text: str) -> str:
@@ -118,11 +118,11 @@ def reworded(text: str, kind: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
-async def editable(call: ChatContext, memory_id: int) -> Json | None:
+async def editable(call: ChatContext, memory_id: int) -> OpenedMemory | None:
     """A memory, active or waiting for a tap, that this person may see and change, in whichever space it is."""
     row = await call.store.opened(memory_id, call.user_id, call.admin)
-    if row is None or row["status"] not in ("active", "pending"):
+    if row is None or row.status not in ("active", "pending"):
         return None
-    space = Space(**row["space"])
+    space = row.space
     allowed = may_edit(row, space, call.user_id, call.admin) and await may_see(call, space)
     return row if allowed else None

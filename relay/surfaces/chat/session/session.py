@@ -7,13 +7,14 @@ from datetime import tzinfo
 from relay.commands.context import Services
 from relay.commands.registry import COMMANDS, list_commands
 from relay.core.text import escape_markdown, pluralize
+from relay.memory.rows.controls import Controls
 from relay.memory.rows.status import Status
 from relay.memory.sleep.words import night_told
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import verb
 from relay.surfaces.chat.memory.controls import may_switch
 from relay.surfaces.chat.memory.private import NOT_ENDED
-from relay.surfaces.chat.reply import CommandReply, Json
+from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.chat.session.usage import summed
 from relay.surfaces.chat.times import moment
 
@@ -87,7 +88,7 @@ async def new(call: ChatContext) -> CommandReply:
     title = " ".join(call.text.split())[:80]
     if not may_switch(call, call.space):
         ended = await call.store.private(call.space, call.chat_id, call.topic_id, False, call.user_id, may=False)
-        if ended.get("refused"):
+        if ended.refused:
             return CommandReply(NOT_ENDED)
     done = await call.store.new_session(call.space, call.chat_id, call.topic_id, title)
     named = f": **{escape_markdown(title)}**{'' if title[-1] in '.!?…' else '.'}" if title else "."
@@ -131,18 +132,18 @@ async def status(call: ChatContext) -> CommandReply:
     return CommandReply("\n".join(lines))
 
 
-def resting_lines(memory: Json, zone: tzinfo) -> list[str]:
+def resting_lines(memory: Controls, zone: tzinfo) -> list[str]:
     """What is unusual about memory now; nothing when it is simply on."""
     lines = []
-    if memory["memory"] == "off":
+    if memory.memory == "off":
         lines.append("- ⛔ memory is off (/memory on)")
-    elif memory["paused_until"]:
-        lines.append(f"- 💤 memory rests until {moment(memory['paused_until'], zone)} (/memory resume)")
-    if not memory["recalls"]:
+    elif memory.paused_until:
+        lines.append(f"- 💤 memory rests until {moment(memory.paused_until, zone)} (/memory resume)")
+    if not memory.recalls:
         lines.append("- this chat ignores what I know (/memory here)")
-    if not memory["teaches"]:
+    if not memory.teaches:
         lines.append("- this chat teaches me nothing (/memory here)")
-    if memory["private"]:
+    if memory.private:
         lines.append("- 🕶 this conversation is off the record (/private off)")
     return lines
 

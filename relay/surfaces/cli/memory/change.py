@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
-from relay.surfaces.cli.memory.door import AsJson, Json, memory, owned, printed, read_owned, verb
+from relay.surfaces.cli.memory.door import AsJson, memory, owned, printed, read_owned, verb
 from relay.surfaces.cli.memory.look import changed
 from relay.surfaces.cli.shell import ready, run_work
+
+if TYPE_CHECKING:
+    from relay.core.models import Space
+    from relay.memory.calls.facts import Action
+    from relay.memory.rows.changes import Changed
+    from relay.memory.store import Store
 
 
 @memory.command()
@@ -30,13 +36,15 @@ def forget(
 def _decide(change: int, decision: str, as_json: bool) -> None:
     settings = ready(quiet=True)
 
-    async def decide(store: Any, space: Any) -> Json:
+    async def decide(store: Store, space: Space) -> Changed:
+        from relay.memory.rows.changes import Changed
+
         where = await store.changed_in(change_id=change)
-        if where is None or where["space"] != space.as_json():
+        if where is None or where.space != space:
             raise SettingsError(
                 f"There is no change {change} of your memory. `{RELAY} memory changes --json` lists them."
             )
-        return {"changes": await store.decide_change(change, space.owner_id, True, decision)}
+        return Changed(tuple(await store.decide_change(change, space.owner_id or 0, True, decision) or ()))
 
     async def work() -> None:
         done = await read_owned(settings, decide)
@@ -45,7 +53,7 @@ def _decide(change: int, decision: str, as_json: bool) -> None:
             return
         from relay.surfaces.chat.changes import change_line
 
-        print("\n".join(change_line(one) for one in done["changes"] or []))
+        print("\n".join(change_line(one) for one in done.changes))
 
     run_work(work())
 
@@ -76,32 +84,31 @@ def reset(
     """Forget everything; the number of memories has to be given."""
     settings = ready(quiet=True)
 
-    async def forget_all(store: Any, space: Any) -> Json:
-        known = (await store.controls(space, 0, 0))["memories"]
+    async def forget_all(store: Store, space: Space) -> int:
+        known = (await store.controls(space, 0, 0)).memories
         if number != known:
             raise SettingsError(f"There are {known} memories. To forget them all: {RELAY} memory reset --yes {known}")
-        while await store.reset_memory(space, space.owner_id):
+        while await store.reset_memory(space, space.owner_id or 0):
             pass
-        return {"forgotten": known}
+        return known
 
     async def work() -> None:
         done = await read_owned(settings, forget_all)
         if as_json:
-            printed(done)
+            printed({"forgotten": done})
         else:
-            print(f"Forgot {done['forgotten']}; `{RELAY} memory changes` brings each back.")
+            print(f"Forgot {done}; `{RELAY} memory changes` brings each back.")
 
     run_work(work())
 
 
-def _act(number: int, as_json: bool, action: Json) -> None:
+def _act(number: int, as_json: bool, action: Action) -> None:
     """Does something to a memory by its number, and prints what changed."""
     settings = ready(quiet=True)
 
-    async def act(store: Any, space: Any) -> Json:
+    async def act(store: Store, space: Space) -> Changed:
         row = await owned(store, space, number)
-        done: Json = await store.change_directly(space, space.owner_id, [action | {"memory_id": row["id"]}])
-        return done
+        return await store.change_directly(space, space.owner_id, [{**action, "memory_id": row.id}])
 
     async def work() -> None:
         done = await read_owned(settings, act)
@@ -110,8 +117,8 @@ def _act(number: int, as_json: bool, action: Json) -> None:
             return
         from relay.surfaces.chat.changes import change_line, failure_line
 
-        print("\n".join([change_line(one) for one in done["changes"]] + [failure_line(one) for one in done["failed"]]))
-        if done["failed"]:
+        print("\n".join([change_line(one) for one in done.changes] + [failure_line(one) for one in done.failed]))
+        if done.failed:
             sys.exit(1)
 
     run_work(work())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -15,9 +14,14 @@ from relay.surfaces.cli.chat_commands import run_command_line
 from relay.surfaces.cli.command_list import Commands as Listed
 from relay.surfaces.cli.shell import ready, run_work
 
-Json = dict[str, Any]
-PAGE = 100
+if TYPE_CHECKING:
+    from relay.core.models import Space
+    from relay.memory.rows.controls import Controls
+    from relay.memory.rows.memories import OpenedMemory
+    from relay.memory.store import Store
 
+PAGE = 100
+Result = TypeVar("Result")
 
 ELSEWHERE = {
     "controls": "relay memory status",
@@ -63,19 +67,31 @@ Words = Annotated[list[str] | None, typer.Argument()]
 
 def printed(value: Any) -> None:
     """Prints JSON."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    from pydantic import TypeAdapter
+
+    print(TypeAdapter(object).dump_json(value, indent=2).decode())
 
 
 def verb(
-    command: str, as_json: bool, after: Callable[[Any, Any], Awaitable[Json]] | None = None, *, sure: bool = False
+    command: str,
+    as_json: bool,
+    after: Callable[[Store, Space], Awaitable[object]] | None = None,
+    *,
+    sure: bool = False,
 ) -> None:
     """Does what a command of the chat does. With --json, `after` reads how it stands then. `sure`: its first button is
     pressed."""
     name, _, words = command.removeprefix("/").partition(" ")
-    run_command_line(name, words, sure, as_json, after)
+
+    async def state(store: Store, space: Space) -> dict[str, Any]:
+        from pydantic import TypeAdapter
+
+        return dict(TypeAdapter(object).dump_python(await after(store, space), mode="json")) if after else {}
+
+    run_command_line(name, words, sure, as_json, state if after else None)
 
 
-async def read_owned(settings: Settings, read: Callable[[Any, Any], Awaitable[Json]]) -> Json:
+async def read_owned(settings: Settings, read: Callable[[Store, Space], Awaitable[Result]]) -> Result:
     """Reads something of the owner's memory. `read` gets the store and the space."""
     from relay.core.models import Space
     from relay.memory.people import People
@@ -90,8 +106,8 @@ async def read_owned(settings: Settings, read: Callable[[Any, Any], Awaitable[Js
 def shown(
     command: str,
     as_json: bool,
-    read: Callable[[Any, Any], Awaitable[Json]],
-    lines: Callable[[Json], list[str]] | None = None,
+    read: Callable[[Store, Space], Awaitable[Result]],
+    lines: Callable[[Result], list[str]] | None = None,
 ) -> None:
     """Shows something as the chat does, or as JSON without asking the chat. `lines`: as these where nobody is there to
     press the chat's buttons."""
@@ -112,13 +128,14 @@ def shown(
     run_work(work())
 
 
-async def controls(store: Any, space: Any) -> Json:
-    return dict(await store.controls(space, 0, 0))
+async def controls(store: Store, space: Space) -> Controls:
+    """How the owner's memory is switched."""
+    return await store.controls(space, 0, 0)
 
 
-async def owned(store: Any, space: Any, number: int) -> Json:
+async def owned(store: Store, space: Space, number: int) -> OpenedMemory:
     """A memory of the owner's by its number. Raises `SettingsError` when there is none."""
-    row: Json | None = await store.opened(await store.numbered(space, number), space.owner_id, True)
+    row = await store.opened(await store.numbered(space, number), space.owner_id or 0, True)
     if row is None:
         raise SettingsError(f"There is no memory {number} of yours. `{RELAY} memory --json` lists them.")
     return row

@@ -12,6 +12,8 @@ import structlog
 from relay.conversation.outcome import answer_from
 from relay.core.errors import ChatGone, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
 from relay.core.ports import Messenger
+from relay.memory.calls.base import decode_row
+from relay.memory.rows.changes import MemoryChange
 from relay.memory.store import Store
 from relay.memory.writing.summaries import LEASE_SECONDS
 from relay.surfaces.chat.changes import asks_which, closed_row, memory_line
@@ -97,7 +99,7 @@ async def put_off(teller: Teller, due: Json, error: MessengerError) -> None:
 
 async def tell_anew(teller: Teller, due: Json) -> None:
     """Sends the line as a message, at most once: one whose sending is uncertain is not repeated."""
-    told = [one for one in due["changes"] if one["id"] in due["tells"]]
+    told = [one for one in changes_of(due) if one.id in due["tells"]]
     if not told:
         await teller.store.announced(due["turn_id"], None, None)
         return
@@ -118,7 +120,7 @@ async def tell_anew(teller: Teller, due: Json) -> None:
 def with_line(due: Json) -> Json | None:
     """The answer's last message as it was first sent, with what was learned since in the line under it; None when it
     has no room for that. Pure."""
-    told = [one for one in due["changes"] if one["id"] in due["tells"]]
+    told = [one for one in changes_of(due) if one.id in due["tells"]]
     before = due["before"]
     text = before["text"]
     if told:
@@ -128,7 +130,7 @@ def with_line(due: Json) -> Json | None:
         return None
     present = (before.get("reply_markup") or {}).get("inline_keyboard") or []
     others = [row for row in present if not any(str(one.get("callback_data")).startswith(("u:", "k:")) for one in row)]
-    changes = due["changes"]
+    changes = changes_of(due)
     stands = [one for one in changes if not asks_which(one, changes)]
     rows = [*closed_row(stands, due["turn_id"], due["keeps"]), *others]
     return {**before, "text": text, "reply_markup": {"inline_keyboard": rows}}
@@ -138,10 +140,15 @@ def _gap(text: str) -> str:
     return "\n\n" if text else ""
 
 
-def ends_with_line(due: Json, told: Sequence[Json]) -> bool:
+def changes_of(due: Json) -> list[MemoryChange]:
+    """All that the turn changed."""
+    return decode_row(list[MemoryChange], due["changes"])
+
+
+def ends_with_line(due: Json, told: Sequence[MemoryChange]) -> bool:
     """Whether the message had such a line when it was sent. After an erasure nothing tells, and it has none."""
     if due["told"] is None:
         return False
-    changes = [one for one in due["changes"] if one not in told]
+    changes = [one for one in due["changes"] if one["id"] not in {change.id for change in told}]
     line = format_reply("", footer=footer_of(answer_from({**due["told"], "changes": changes})))
     return bool(line) and due["before"]["text"].endswith(line[0].text)

@@ -8,6 +8,8 @@ from typing import Any
 
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
+from relay.memory.calls.base import decode_row
+from relay.memory.rows.changes import MemoryChange
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import closed_row
 from relay.surfaces.chat.reply import button
@@ -59,4 +61,4 @@ def with_offer(offer: Json) -> list[list[Json]]:
         row for row in offer["rows"] if not any(str(one.get("callback_data"))[:2] in ("u:", "a:", "k:") for one in row)
     ]
     again = [button("✎ Answer again", f"a:{turn_id}")]
-    return [*closed_row(offer["changes"], turn_id, offer["keeps"]), *others, again]
+    return [*closed_row(decode_row(list[MemoryChange], offer["changes"]), turn_id, offer["keeps"]), *others, again]

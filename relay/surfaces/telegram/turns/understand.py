@@ -14,6 +14,7 @@ from relay.core.models import Incoming, Space
 from relay.core.ports import Messenger
 from relay.core.text import parse_number
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.changes import MemoryChange
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import changes_keyboard
 from relay.surfaces.telegram.groups.groups import Groups
@@ -48,7 +49,7 @@ class Understood:
     incoming: Incoming | None = None
     verb: str | None = None
     notice: str | None = None
-    changes: Sequence[Json] = ()
+    changes: Sequence[MemoryChange] = ()
     """What was done to memory that the line is about, and may be undone."""
     changed_by: int = 0
     """The turn that did it."""
@@ -125,7 +126,7 @@ async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | No
     offered to be undone; not in a group that others share now, since it may be of their person's own memory."""
     alone = space.kind == "private"
     changes = (await store.changes(answered, turn.user_id, False) or []) if answered and alone else []
-    standing = [one for one in changes if one["status"] in ("applied", "pending")]
+    standing = [one for one in changes if one.status in ("applied", "pending")]
     return Understood(place, notice=LATE, changes=standing, changed_by=answered or 0)
 
 
