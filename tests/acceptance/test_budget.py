@@ -77,7 +77,7 @@ async def test_a_persons_budget_and_that_of_all(house: House) -> None:
     )
     assert asked(house) == before
     assert await ask(house, ben, "hello q5") == "Answer: q5"
-    assert "Budget of today (since midnight, Europe/Berlin): you $11" in await ask(house, ada, "/usage")
+    assert "Today's budget (since midnight, Europe/Berlin): you $11" in await ask(house, ada, "/usage")
     house.model.rule(None, "Answer: again")
     house.sql(YESTERDAY)
     house.sql(WARNED)

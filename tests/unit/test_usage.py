@@ -13,11 +13,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from PIL import Image
 
+from relay.commands.session.usage import MOST_DAYS, UsageReport, Used, by_model, day_starts, sum_up
 from relay.core.prices import LISTED, Prices, dollars
 from relay.core.text import format_tokens
 from relay.memory.rows.usage import DailyUse
 from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, ceiling, usage_chart
-from relay.surfaces.chat.session.usage import MOST_DAYS, Used, day_starts, summed, told
+from relay.surfaces.chat.session.usage import table
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import Canned, call
 from tests.unit.test_verbs import told as told_by
@@ -33,6 +34,12 @@ MILLION = {
 def row(day: int = 1, what: str = "answer", model: str = "claude-sonnet-5-5", **tokens: int) -> DailyUse:
     counted = {"times": 1, "input": 100, "cached": 800, "written": 100, "output": 50, "searches": 0} | tokens
     return DailyUse(day=day, what=what, model=model, **counted)
+
+
+def report(starts: list[datetime], rows: list[DailyUse]) -> UsageReport:
+    prices = Prices()
+    days = tuple(sum_up([one for one in rows if one.day == day], prices) for day in range(1, len(starts) + 1))
+    return UsageReport(tuple(starts), days, by_model(rows, prices), sum_up(rows, prices), None, None)
 
 
 @pytest.mark.parametrize(
@@ -86,15 +93,12 @@ def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
         row(3), row(3, "summary", "claude-haiku-5-5", times=2), row(14, input=1_234_567, times=120, output=98_765),
         row(14, model="claude-later-9"),
     ]  # fmt: skip
-    by_day = [Used() for _ in starts]
-    for one in rows:
-        by_day[one.day - 1].add(one, Prices())
-    (part,) = format_reply(told(by_day, rows, starts, Prices()))
-    table = [line for line in part.text.splitlines() if line[:3].rstrip("-").isdecimal() or line.startswith("day ")]
-    assert len(table) == 3
-    assert len({len(line) for line in table}) == 1, "header and days are aligned"
-    assert table[0].split() == ["day", "answers", "in", "cache", "out", "cost"]
-    assert all(len(line) <= 40 for line in table)
+    (part,) = format_reply(table(report(starts, rows)))
+    lines = [line for line in part.text.splitlines() if line[:3].rstrip("-").isdecimal() or line.startswith("day ")]
+    assert len(lines) == 3
+    assert len({len(line) for line in lines}) == 1, "header and days are aligned"
+    assert lines[0].split() == ["day", "answers", "in", "cache", "out", "cost"]
+    assert all(len(line) <= 40 for line in lines)
     assert f"{starts[2]:%m-%d}       1   2.0k   80%   100" in part.text
     assert "claude-haiku-5-5: 2 summaries, 1,000 tokens in (80 % from the cache), 50 out, $0.0001" in part.text
     assert "Together: 122 answers, 2 summaries" in part.text
@@ -105,8 +109,7 @@ def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
 def test_ninety_busy_days_fit_one_message() -> None:
     starts = day_starts(MOST_DAYS, UTC)
     rows = [row(day, times=1234, input=9_876_543) for day in range(1, MOST_DAYS + 1)]
-    by_day = [summed([one], Prices()) for one in rows]
-    assert len(format_reply(told(by_day, rows, starts, Prices()))) == 1
+    assert len(format_reply(table(report(starts, rows)))) == 1
 
 
 async def test_nothing_used_and_odd_numbers_of_days() -> None:
@@ -140,7 +143,7 @@ def test_the_picture_shows_both_series_on_a_card_of_its_own() -> None:
 @pytest.mark.parametrize("count", [1, 2, 90])
 def test_a_picture_of_any_days_even_of_nothing(count: int) -> None:
     days = [date(2026, 11, 1) + timedelta(days=number) for number in range(count)]
-    for used in (Used(), Used(input=5, unpriced={"x"}), Used(input=10**12, spent=1e6), Used(cached=1, spent=1e-7)):
+    for used in (Used(), Used(input=5, unpriced=("x",)), Used(input=10**12, spent=1e6), Used(cached=1, spent=1e-7)):
         assert usage_chart(days, [used] * count).startswith(b"\x89PNG")
 
 

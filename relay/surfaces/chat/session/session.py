@@ -6,6 +6,7 @@ from datetime import tzinfo
 
 from relay.commands.context import Services
 from relay.commands.registry import COMMANDS, list_commands
+from relay.commands.session.usage import sum_up
 from relay.core.text import escape_markdown, pluralize
 from relay.memory.rows.controls import Controls
 from relay.memory.rows.status import Status
@@ -15,7 +16,7 @@ from relay.surfaces.chat.handlers import verb
 from relay.surfaces.chat.memory.controls import may_switch
 from relay.surfaces.chat.memory.private import NOT_ENDED
 from relay.surfaces.chat.reply import CommandReply
-from relay.surfaces.chat.session.usage import summed
+from relay.surfaces.chat.session.usage import price
 from relay.surfaces.chat.times import moment
 
 
@@ -123,7 +124,7 @@ async def status(call: ChatContext) -> CommandReply:
         f"- {pluralize(now.threads, 'conversation')}, {pluralize(now.exchanges, 'answer')}",
         f"- last 24 hours: {pluralize(today.turns, 'turn')}, {pluralize(today.asked, 'token')} in{cached}, "
         f"{today.output:,} out, "
-        f"{summed(now.used, call.services.budget.prices).price} with summaries and titles",
+        f"{price(sum_up(now.used, call.services.budget.prices))} with summaries and titles",
         f"- voice: {heard_by(call.services)}",
         f"- found by {found_by(call.services)}",
     ]
