@@ -7,6 +7,7 @@ from datetime import UTC
 from relay.core.models import Space
 from relay.core.prices import Prices
 from relay.memory.rows.delivery import PartResult
+from relay.memory.rows.record import PromptRecord
 from relay.memory.store import Store
 from relay.memory.writing.summaries import tidy
 from relay.surfaces.chat.history.why import NOT_KEPT, explained
@@ -69,7 +70,8 @@ async def test_why_says_that_it_is_not_kept_and_tells_all_of_newer_answers(
     old, new = await answered(house, "boats"), await answered(house, "tea")
     await sql(OLD, old)
     await drop(store)
-    told = [explained(await store.why(turn, ADA) or {}, 1, UTC, Prices()) for turn in (old, new)]
+    found = [await store.why(turn, ADA) for turn in (old, new)]
+    told = [explained(one, 1, UTC, Prices()) for one in found if one]
     assert NOT_KEPT in told[0]
     assert "soul: version" not in told[0]
     assert "soul: version 1" in told[1]
@@ -80,7 +82,7 @@ async def test_why_about_an_answer_whose_record_was_erased_does_not_fail(house: 
     await sql("update turn set prompt = null")
     found = await store.why(turn, ADA)
     assert found is not None
-    assert found["prompt"] == {}
+    assert found.prompt == PromptRecord()
 
 
 async def test_a_change_is_undone_long_after(house: House, store: Store, sql: Sql) -> None:

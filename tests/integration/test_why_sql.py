@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from relay.clients.fakes import FakeMessenger
 from relay.core.charge import Charge, Spending
 from relay.core.models import Choices, File, Space
 from relay.memory.rows.delivery import PartResult
+from relay.memory.rows.why import RecalledMemory, TokenUsage
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.files import file_request
@@ -81,15 +82,16 @@ async def test_why_tells_what_went_in_and_what_became_of_it(house: House, store:
     await store.decide_change(changes[0].id, ADA, False, "undo")
     found = await store.why(turn_id, ADA)
     assert found is not None
-    assert [(row["content"], row["status"], row["lent"]) for row in found["memories"]] == [
+    assert [(row.content, row.status, row.lent) for row in found.memories] == [
         ("likes tea", "discarded", False), ("has a boat", "active", False),
     ]  # fmt: skip
-    assert [row["text"] for row in found["recalled"]] == ["my boat is called Wilma"]
-    assert found["usage"] == {"input_tokens": 10, "output_tokens": 5}
-    assert found["space"] == {"kind": "private", "owner_id": ADA, "chat_id": None}
-    assert found["recent_from"]
-    assert found["hidden"] == 0
-    assert "reply_to" not in found["prompt"]
+    assert [row.text for row in found.recalled] == ["my boat is called Wilma"]
+    assert found.usage == TokenUsage(input_tokens=10, output_tokens=5)
+    assert found.space == private(ADA)
+    assert found.recent_from
+    assert found.hidden == 0
+    assert found.prompt.memories == (tea, boat)
+    assert "reply_to" not in str(found)
 
 
 async def test_recalled_memories_and_summaries_are_told_to_who_may_see_them(house: House, store: Store) -> None:
@@ -99,8 +101,8 @@ async def test_recalled_memories_and_summaries_are_told_to_who_may_see_them(hous
     turn_id = await answered(house, prompt=prompt)
     found = await store.why(turn_id, ADA)
     assert found is not None
-    assert found["recalled_memories"] == [{"number": 1, "content": "likes tea"}]
-    assert (found["recalled_summaries"], found["tool_calls"]) == ([], 0)
+    assert found.recalled_memories == (RecalledMemory(1, "likes tea"),)
+    assert (found.recalled_summaries, found.tool_calls) == ((), 0)
     assert await store.tool_call(turn_id, 1) is None
 
 
@@ -122,7 +124,7 @@ async def test_what_tools_were_given_and_returned_is_told_within_bounds(house: H
     turn_id = await answered(house, reply={"blocks": blocks})
     found = await store.why(turn_id, ADA)
     assert found is not None
-    assert found["tool_calls"] == 3
+    assert found.tool_calls == 3
     first, second, third = [await store.tool_call(turn_id, number) for number in (-5, 2, 9)]
     assert first
     assert second
@@ -131,7 +133,7 @@ async def test_what_tools_were_given_and_returned_is_told_within_bounds(house: H
     assert (first.input, first.length, len(first.result or "")) == ('{"query": "tea"}', 9000, 2000)
     assert (len(second.input or ""), second.result, second.failed) == (600, "no such id", True)
     assert (third.name, third.result) == ("web_search", "Tea https://tea.example")
-    assert asdict(first.space) == found["space"]
+    assert first.space == found.space
 
 
 async def test_lent_memories_are_shown_to_the_lender_alone(house: House, store: Store) -> None:
@@ -143,10 +145,10 @@ async def test_lent_memories_are_shown_to_the_lender_alone(house: House, store: 
     for user_id, contents, hidden in ((ADA, ["fears spiders", "brings cake"], 0), (BEN, ["brings cake"], 1)):
         found = await store.why(turn_id, user_id)
         assert found is not None
-        assert [row["content"] for row in found["memories"]] == contents
-        assert [row["lent"] for row in found["memories"]] == [content == "fears spiders" for content in contents]
-        assert found["hidden"] == hidden
-        assert found["recalled"] == []
+        assert [row.content for row in found.memories] == contents
+        assert [row.lent for row in found.memories] == [content == "fears spiders" for content in contents]
+        assert found.hidden == hidden
+        assert found.recalled == ()
         assert "spiders" not in str(found) or user_id == ADA
 
 

@@ -8,10 +8,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from relay.core.errors import NotAllowed
 from relay.core.models import Choices
 from relay.core.prices import Prices
+from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
-from relay.surfaces.chat.dispatch import press_button
+from relay.memory.rows.why import Explanation
+from relay.surfaces.chat.dispatch import TOO_OLD, press_button
 from relay.surfaces.chat.history.why import PAGE, explained, fact_rows
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_verbs import ADA, BEN, Canned, call, told
@@ -54,8 +57,12 @@ def found(**more: Any) -> Json:
 
 
 def text(row: Json, page: int = 1, zone: Any = UTC) -> str:
-    (part,) = format_reply(explained(row, page, zone, Prices()))
+    (part,) = format_reply(explained(decode_row(Explanation, row), page, zone, Prices()))
     return part.text
+
+
+def rows_of(row: Json, page: int) -> list[list[Json]]:
+    return fact_rows(decode_row(Explanation, row), page)
 
 
 def test_everything_that_went_in_is_told() -> None:
@@ -90,6 +97,11 @@ def test_an_answer_whose_record_was_dropped() -> None:
     assert "What went into it is not kept any more." in shown
     assert "soul" not in shown
     assert "Counted:" in shown
+
+
+def test_a_record_of_another_form_is_as_if_it_was_dropped() -> None:
+    for odd in ({"soul": "x"}, {"soul": 1, "memories": {}}, {"soul": 1, "tokens": [3]}, 7):
+        assert "is not kept any more" in text(found() | {"prompt": odd})
 
 
 def test_an_answer_of_which_little_is_known() -> None:
@@ -131,11 +143,11 @@ def test_facts_are_paged_each_with_a_button_while_it_is_known() -> None:
     many = found(memories=[memory(number, status="forgotten" if number == 2 else "active") for number in range(1, 20)])
     assert "Facts (19, page 1 of 4)" in text(many)
     assert "#2 likes tea (forgotten since)" in text(many)
-    rows = fact_rows(many, 1)
+    rows = rows_of(many, 1)
     data = [one["callback_data"] for row in rows for one in row]
     assert data == ["yf:7:1:1", "yf:7:3:1", "yf:7:4:1", "yf:7:5:1", "yf:7:6:1", "yt:7:1", "yp:7:4", "n", "yp:7:2"]
-    assert [one["callback_data"] for one in fact_rows(many, 99)[-1]] == ["yp:7:3", "n", "yp:7:1"]
-    assert fact_rows(found(memories=[], tool_calls=0), 1) == []
+    assert [one["callback_data"] for one in rows_of(many, 99)[-1]] == ["yp:7:3", "n", "yp:7:1"]
+    assert rows_of(found(memories=[], tool_calls=0), 1) == []
 
 
 def test_a_button_fits_telegram_and_the_longest_explanation_one_message() -> None:
@@ -147,7 +159,7 @@ def test_a_button_fits_telegram_and_the_longest_explanation_one_message() -> Non
         prompt={"tainted_by": ["message", "reply", "summary", "people", "recent", "recalled", "tool"]},
     )  # fmt: skip
     assert len(text(row)) < 4000
-    assert all(len(one["callback_data"].encode()) <= 64 for line in fact_rows(row, 1) for one in line)
+    assert all(len(one["callback_data"].encode()) <= 64 for line in rows_of(row, 1) for one in line)
 
 
 def test_what_was_lent_is_a_number_to_others_and_marked_for_the_lender() -> None:
@@ -169,9 +181,9 @@ async def test_the_last_answer_or_the_one_replied_to() -> None:
 
 async def test_without_an_answer_there_is_nothing_to_explain() -> None:
     database = Canned(answered_turn=None)
-    assert "not answered anything" in (await told("why", call(database))).text
+    assert "answered anything" in (await told("why", call(database))).text
     message = {"message_id": 5, "reply_to_message": {"message_id": 3}}
-    assert "no answer of mine" in (await told("why", call(database, message=message))).text
+    assert "isn't one of my answers" in (await told("why", call(database, message=message))).text
 
 
 async def test_somebody_elses_answer_stays_theirs() -> None:
@@ -191,7 +203,9 @@ async def test_somebody_elses_answer_stays_theirs() -> None:
 @pytest.mark.parametrize("data", [("x", "12", "1"), ("7", "99", "1"), ("7", "", "1"), ("7" * 30, "12", "-")])
 async def test_odd_data_forgets_nothing(data: tuple[str, str, str]) -> None:
     database = Canned(why=found() if data[0] == "7" else None)
-    assert "not yours" in (await press_button(call(database), ":".join(["yf", *data]))).toast
+    done = await press_button(call(database), ":".join(["yf", *data]))
+    assert done.toast in (TOO_OLD.toast, str(NotAllowed()), "This answer is not yours to look into.")
+    assert done.text is None
     assert "change_memory" not in [name for name, _ in database.calls]
 
 
@@ -231,7 +245,7 @@ CALL = {
 
 
 async def test_what_a_tool_was_given_and_returned_is_shown_to_who_may_see_the_answer() -> None:
-    assert ["🔎 2 tool calls"] in [[one["text"] for one in row] for row in fact_rows(found(), 1)]
+    assert ["🔎 2 tool calls"] in [[one["text"] for one in row] for row in rows_of(found(), 1)]
     done = await press_button(call(Canned(why=found(), tool_call=CALL)), "yt:7:1")
     assert done.text is not None
     (part,) = format_reply(done.text)

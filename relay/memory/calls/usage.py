@@ -7,8 +7,9 @@ from datetime import datetime
 
 from relay.core.charge import Account, Charge, ChargedUse, Spending
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.rows.usage import DailyUse, SaidAnswer, ToolCall
+from relay.memory.rows.why import Explanation
 
 
 class SpendCalls(Calls):
@@ -60,7 +61,6 @@ class WhyCalls(Calls):
         """One tool that a turn's answer called, the nearest there is to that number; None where none was called."""
         return await self._find(ToolCall, "tool_call", turn_id=turn_id, nr=number)
 
-    async def why(self, turn_id: int, user_id: int) -> Json | None:
+    async def why(self, turn_id: int, user_id: int) -> Explanation | None:
         """What went into a turn's answer, as `user_id` may see it who sees its space; None without an answer."""
-        found: Json | None = await self._call("why", turn_id=turn_id, user_id=user_id)
-        return found
+        return await self._find(Explanation, "why", turn_id=turn_id, user_id=user_id)

@@ -1,0 +1,113 @@
+"""Why an answer came out as it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+
+from relay.core.models import Space
+from relay.memory.rows.record import PromptRecord
+
+
+def read_record(value: object, read: ValidatorFunctionWrapHandler) -> PromptRecord:
+    """A stored record; one that this version cannot read counts as dropped."""
+    try:
+        record: PromptRecord = read(value)
+    except ValidationError:
+        return PromptRecord()
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens that the model's server counted."""
+
+    input_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    web_search_requests: int | None = 0
+
+    @property
+    def cached(self) -> int:
+        """Tokens that were read from the cache."""
+        return self.cache_read_input_tokens or 0
+
+    @property
+    def written(self) -> int:
+        """Tokens that were written to the cache."""
+        return self.cache_creation_input_tokens or 0
+
+    @property
+    def asked(self) -> int:
+        """All tokens that went in."""
+        return (self.input_tokens or 0) + self.cached + self.written
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A memory that was in the prompt, as it is now."""
+
+    id: int
+    number: int
+    kind: str
+    subject: str | None
+    content: str
+    """At most 300 characters, as other texts here."""
+    status: str
+    lent: bool
+    """It comes from the space of whoever asks, who lent it to the group."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatedText:
+    """A text, and when it was written."""
+
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMessage:
+    """A message that was recalled."""
+
+    role: str
+    name: str | None
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """A memory that was recalled."""
+
+    number: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What went into an answer, as far as a person may see it."""
+
+    turn_id: int
+    space: Space
+    at: datetime | None
+    model: str | None
+    usage: TokenUsage
+    tainted: bool
+    """The prompt has text that others wrote."""
+    prompt: Annotated[PromptRecord, WrapValidator(read_record)]
+    persona: str | None
+    memories: tuple[KnownFact, ...]
+    hidden: int
+    """How many memories somebody else lent to the group."""
+    summary: DatedText | None
+    recalled: tuple[RecalledMessage, ...]
+    recalled_memories: tuple[RecalledMemory, ...]
+    recalled_summaries: tuple[DatedText, ...]
+    tool_calls: int
+    recent_from: datetime | None
+    """When the first of the recent messages was said."""
