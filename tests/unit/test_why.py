@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,6 +14,7 @@ from relay.core.models import Choices
 from relay.core.prices import Prices
 from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.why import Explanation
 from relay.surfaces.chat.dispatch import TOO_OLD, press_button
 from relay.surfaces.chat.history.why import PAGE, explained, fact_rows
@@ -210,22 +212,22 @@ async def test_odd_data_forgets_nothing(data: tuple[str, str, str]) -> None:
 
 
 async def test_a_tap_forgets_as_the_command_does() -> None:
-    change = {"id": 1, "action": "forget", "status": "applied", "kind": "fact", "content": "likes tea", "before": None}
-    database = Canned(why=found(), change_memory={"changes": [change], "failed": []})
+    change = MemoryChange(1, "forget", "applied", 12, "fact", "likes tea")
+    database = Canned(why=found(), change_memory={"changes": [asdict(change)], "failed": []})
     done = await press_button(call(database, admin=True), "yf:7:12:1")
     assert done.toast == "Forgotten."
     assert done.says is not None
-    assert done.says.changes == [change]
+    assert done.says.changes == (change,)
     given = next(given for name, given in database.calls if name == "change_memory")
     assert given["actions"] == [{"action": "forget", "content": "", "memory_id": 12, "admin": True}]
     assert given["space"]["owner_id"] == ADA
-    database = Canned(why=found(), change_memory={"changes": [], "failed": [{"failed": "nothing matches"}]})
+    database = Canned(why=found(), change_memory={"changes": [], "failed": [{"tag": "forget", "text": "tea", "failed": "nothing matches"}]})
     assert "not yours to forget" in (await press_button(call(database), "yf:7:12:1")).toast
 
 
 async def test_a_lent_fact_is_forgotten_in_its_owners_space() -> None:
     lent = found(memories=[memory(12, lent=True)])
-    database = Canned(why=lent, change_memory={"changes": [{"id": 1}], "failed": []})
+    database = Canned(why=lent, change_memory={"changes": [], "failed": []})
     await press_button(call(database), "yf:7:12:1")
     given = next(given for name, given in database.calls if name == "change_memory")
     assert given["space"] == {"kind": "private", "owner_id": ADA, "chat_id": None}
