@@ -88,7 +88,7 @@ class Memory:
         if not 0 < len(content) <= longest:
             raise ValueError(f"A {kind} has 1 to {longest} characters, not {len(content)}.")
         whose = await self._meant(space)
-        names = {row["user_id"]: row["name"] for row in await self._store.people()}
+        names: dict[int | None, str] = {row.user_id: row.name for row in await self._store.people()}
         action = {
             "action": "learn",
             "kind": kind,

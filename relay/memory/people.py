@@ -43,7 +43,7 @@ class People:
 
     async def refresh(self, store: Store) -> None:
         """Looks up whom the database names."""
-        self._roles = {row["user_id"]: row["role"] for row in await store.people()}
+        self._roles = {row.user_id: row.role for row in await store.people()}
 
     def role_of(self, turn: ClaimedTurn) -> str | None:
         """What a turn's user is: admin, user, or nobody who is answered."""

@@ -84,7 +84,7 @@ async def test_settings_and_the_soul_are_changed_by_arguments(world: World, shel
     assert "[-" in await shell.given(soul, "soul", "edit", code=1)
     assert "Nemo" not in await shell("soul")
     assert "Version 2 is active" in await shell.given(soul, "soul", "edit", "--yes")
-    assert (await shell.json("soul", "--json"))["soul"]["text"] == soul
+    assert (await shell.json("soul", "--json"))["text"] == soul
     await shell("soul", "restore", "99", code=1)
 
 

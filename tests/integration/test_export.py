@@ -619,11 +619,11 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
 async def test_a_role_that_was_cleared_is_in_no_export(house: House, sql: Sql, tmp_path: Path) -> None:
     await house.teach(ADA, "Ada likes tea")
     await house.store.set_persona(ADA, 0, "You are a pirate.", ADA, "Ada", None)
-    now, _ = await house.store.set_persona(ADA, 0, "You are a nun.", ADA, "Ada", None)
+    now = (await house.store.set_persona(ADA, 0, "You are a nun.", ADA, "Ada", None)).present
     text = (await written(house.store, private(ADA), tmp_path)).read_text()
     assert "nun" in text
     assert "pirate" not in text
-    await house.store.set_persona(ADA, 0, "", ADA, "Ada", now["id"] if now else None)
+    await house.store.set_persona(ADA, 0, "", ADA, "Ada", now.id if now else None)
     assert "nun" not in (await written(house.store, private(ADA), tmp_path)).read_text()
 
 

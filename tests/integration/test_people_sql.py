@@ -153,8 +153,8 @@ async def test_the_first_word_counts(store: Store, another: Another) -> None:
     await became(store, knocks(EVE))
     words = [another().decide(EVE, ["asking"], role, ADA, role) for role in ("user", "refused", "blocked")]
     decided = [one for one in await asyncio.gather(*words) if one is not None]
-    assert sorted(one["changed"] for one in decided) == [False, False, True]
-    assert {(one["role"], one["decided_by_name"]) for one in decided} == {(decided[0]["role"], decided[0]["role"])}
+    assert sorted(one.changed for one in decided) == [False, False, True]
+    assert {(one.role, one.decided_by_name) for one in decided} == {(decided[0].role, decided[0].role)}
     assert await store.decide(4711, ["asking"], "user", ADA, "Ada") is None
 
 
@@ -189,7 +189,7 @@ async def test_twenty_invitations_are_open_at_most(store: Store, sql: Sql) -> No
     for _ in range(20):
         await invited(store)
     assert await store.invite(digest(new_nonce()) or "", "", ADA, "Ada") is None
-    assert len((await store.everybody())["invites"]) == 20
+    assert len((await store.everybody()).invites) == 20
     await sql("update invite set expires_at = now() - interval '1 second'")
     await invited(store)
     assert await sql("select count(*) from invite") == [(1,)]
@@ -262,5 +262,7 @@ async def test_somebody_is_found_by_name_whatever_its_case(store: Store, sql: Sq
     row = "insert into person (user_id, bot_id, name, username, role) values (%s, 77, 'B', 'Benny', %s)"
     await sql(row, BEN, "refused")
     await sql(row, EVE, "user")
-    assert (await store.person(None, "benny") or {})["user_id"] == EVE, "who is in comes before who was"
+    found = await store.person(None, "benny")
+    assert found is not None
+    assert found.user_id == EVE, "who is in comes before who was"
     assert await store.person(None, "") is None

@@ -11,6 +11,7 @@ from relay.core.errors import DatabaseError
 from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part, PartResult
+from relay.memory.rows.people import GroupPlace
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
@@ -34,12 +35,12 @@ async def said(
 
 
 async def test_nothing_was_said_of_a_place_at_first(store: Store) -> None:
-    assert await store.place(GROUP, 5) == {"here": None, "everywhere": None, "lender": None}
+    assert await store.place(GROUP, 5) == GroupPlace(None, None, None)
 
 
 async def test_a_topics_word_goes_before_the_groups(store: Store) -> None:
     await store.set_place(GROUP, EVERYWHERE, "addressed", ADA)
-    assert await store.set_place(GROUP, 5, "all", BEN) == {"here": "all", "everywhere": "addressed", "lender": None}
+    assert await store.set_place(GROUP, 5, "all", BEN) == GroupPlace("all", "addressed", None)
     (in_topic,) = await said(store, "just talking", 5)
     assert in_topic.answers == "all"
     assert await said(store, "just talking", 6) == []
@@ -47,8 +48,8 @@ async def test_a_topics_word_goes_before_the_groups(store: Store) -> None:
     assert addressed.answers == "addressed"
     await store.set_place(GROUP, 5, "off", ADA)
     assert await said(store, "@relay_bot hello", 5) == []
-    assert await store.set_place(GROUP, EVERYWHERE, "all", ADA) == {"here": "all", "everywhere": "all", "lender": None}
-    assert (await store.place(GROUP, 5))["here"] is None
+    assert await store.set_place(GROUP, EVERYWHERE, "all", ADA) == GroupPlace("all", "all", None)
+    assert (await store.place(GROUP, 5)).here is None
     assert len(await said(store, "just talking", 5)) == 1
 
 
@@ -116,8 +117,8 @@ async def test_what_was_said_of_a_group_goes_with_it(store: Store, sql: Sql, tim
     await sql("insert into topic (bot_id, chat_id, topic_id, name) values (%s, %s, 3, 'Trips')", BOT.id, SMALL)
     for _ in range(times):
         await store.regroup(BOT.id, SMALL, GROUP)
-    assert await store.place(GROUP, 0) == {"here": None, "everywhere": "all", "lender": ADA}
-    assert await store.place(SMALL, 0) == {"here": None, "everywhere": None, "lender": None}
+    assert await store.place(GROUP, 0) == GroupPlace(None, "all", ADA)
+    assert await store.place(SMALL, 0) == GroupPlace(None, None, None)
     assert await sql("select chat_id from persona union all select chat_id from topic") == [(GROUP,), (GROUP,)]
 
 
@@ -133,7 +134,7 @@ async def test_where_both_were_spoken_of_the_later_word_counts(store: Store, sql
     await sql("update link set linked_at = now() - interval '1 day' where chat_id = %s", earlier)
     await store.regroup(BOT.id, SMALL, GROUP)
     now = await store.place(GROUP, 0)
-    assert (now["everywhere"], now["lender"]) == words[later]
+    assert (now.everywhere, now.lender) == words[later]
     assert await sql("select count(*) from place where chat_id = %s", SMALL) == [(0,)]
     assert await sql("select count(*) from topic") == [(1,)]
 

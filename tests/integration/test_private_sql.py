@@ -257,13 +257,13 @@ async def test_a_persona_that_was_set_off_the_record_goes_with_it(house: House, 
     await house.exchange(ADA, "Before it.", "Yes.")
     await store.set_persona(ADA, 0, "You are a pirate", ADA, "Ada")
     await store.private(private(ADA), ADA, 0, True, ADA)
-    now, _ = await store.set_persona(ADA, 0, "You know of the zanzibarix", ADA, "Ada")
+    now = (await store.set_persona(ADA, 0, "You know of the zanzibarix", ADA, "Ada")).present
     assert now is not None
-    assert now["session_id"] is not None
+    assert now.session_id is not None
     exported = await store.export_space(private(ADA))
     assert [one["text"] for one in exported["personas"]] == ["You are a pirate"]
     await store.private(private(ADA), ADA, 0, False, ADA)
     assert await holding(sql, *WORDS) == {}
     present = await store.persona(ADA, 0)
     assert present is not None
-    assert present["text"] == "You are a pirate", "the one before it counts again"
+    assert present.text == "You are a pirate", "the one before it counts again"

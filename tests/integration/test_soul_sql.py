@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.soul import Persona
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House
@@ -22,18 +24,24 @@ async def drafted(house: House, text: str = "You are a monk.", based_on: int | N
     return await house.store.draft_soul(turn.turn_id, text, ADA, "Ada", "edited", based_on), turn
 
 
+async def put(store: Store, *given: Any) -> tuple[Persona | None, Persona | None]:
+    """Sets a persona; the present one, and the one that it replaced."""
+    done = await store.set_persona(*given)
+    return done.present, done.before
+
+
 async def test_the_soul_is_versioned(house: House, store: Store, sql: Sql) -> None:
     assert await activate(store, "You are a pirate.", "fun") == 2
     assert await activate(store, "You are a pirate.", "fun") == 2
     assert await store.activate_soul(ODD, 2**52 - 17, "Ädä", "calm") == 3
     active = await store.soul()
     assert active is not None
-    assert (active["version"], active["text"], active["author_id"], active["author"]) == (3, ODD, 2**52 - 17, "Ädä")
+    assert (active.version, active.text, active.author_id, active.author) == (3, ODD, 2**52 - 17, "Ädä")
     assert (await house.exchange(ADA, "hi")).context.soul == {"version": 3, "text": ODD}
     assert await sql("select count(*) from soul") == [(3,)]
     second = await store.soul_version(2)
     assert second is not None
-    assert (second["text"], second["reason"], second["active"]) == ("You are a pirate.", "fun", False)
+    assert (second.text, second.reason, second.active) == ("You are a pirate.", "fun", False)
     assert await store.soul_version(4) is None
     assert await store.soul_version(10**17) is None
     # an old text makes a new version
@@ -51,11 +59,11 @@ async def test_versions_come_in_pages_newest_first(store: Store) -> None:
     for number in range(2, 9):
         await activate(store, f"Soul {number}")
     page = await store.souls(0, 5)
-    assert page["total"] == 8
-    assert [row["version"] for row in page["souls"]] == [8, 7, 6, 5, 4]
-    assert [row["active"] for row in page["souls"]] == [True, False, False, False, False]
-    assert [row["version"] for row in (await store.souls(5, 5))["souls"]] == [3, 2, 1]
-    assert (await store.souls(5_000_000_000, 5))["souls"] == []
+    assert page.total == 8
+    assert [row.version for row in page.souls] == [8, 7, 6, 5, 4]
+    assert [row.active for row in page.souls] == [True, False, False, False, False]
+    assert [row.version for row in (await store.souls(5, 5)).souls] == [3, 2, 1]
+    assert (await store.souls(5_000_000_000, 5)).souls == ()
 
 
 async def test_a_draft_changes_nothing_until_it_is_activated_once(house: House, store: Store, sql: Sql) -> None:
@@ -63,14 +71,14 @@ async def test_a_draft_changes_nothing_until_it_is_activated_once(house: House, 
     assert await store.draft_soul(turn.turn_id, "another", ADA, "Ada", "again", 1) == draft, "the turn ran twice"
     active = await store.soul()
     assert active is not None
-    assert active["version"] == 1
+    assert active.version == 1
     for _ in range(2):
         done = await store.decide_soul_draft(draft, "activate", 1, BEN)
         assert done is not None
-        assert (done["status"], done["version"], done["text"]) == ("activated", 2, "You are a monk.")
+        assert (done.status, done.version, done.text) == ("activated", 2, "You are a monk.")
     done = await store.decide_soul_draft(draft, "discard", 0, ADA)
     assert done is not None
-    assert done["status"] == "activated"
+    assert done.status == "activated"
     assert await sql("select version, text, author_id, author, reason from soul where active") == [
         (2, "You are a monk.", ADA, "Ada", "edited")
     ]
@@ -82,8 +90,8 @@ async def test_a_discarded_draft_stays_discarded(house: House, store: Store) -> 
     for decision in ("discard", "activate"):
         done = await store.decide_soul_draft(draft, decision, 1, ADA)
         assert done is not None
-        assert (done["status"], done["version"]) == ("discarded", None)
-    assert (await store.souls(0, 5))["total"] == 1
+        assert (done.status, done.version) == ("discarded", None)
+    assert (await store.souls(0, 5)).total == 1
     assert await store.decide_soul_draft(draft + 1000, "activate", 1, ADA) is None
     assert await store.decide_soul_draft(10**17, "activate", 1, ADA) is None
 
@@ -94,10 +102,10 @@ async def test_a_draft_is_activated_only_over_the_version_that_was_seen(house: H
     for seen in (1, 0, 3, 10**17):
         done = await store.decide_soul_draft(draft, "activate", seen, ADA)
         assert done is not None
-        assert done["status"] == "open"
+        assert done.status == "open"
     done = await store.decide_soul_draft(draft, "activate", 2, ADA)
     assert done is not None
-    assert (done["status"], done["version"]) == ("activated", 3)
+    assert (done.status, done.version) == ("activated", 3)
 
 
 async def test_drafts_activated_at_once_make_one_version_each_or_wait(
@@ -105,7 +113,7 @@ async def test_drafts_activated_at_once_make_one_version_each_or_wait(
 ) -> None:
     drafts = [(await drafted(house, f"Draft {n}"))[0] for n in range(4)]
     done = await asyncio.gather(*(another().decide_soul_draft(draft, "activate", 1, ADA) for draft in drafts * 2))
-    assert {one["version"] for one in done if one and one["status"] == "activated"} == {2}
+    assert {one.version for one in done if one and one.status == "activated"} == {2}
     assert await sql("select count(*) from soul_draft where status = 'open'") == [(3,)]
     assert await sql("select count(*) from soul") == [(2,)]
 
@@ -115,51 +123,51 @@ async def test_drafts_activated_at_once_make_one_version_each_or_wait(
 
 async def test_a_persona_belongs_to_one_chat_and_topic(house: House, store: Store) -> None:
     assert await store.persona(ADA, 0) is None
-    present, before = await store.set_persona(GROUP, 5, ODD, ADA, "Ädä")
+    present, before = await put(store, GROUP, 5, ODD, ADA, "Ädä")
     assert present is not None
-    assert (present["text"], present["author_id"], present["author"], before) == (ODD, ADA, "Ädä", None)
+    assert (present.text, present.author_id, present.author, before) == (ODD, ADA, "Ädä", None)
     assert await store.persona(GROUP, 5) == present
     for chat_id, topic_id in ((GROUP, 0), (GROUP, 6), (GROUP - 1, 5), (ADA, 5)):
         assert await store.persona(chat_id, topic_id) is None
     here = await house.exchange(ADA, "hola", chat_id=GROUP, topic_id=5)
-    assert here.context.persona == {"id": present["id"], "text": ODD}
+    assert here.context.persona == {"id": present.id, "text": ODD}
     assert (await house.exchange(ADA, "hello", chat_id=GROUP, topic_id=6)).context.persona is None
 
 
 async def test_personas_are_kept_and_the_newest_counts(store: Store, sql: Sql) -> None:
-    first, _ = await store.set_persona(ADA, 0, "a teacher", ADA, "Ada")
-    again, before = await store.set_persona(ADA, 0, "a teacher", BEN, "Ben")
+    first, _ = await put(store, ADA, 0, "a teacher", ADA, "Ada")
+    again, before = await put(store, ADA, 0, "a teacher", BEN, "Ben")
     assert (again, before) == (first, None)
-    second, before = await store.set_persona(ADA, 0, "a pirate", BEN, "Ben")
+    second, before = await put(store, ADA, 0, "a pirate", BEN, "Ben")
     assert first is not None
     assert second is not None
     assert before == first
-    cleared, before = await store.set_persona(ADA, 0, "", ADA, "Ada")
+    cleared, before = await put(store, ADA, 0, "", ADA, "Ada")
     assert cleared is not None
-    assert (cleared["text"], before) == ("", second)
-    assert await store.set_persona(ADA, 0, "", ADA, "Ada") == (cleared, None)
+    assert (cleared.text, before) == ("", second)
+    assert await put(store, ADA, 0, "", ADA, "Ada") == (cleared, None)
     assert await store.persona(ADA, 0) == cleared
-    assert await store.persona(ADA, 0, first["id"]) == first
-    assert await store.persona(BEN, 0, first["id"]) is None, "it is another chat's"
+    assert await store.persona(ADA, 0, first.id) == first
+    assert await store.persona(BEN, 0, first.id) is None, "it is another chat's"
     assert await sql("select count(*) from persona") == [(3,)]
-    assert await store.set_persona(BEN, 0, "", BEN, "Ben") == (None, None)
+    assert await put(store, BEN, 0, "", BEN, "Ben") == (None, None)
 
 
 async def test_a_persona_is_replaced_only_while_it_is_the_present_one(store: Store) -> None:
-    first, _ = await store.set_persona(ADA, 0, "a teacher", ADA, "Ada")
-    second, _ = await store.set_persona(ADA, 0, "a pirate", ADA, "Ada")
+    first, _ = await put(store, ADA, 0, "a teacher", ADA, "Ada")
+    second, _ = await put(store, ADA, 0, "a pirate", ADA, "Ada")
     assert first is not None
     assert second is not None
-    assert await store.set_persona(ADA, 0, "", ADA, "Ada", first["id"]) == (second, None)
-    cleared, before = await store.set_persona(ADA, 0, "", ADA, "Ada", second["id"])
+    assert await put(store, ADA, 0, "", ADA, "Ada", first.id) == (second, None)
+    cleared, before = await put(store, ADA, 0, "", ADA, "Ada", second.id)
     assert cleared is not None
-    assert (cleared["text"], before) == ("", second)
+    assert (cleared.text, before) == ("", second)
 
 
 async def test_a_groups_persona_moves_with_it(store: Store) -> None:
-    await store.set_persona(-4242, 0, "a cook", ADA, "Ada")
+    await put(store, -4242, 0, "a cook", ADA, "Ada")
     await store.regroup(77, -4242, GROUP)
     moved = await store.persona(GROUP, 0)
     assert moved is not None
-    assert moved["text"] == "a cook"
+    assert moved.text == "a cook"
     assert await store.persona(-4242, 0) is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from relay.core.text import escape_markdown, shorten
-from relay.surfaces.chat.people.people import deciding, who
+from relay.memory.rows.people import Person
+from relay.surfaces.chat.people.people import listed_row, who
 from relay.surfaces.telegram.parsing.message_parser import name_of
 
 RLO, ZWSP, RLI = "\u202e", "\u200b", "\u2067"
@@ -26,9 +27,9 @@ def test_a_name_is_what_is_seen_of_it(user: dict[str, str], name: str) -> None:
 
 
 def test_before_the_approve_button_nothing_is_turned_around() -> None:
-    stored = {"user_id": 7, "name": f"Eve{RLO}evorppa", "username": None}
+    stored = Person(7, f"Eve{RLO}evorppa", "asking")
     assert who(stored) == "Eveevorppa (id 7)"
-    assert deciding(stored, "hp", named=True)[0]["text"] == "Approve Eveevorppa"
+    assert listed_row(stored)[0]["text"] == "Approve Eveevorppa"
 
 
 def test_no_text_turns_what_stands_behind_it() -> None:

@@ -12,9 +12,8 @@ from relay.clients.fakes import FakeMessenger
 from relay.commands.registry import ADMINS_ONLY
 from relay.conversation.prompt import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import File
-from relay.surfaces.chat import ANSWERS
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.dispatch import press_button, run_command
+from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.chat.soul.documents import MOST_BYTES
 from relay.surfaces.telegram.formatting.format import format_reply
@@ -213,12 +212,12 @@ async def test_a_soul_too_long_for_a_message_comes_as_a_document() -> None:
 
 async def test_the_answer_becomes_a_draft_of_the_version_that_was_sent() -> None:
     database = Canned(soul=ACTIVE, draft_soul=8)
-    told = await ANSWERS["soul"](asked(database, "You are kind and calm."), 2)
+    told = await hear_answer(asked(database, "You are kind and calm."), "soul", 2)
     assert "made from version 2, but version 3 is active by now" in told.text
     assert database.calls[-1][1]["based_on"] == 2
-    told = await ANSWERS["soul"](asked(database, "You are kind and calm."), 3)
+    told = await hear_answer(asked(database, "You are kind and calm."), "soul", 3)
     assert "by now" not in told.text
-    assert (await ANSWERS["soul"](call(Canned(), "You are evil."), 3)).text == ADMINS_ONLY
+    assert (await hear_answer(call(Canned(), "You are evil."), "soul", 3)).text == ADMINS_ONLY
 
 
 # Buttons

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+
 from relay.core.models import Choices
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
+from relay.memory.rows.people import DecidedPerson, GroupPlace, Invitation, KnownPeople, Member, Person
 
 CLAIM_MINUTES = 15
 INVITE_DAYS = 7
@@ -15,20 +19,17 @@ MOST_OUT = 20
 class PeopleCalls(Calls):
     """Those whom the database names; the settings name others."""
 
-    async def people(self) -> list[Json]:
-        """Everybody who may use the bot: `{user_id, role, name}`, role admin or user."""
-        found: list[Json] = await self._call("people")
-        return found
+    async def people(self) -> list[Member]:
+        """Everybody who may use the bot."""
+        return await self._list(Member, "people")
 
-    async def everybody(self) -> Json:
-        """All who are known: `{people, out, out_count, invites}`, out being the newest of those who are not let in."""
-        found: Json = await self._call("everybody", most=MOST_OUT)
-        return found
+    async def everybody(self) -> KnownPeople:
+        """Everybody who is known."""
+        return await self._fetch(KnownPeople, "everybody", most=MOST_OUT)
 
-    async def person(self, user_id: int | None, username: str = "") -> Json | None:
-        """Somebody by their id or @name, with their role; None when the database does not know them."""
-        found: Json | None = await self._call("person", user_id=user_id, username=username)
-        return found
+    async def person(self, user_id: int | None, username: str = "") -> Person | None:
+        """Somebody by their id or @name; None when the database does not know them."""
+        return await self._find(Person, "person", user_id=user_id, username=username)
 
     async def name_of(self, user_id: int) -> str:
         """What somebody is called; empty when they have said nothing in private yet."""
@@ -38,9 +39,10 @@ class PeopleCalls(Calls):
         """Makes a claim link, the only one. Returns whether there is one: not while somebody runs the bot."""
         return bool(await self._call("offer_claim", hash=hash, minutes=CLAIM_MINUTES))
 
-    async def invite(self, hash: str, for_whom: str, by: int, by_name: str) -> str | None:
-        """Makes an invitation. Returns until when it can be used (ISO 8601); None when too many are open."""
-        until: str | None = await self._call(
+    async def invite(self, hash: str, for_whom: str, by: int, by_name: str) -> datetime | None:
+        """Makes an invitation. Returns until when it can be used; None when too many are open."""
+        return await self._find(
+            datetime,
             "invite",
             hash=hash,
             for_whom=for_whom,
@@ -49,19 +51,16 @@ class PeopleCalls(Calls):
             by=by,
             by_name=by_name,
         )
-        return until
 
-    async def cancel_invite(self, invite_id: int) -> Json | None:
+    async def cancel_invite(self, invite_id: int) -> Invitation | None:
         """Takes an open invitation back. Returns it; None when it is not open any more."""
-        gone: Json | None = await self._call("cancel_invite", id=invite_id)
-        return gone
+        return await self._find(Invitation, "cancel_invite", id=invite_id)
 
-    async def decide(self, user_id: int, roles: list[str], role: str, by: int, by_name: str) -> Json | None:
-        """Gives somebody who is one of `roles` another role. Returns them as they are then, with `changed`."""
-        decided: Json | None = await self._call(
-            "decide", user_id=user_id, roles=roles, role=role, by=by, by_name=by_name
+    async def decide(self, user_id: int, roles: list[str], role: str, by: int, by_name: str) -> DecidedPerson | None:
+        """Gives somebody who is one of `roles` another role. Returns them as they are then."""
+        return await self._find(
+            DecidedPerson, "decide", user_id=user_id, roles=roles, role=role, by=by, by_name=by_name
         )
-        return decided
 
     async def revoke(self, user_id: int, owned: bool, by: int, by_name: str) -> str:
         """Takes back that somebody may use the bot. `owned`: the settings name an admin. Returns done, last (nobody
@@ -76,9 +75,9 @@ class ChoiceCalls(Calls):
         """What a person chose."""
         return Choices.from_json(await self._call("choices", user_id=user_id))
 
-    async def choose(self, user_id: int, choices: Json) -> Choices:
+    async def choose(self, user_id: int, choices: Mapping[str, str | bool]) -> Choices:
         """Makes choices, by the names of the fields of `Choices`. Returns all of the person's."""
-        return Choices.from_json(await self._call("choose", user_id=user_id, choices=choices))
+        return Choices.from_json(await self._call("choose", user_id=user_id, choices=dict(choices)))
 
 
 EVERYWHERE = -1
@@ -88,17 +87,15 @@ EVERYWHERE = -1
 class PlaceCalls(Calls):
     """Groups and their topics."""
 
-    async def place(self, chat_id: int, topic_id: int) -> Json:
-        """How things stand in a group's topic: `{here, everywhere, lender}`, each None where nothing was said."""
-        result: Json = await self._call("place", chat_id=chat_id, topic_id=topic_id)
-        return result
+    async def place(self, chat_id: int, topic_id: int) -> GroupPlace:
+        """How things stand in a group's topic."""
+        return await self._fetch(GroupPlace, "place", chat_id=chat_id, topic_id=topic_id)
 
-    async def set_place(self, chat_id: int, topic_id: int, answers: str, user_id: int) -> Json:
-        """all, addressed or off, in a topic or everywhere. Returns how things stand then, as `place` does."""
-        result: Json = await self._call(
-            "set_place", chat_id=chat_id, topic_id=topic_id, answers=answers, user_id=user_id
+    async def set_place(self, chat_id: int, topic_id: int, answers: str, user_id: int) -> GroupPlace:
+        """Sets what is answered (all, addressed or off) in a topic or everywhere. Returns how things stand then."""
+        return await self._fetch(
+            GroupPlace, "set_place", chat_id=chat_id, topic_id=topic_id, answers=answers, user_id=user_id
         )
-        return result
 
     async def link(self, chat_id: int, owner_id: int) -> int:
         """Lends somebody's memory to a group, unless somebody else's is lent. Returns whose is lent then."""

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
+from relay.memory.rows.soul import Persona, PersonaChange, Soul, SoulDraft, SoulPage
 
 
 class SoulCalls(Calls):
     """The personality, versioned."""
 
-    async def soul(self) -> Json | None:
-        """The active soul: `{version, text, author_id, author, reason, active, created_at}`."""
-        found: Json | None = await self._call("soul")
-        return found
+    async def soul(self) -> Soul | None:
+        """The active soul."""
+        return await self._find(Soul, "soul")
 
-    async def soul_version(self, version: int) -> Json | None:
+    async def soul_version(self, version: int) -> Soul | None:
         """A version of it, active or not."""
-        found: Json | None = await self._call("soul_version", version=version)
-        return found
+        return await self._find(Soul, "soul_version", version=version)
 
-    async def souls(self, skip: int, limit: int) -> Json:
-        """The versions, newest first: `{total, souls}`."""
-        page: Json = await self._call("souls", skip=skip, limit=limit)
-        return page
+    async def souls(self, skip: int, limit: int) -> SoulPage:
+        """The versions, newest first."""
+        return await self._fetch(SoulPage, "souls", skip=skip, limit=limit)
 
     async def activate_soul(self, text: str, author_id: int, author: str, reason: str) -> int:
         """Makes a new version active, unless the active one has that text. Returns the active version."""
@@ -43,31 +41,27 @@ class SoulCalls(Calls):
             )
         )
 
-    async def decide_soul_draft(self, draft_id: int, decision: str, seen: int, user_id: int) -> Json | None:
+    async def decide_soul_draft(self, draft_id: int, decision: str, seen: int, user_id: int) -> SoulDraft | None:
         """Decides an open draft: activate (as long as the version `seen` is active) or discard. Returns the draft as it
-        stands then (`status`: open, activated as `version`, discarded); None when there is none."""
-        draft: Json | None = await self._call(
-            "decide_soul_draft", draft_id=draft_id, decision=decision, seen=seen, user_id=user_id
+        stands then; None when there is none."""
+        return await self._find(
+            SoulDraft, "decide_soul_draft", draft_id=draft_id, decision=decision, seen=seen, user_id=user_id
         )
-        return draft
 
 
 class PersonaCalls(Calls):
     """What the soul is besides in a chat and topic."""
 
-    async def persona(self, chat_id: int, topic_id: int, persona_id: int | None = None) -> Json | None:
-        """A version of a place's persona, by default the present one: `{id, text, author_id, author, created_at}`."""
-        found: Json | None = await self._call("persona", chat_id=chat_id, topic_id=topic_id, id=persona_id)
-        return found
+    async def persona(self, chat_id: int, topic_id: int, persona_id: int | None = None) -> Persona | None:
+        """A version of a place's persona, by default the present one."""
+        return await self._find(Persona, "persona", chat_id=chat_id, topic_id=topic_id, id=persona_id)
 
     async def set_persona(
         self, chat_id: int, topic_id: int, text: str, author_id: int, author: str, instead_of: int | None = None
-    ) -> tuple[Json | None, Json | None]:
-        """Sets a place's persona (empty: clears it), only `instead_of` that version when it is given.
-
-        Returns the present one, and the one whose place it took; that is None too when nothing changed.
-        """
-        done = await self._call(
+    ) -> PersonaChange:
+        """Sets a place's persona (empty: clears it), only `instead_of` that version when it is given."""
+        return await self._fetch(
+            PersonaChange,
             "set_persona",
             chat_id=chat_id,
             topic_id=topic_id,
@@ -76,4 +70,3 @@ class PersonaCalls(Calls):
             author=author,
             instead_of=instead_of,
         )
-        return done["present"], done["before"]

@@ -15,7 +15,7 @@ from relay.surfaces.chat.memory import (
     promote,
     remember,
 )
-from relay.surfaces.chat.people import groups, people
+from relay.surfaces.chat.people import groups, invites, people
 from relay.surfaces.chat.session import session, settings, usage, voice
 from relay.surfaces.chat.soul import persona, soul
 
@@ -33,6 +33,7 @@ __all__ = [
     "export",
     "forgetting",
     "groups",
+    "invites",
     "people",
     "persona",
     "private",

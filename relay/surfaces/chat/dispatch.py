@@ -12,11 +12,9 @@ from relay.core.text import escape_markdown
 from relay.surfaces.chat.callbacks import CALLBACKS, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS, PRIVATE
-from relay.surfaces.chat.reply import ButtonReply, CommandReply
+from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 
 TOO_OLD = ButtonReply("This button does nothing any more.")
-NOTHING = "n"
-"""The data of a button that only shows something."""
 
 
 async def run_command(call: ChatContext, name: str) -> CommandReply:

@@ -54,6 +54,8 @@ class ButtonReply:
     """The command's result, which this shows."""
 
 
+NOTHING = "n"
+"""The data of a button that only shows something."""
 NOT_YOURS = ButtonReply("This is not yours to decide.")
 
 
@@ -72,6 +74,11 @@ def question(word: str, number: int = 0) -> str:
 def button(label: str, data: str | Callback) -> Json:
     """An inline button, by its callback."""
     return {"text": label, "callback_data": data if isinstance(data, str) else encode(data)}
+
+
+def nothing(label: str) -> Json:
+    """A button that only shows something."""
+    return {"text": label, "callback_data": NOTHING}
 
 
 def cause(call: ChatContext, error: RelayError) -> str:

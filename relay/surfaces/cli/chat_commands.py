@@ -25,17 +25,6 @@ MORE = {
 }
 
 
-async def _soul(store: Any, space: Any) -> dict[str, Any]:
-    return {"soul": await store.soul()}
-
-
-STATE: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
-    "soul": _soul,
-    "users": lambda store, space: store.everybody(),
-}
-"""What --json tells of commands without a result: how it stands then."""
-
-
 def add_chat_commands(cli: typer.Typer) -> None:
     """Adds each command with the surface `cli`; memory is a group of commands of its own."""
     for command in COMMANDS.values():
@@ -57,7 +46,7 @@ def _typed(name: str, usage: str) -> Any:
         yes: Sure = False,
         as_json: AsJson = False,
     ) -> None:
-        run_command_line(name, " ".join(words or []), yes, as_json, STATE.get(name))
+        run_command_line(name, " ".join(words or []), yes, as_json)
 
     return typed
 

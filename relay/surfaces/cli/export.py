@@ -111,7 +111,7 @@ async def _person(relay: Relay, user_id: int | None) -> int:
 
 async def _agree(relay: Relay, space: Space, meant: Space, console: Console) -> None:
     """Says whose memory a file becomes, and asks about it unless they are meant. Raises `ImportRefused`."""
-    names = {row["user_id"]: f", {row['name']}" for row in await relay.store.people()}
+    names: dict[int | None, str] = {row.user_id: f", {row.name}" for row in await relay.store.people()}
     console.print(f"This becomes the memory of {_whose(space)}{names.get(space.owner_id, '')}.")
     if space == meant:
         return

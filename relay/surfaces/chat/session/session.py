@@ -35,7 +35,7 @@ async def hello_here(call: ChatContext) -> str:
             f"private chat. {MORE_HERE}"
         )
     place = await call.store.place(call.chat_id, call.topic_id)
-    match place["here"] or place["everywhere"]:
+    match place.answers:
         case "all":
             when = "I answer every message of the people I know"
         case "off":

@@ -2,56 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from relay.core.errors import FileTooLarge, MessengerError, RelayError
-from relay.core.text import escape_markdown, shorten
-from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.reply import Json
+from relay.core.errors import CommandRefused, FileTooLarge, MessengerError
+from relay.core.text import shorten
+from relay.surfaces.chat.context import ChatContext, Document
 
 MOST_BYTES = 64 * 1024
 ENDINGS = (".md", ".markdown", ".txt")
 
 
-class Unreadable(RelayError):
+class Unreadable(CommandRefused):
     """A text cannot be had; the sentence says why."""
 
 
 async def text_given(call: ChatContext) -> tuple[str, str] | None:
     """A text and where it is from: the document sent with a command, else what the command replies to (the part that
     was quoted, a document, or its text). None when there is neither. Raises `Unreadable`."""
-    own = call.message
-    if document := own.get("document"):
-        return await _document(call, document)
-    quote = own.get("quote") or {}
-    if quote.get("is_manual") and str(quote.get("text") or "").strip():
-        return str(quote["text"]).strip(), "a message"
-    target: Json = own.get("reply_to_message") or own.get("external_reply") or {}
-    if document := target.get("document"):
-        return await _document(call, document)
-    text = str(target.get("text") or target.get("caption") or "").strip()
-    if text:
-        return text, "a message"
-    if target and not target.get("forum_topic_created"):
-        raise Unreadable("There is no text in that message.")
-    return None
+    said, replied = call.said, call.said.replied
+    if said.document:
+        return await _read(call, said.document)
+    if said.quote:
+        return said.quote, "a message"
+    if replied is None:
+        return None
+    if replied.document:
+        return await _read(call, replied.document)
+    if replied.text:
+        return replied.text, "a message"
+    raise Unreadable("There is no text in that message.")
 
 
-async def _document(call: ChatContext, document: Json) -> tuple[str, str]:
-    name = str(document.get("file_name") or "")
-    if not name.lower().endswith(ENDINGS) and document.get("mime_type") not in ("text/plain", "text/markdown"):
+async def _read(call: ChatContext, document: Document) -> tuple[str, str]:
+    if not document.name.lower().endswith(ENDINGS) and document.mime not in ("text/plain", "text/markdown"):
         raise Unreadable("I take text from .md and .txt documents only.")
-    if _number(document.get("file_size")) > MOST_BYTES:
+    if document.size > MOST_BYTES:
         raise Unreadable(TOO_LARGE)
     try:
-        content = await call.services.messenger.fetch(str(document.get("file_id")), MOST_BYTES)
+        content = await call.services.messenger.fetch(document.file_id, MOST_BYTES)
     except FileTooLarge:
         raise Unreadable(TOO_LARGE) from None
     except MessengerError as error:
-        raise Unreadable(
-            f"I could not download that document, please send it again. ({escape_markdown(str(error))})"
-        ) from None
-    return _decoded(content), f"the document {shorten(name, 60)}" if name else "a document"
+        raise Unreadable(f"I could not download that document, please send it again. ({error})") from None
+    return _decoded(content), f"the document {shorten(document.name, 60)}" if document.name else "a document"
 
 
 TOO_LARGE = f"That document is too large: I take {MOST_BYTES // 1024} KB at most."
@@ -69,7 +60,3 @@ def _decoded(content: bytes) -> str:
     if not text:
         raise Unreadable("That document is empty.")
     return text
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0

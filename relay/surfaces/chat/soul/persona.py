@@ -1,93 +1,108 @@
-"""Personas: the role that the assistant has in one chat or topic."""
+"""Shows the role that the assistant has in one chat or topic."""
 
 from __future__ import annotations
 
-from relay.commands.registry import ADMINS_ONLY
+from relay.commands.soul.persona import present_persona, set_persona, show_persona, undo_persona
 from relay.conversation.prompt import PERSONA_TOKENS
-from relay.core.text import parse_number
+from relay.core.errors import CommandRefused
+from relay.memory.rows.soul import Persona, PersonaChange
+from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import answers, pressed, verb
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Json, Rows, button, question
-from relay.surfaces.chat.soul.versions import about, byline, difference_to, to_copy, unfit, whole
+from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, Rows, button, question
+from relay.surfaces.chat.soul.versions import about, byline, check_whole, difference_to, to_copy, whole
 
-CHANGED = "This has changed since. /persona shows how it is."
+NONE = "No role is set here. For example: /persona You are my Spanish teacher"
 
 
-@verb("persona", usage="[<text> | clear]", help="a role for me in this chat or topic", admin=True)
+@callback("pc")
+class ClearPersona(Callback):
+    """Clears a persona, if it is still the present one."""
+
+    persona_id: int
+
+
+@callback("pu")
+class UndoPersona(Callback):
+    """Brings a persona back, if the one that replaced it is still present."""
+
+    persona_id: int
+    before: int
+
+
+@callback("pe")
+class EditPersona(Callback):
+    """Sends the persona to copy, and asks for the new one."""
+
+    persona_id: int
+
+
+@shows("persona")
 async def persona(call: ChatContext) -> CommandReply:
     """Shows, sets or clears the assistant's role here."""
     text = call.text.strip()
     if text:
-        return await put(call, "" if text.lower() == "clear" else text)
-    row = await call.store.persona(call.chat_id, call.topic_id)
-    if row is None or not row["text"]:
-        return CommandReply("No role is set here. For example: /persona You are my Spanish teacher")
-    head = f"**My role here**\n{byline(call, row)} · {about(row['text'], PERSONA_TOKENS)}"
-    rows = [[button("✎ Edit", f"pe:{row['id']}"), button("✖ Clear", f"pc:{row['id']}")]]
-    return CommandReply(f"{head}\n\n{whole(row['text'])}", rows=rows)
+        return await _set(call, "" if text.lower() == "clear" else text)
+    found = await show_persona(call)
+    if found is None:
+        return CommandReply(NONE)
+    head = f"**My role here**\n{byline(call, found)} · {about(found.text, PERSONA_TOKENS)}"
+    rows = [[button("✎ Edit", EditPersona(found.id)), _clear(found)]]
+    return CommandReply(f"{head}\n\n{whole(found.text)}", rows=rows, result=found)
 
 
-async def put(call: ChatContext, text: str, instead_of: int | None = None) -> CommandReply:
-    """Sets a persona (empty: clears it), only in the place of the version `instead_of` when that is given."""
-    if no := unfit(call, text, PERSONA_TOKENS, "persona"):
-        return CommandReply(no, refused=True)
-    now, before = await call.store.set_persona(call.chat_id, call.topic_id, text, call.user_id, call.name, instead_of)
-    present = now["text"] if now else ""
-    if present != text:
-        return CommandReply(CHANGED, refused=True)
-    if now is None or (before is None and not text):
-        return CommandReply("There is nothing to clear: no role is set here.", refused=True)
-    earlier = before["text"] if before else ""
-    ends = ", until this conversation off the record ends" if now["session_id"] else ""
-    if not text:
-        return CommandReply(f"Cleared: from the next message on I have no role here{ends}.", rows=back(now, before))
-    head = f"From the next message on, this is my role here{ends} ({about(text, PERSONA_TOKENS)})."
-    changes = f" What changed:\n\n{await difference_to(earlier, text)}" if earlier else ""
-    return CommandReply(head + changes, rows=[*back(now, before), [button("✖ Clear", f"pc:{now['id']}")]])
+async def _set(call: ChatContext, text: str, instead_of: int | None = None) -> CommandReply:
+    check_whole(call, "persona")
+    return await _changed(await set_persona(call, text, instead_of))
 
 
-def back(now: Json, before: Json | None) -> Rows:
-    """The button that brings back what was there before."""
-    return [[button("↩ Undo", f"pu:{now['id']}:{before['id']}")]] if before and before["text"] else []
+async def _changed(done: PersonaChange) -> CommandReply:
+    """What became of a persona, with a button that brings back the one before."""
+    now, before = done.present, done.before
+    if now is None:  # the command refuses that
+        return CommandReply(NONE, result=done)
+    ends = ", until this conversation off the record ends" if now.session_id else ""
+    if not now.text:
+        text = f"Cleared: from the next message on I have no role here{ends}."
+        return CommandReply(text, rows=_undo(now, before), result=done)
+    head = f"From the next message on, this is my role here{ends} ({about(now.text, PERSONA_TOKENS)})."
+    earlier = before.text if before else ""
+    changes = f" What changed:\n\n{await difference_to(earlier, now.text)}" if earlier else ""
+    return CommandReply(head + changes, rows=[*_undo(now, before), [_clear(now)]], result=done)
 
 
-@pressed("pc")
-async def clear(call: ChatContext, number: str) -> ButtonReply:
-    """Clears a persona, when it is the present one still."""
-    return await changed(call, "", parse_number(number) or 0)
+def _undo(now: Persona, before: Persona | None) -> Rows:
+    return [[button("↩ Undo", UndoPersona(now.id, before.id))]] if before and before.text else []
 
 
-@pressed("pu")
-async def undo(call: ChatContext, number: str, before: str) -> ButtonReply:
-    """Brings a persona back, when the one that took its place is the present one still."""
-    row = await call.store.persona(call.chat_id, call.topic_id, parse_number(before) or 0)
-    return await changed(call, row["text"] if row else "", parse_number(number) or 0)
+def _clear(now: Persona) -> dict[str, str]:
+    return button("✖ Clear", ClearPersona(now.id))
 
 
-async def changed(call: ChatContext, text: str, instead_of: int) -> ButtonReply:
-    """What a button makes of the persona."""
-    if not call.admin:
-        return ButtonReply(ADMINS_ONLY)
-    told = await put(call, text, instead_of)
-    return ButtonReply(rows=(), says=told) if told.rows else ButtonReply(told.text)
+@pressed(ClearPersona)
+async def press_clear(call: ChatContext, to: ClearPersona) -> ButtonReply:
+    """Clears a persona, if it is still the present one."""
+    return ButtonReply(rows=(), says=await _changed(await set_persona(call, "", to.persona_id)))
 
 
-@pressed("pe")
-async def ask(call: ChatContext, number: str) -> ButtonReply:
+@pressed(UndoPersona)
+async def press_undo(call: ChatContext, to: UndoPersona) -> ButtonReply:
+    """Brings a persona back, if the one that replaced it is still present."""
+    return ButtonReply(rows=(), says=await _changed(await undo_persona(call, to.persona_id, to.before)))
+
+
+@pressed(EditPersona)
+async def press_edit(call: ChatContext, to: EditPersona) -> ButtonReply:
     """Sends the persona to copy, and asks for the new one."""
-    if not call.admin:
-        return ButtonReply(ADMINS_ONLY)
-    row = await call.store.persona(call.chat_id, call.topic_id)
-    if row is None or row["id"] != parse_number(number):
-        return ButtonReply(CHANGED)
-    asked = f"{question('persona', row['id'])} – reply to this message with my role here."
-    return ButtonReply(says=to_copy(asked, row["text"], "persona.md", "My role here"))
+    found = await present_persona(call, to.persona_id)
+    asked = f"{question('persona', found.id)} – reply to this message with my role here."
+    return ButtonReply(says=to_copy(asked, found.text, "persona.md", "My role here"))
 
 
 @answers("persona")
-async def edit(call: ChatContext, number: int) -> CommandReply:
+async def hear_persona(call: ChatContext, number: int) -> CommandReply:
     """Sets the answer to that question."""
-    if not call.admin:
-        return CommandReply(ADMINS_ONLY)
     text = call.text.strip()
-    return await put(call, text, number) if text else CommandReply("Please reply with text.")
+    if call.admin and not text:
+        raise CommandRefused("Please reply with text.")
+    return await _set(call, text, number)

@@ -1,237 +1,257 @@
-"""The soul: who the assistant is. Its versions are shown, made, and made active again."""
+"""Shows the soul, its versions and drafts, with buttons that make one of them active."""
 
 from __future__ import annotations
 
 from relay.commands.registry import ADMINS_ONLY
+from relay.commands.soul.soul import (
+    PAGE,
+    ActiveSoul,
+    Drafted,
+    activate_draft,
+    discard_draft,
+    draft_soul,
+    list_souls,
+    restore_soul,
+    set_soul,
+    show_soul,
+    view_soul,
+)
 from relay.conversation.prompt import SOUL_TOKENS
+from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
+from relay.memory.rows.soul import Soul, SoulDraft
+from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import answers, pressed, verb
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Json, Rows, button, question
-from relay.surfaces.chat.soul.documents import Unreadable, text_given
-from relay.surfaces.chat.soul.versions import about, byline, difference_to, to_copy, unfit, whole
+from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, Rows, button, nothing, question
+from relay.surfaces.chat.soul.documents import text_given
+from relay.surfaces.chat.soul.versions import about, byline, check_whole, difference_to, to_copy, whole
 
-PAGE = 5
-USAGE = """\
-Write /soul to see my personality. /soul set <text> changes it; sent as the caption of a .md or .txt document, or in \
-reply to a message, /soul set makes a draft. /soul edit gives you the text to copy. /soul history lists the versions, \
-/soul restore <number> brings one back."""
-NOT_HERE = ButtonReply(ADMINS_ONLY)
+USAGE = (
+    "Write /soul to see my personality. /soul set <text> changes it; sent as the caption of a .md or .txt document, or "
+    "in reply to a message, /soul set makes a draft. /soul edit gives you the text to copy. /soul history lists the "
+    "versions, /soul restore <number> brings one back."
+)
+NONE = "No soul is set. Give me one with /soul set &lt;text&gt;"
 
 
-@verb("soul", usage="[set <text> | edit | history | restore <number>]", help="see or change my personality", admin=True)
+@callback("sa")
+class ActivateDraft(Callback):
+    """Activates a draft whose difference to the active version the person has seen."""
+
+    draft_id: int
+    seen: int
+
+
+@callback("sx")
+class DiscardDraft(Callback):
+    """Discards a draft."""
+
+    draft_id: int
+
+
+@callback("sh")
+class ShowHistory(Callback):
+    """Shows a page of the history."""
+
+    page: int
+
+
+@callback("sv")
+class ViewVersion(Callback):
+    """Shows a version whole."""
+
+    version: int
+
+
+@callback("sr")
+class RestoreVersion(Callback):
+    """Makes a new version with the text of an old one."""
+
+    version: int
+
+
+@callback("se")
+class EditSoul(Callback):
+    """Sends the active soul to copy; the number is the version under which the button hung."""
+
+    version: int
+
+
+@shows("soul")
 async def soul(call: ChatContext) -> CommandReply:
     """Shows the active soul, changes it, or tells of its versions."""
     word, rest = [*call.text.strip().split(maxsplit=1), "", ""][:2]
     match word.lower(), rest:
         case "", _:
-            return await show(call)
+            return await _show(call)
         case "set", "":
-            return await take(call)
+            return await _take(call)
         case "set", _:
-            return await put(call, rest)
+            check_whole(call, "soul")
+            return await _active(await set_soul(call, rest))
         case "edit", "":
-            return await ask(call)
+            return await _ask(call)
         case "history", _ if not rest or parse_number(rest):
-            return await history(call, parse_number(rest) or 1)
+            return await _history(call, parse_number(rest) or 1)
         case "restore", _ if number := parse_number(rest.removeprefix("#")):
-            return await restore(call, number)
-    return CommandReply(escape_markdown(USAGE), refused=True)
+            return await _active(await restore_soul(call, number))
+    raise CommandRefused(USAGE)
 
 
-async def show(call: ChatContext) -> CommandReply:
-    """The active soul."""
-    active = await call.store.soul()
+async def _show(call: ChatContext) -> CommandReply:
+    active = await show_soul(call)
     if active is None:
-        return CommandReply("No soul is set. Give me one with /soul set &lt;text&gt;")
-    rows = [[button("✎ Edit", f"se:{active['version']}"), button("History", "sh:1")]]
-    return CommandReply(f"{headline(call, active)}\n\n{whole(active['text'])}", rows=rows)
+        return CommandReply(NONE)
+    rows = [[button("✎ Edit", EditSoul(active.version)), button("History", ShowHistory(1))]]
+    return CommandReply(f"{_headline(call, active)}\n\n{whole(active.text)}", rows=rows, result=active)
 
 
-def headline(call: ChatContext, row: Json) -> str:
+def _headline(call: ChatContext, version: Soul) -> str:
     """A version's number, who wrote it, when, why, and how long it is."""
-    state = " (active)" if row["active"] else ""
-    reason = f" · {escape_markdown(row['reason'])}" if row["reason"] else ""
-    return f"**Soul, version {row['version']}**{state}\n{byline(call, row)}{reason} · {about(row['text'], SOUL_TOKENS)}"
+    state = " (active)" if version.active else ""
+    reason = f" · {escape_markdown(version.reason)}" if version.reason else ""
+    length = about(version.text, SOUL_TOKENS)
+    return f"**Soul, version {version.version}**{state}\n{byline(call, version)}{reason} · {length}"
 
 
-async def put(call: ChatContext, text: str) -> CommandReply:
-    """Makes a text that an admin typed active."""
-    if no := unfit(call, text, SOUL_TOKENS, "soul"):
-        return CommandReply(no, refused=True)
-    return await activate(call, text, "set in the chat", "")
+async def _active(now: ActiveSoul) -> CommandReply:
+    """What changed with a version, and a button that takes it back."""
+    if not now.changed:
+        return CommandReply(f"That is what I am already: version {now.version}.", result=now)
+    what = f", with the text of version {now.restored}" if now.restored else ""
+    head = f"**Soul version {now.version} is active** from the next message on{what} ({about(now.text, SOUL_TOKENS)})."
+    changes = await difference_to(now.before_text, now.text)
+    text = f"{head} What changed since version {now.before_version}:\n\n{changes}"
+    return CommandReply(text, rows=_back(now.version), result=now)
 
 
-async def activate(call: ChatContext, text: str, reason: str, what: str) -> CommandReply:
-    """Makes a text active, and tells what changed."""
-    before = await call.store.soul() or {"version": 0, "text": ""}
-    version = await call.store.activate_soul(text, call.user_id, call.name, reason)
-    if version == before["version"]:
-        return CommandReply(f"That is what I am already: version {version}.")
-    head = f"**Soul version {version} is active** from the next message on{what} ({about(text, SOUL_TOKENS)})."
-    changed = f"What changed since version {before['version']}:\n\n{await difference_to(before['text'], text)}"
-    return CommandReply(f"{head} {changed}", rows=back(version))
+def _back(version: int) -> Rows:
+    """The button that takes an activation back. Each version replaced the one before it."""
+    return [[button(f"↩ Back to version {version - 1}", RestoreVersion(version - 1))]] if version > 1 else []
 
 
-def back(version: int) -> Rows:
-    """The button that takes an activation back. Each version took the place of the one before it."""
-    return [[button(f"↩ Back to version {version - 1}", f"sr:{version - 1}")]] if version > 1 else []
-
-
-async def restore(call: ChatContext, number: int) -> CommandReply:
-    """Makes a new version with the text of an old one."""
-    old = await call.store.soul_version(number)
-    if old is None:
-        return CommandReply(f"There is no version {number}. /soul history lists those there are.", refused=True)
-    return await activate(call, old["text"], f"restored from version {number}", f", with the text of version {number}")
-
-
-async def take(call: ChatContext) -> CommandReply:
-    """Makes a draft of what stands elsewhere: a document, or the message that is replied to."""
-    try:
-        given = await text_given(call)
-    except Unreadable as no:
-        return CommandReply(str(no), refused=True)
+async def _take(call: ChatContext) -> CommandReply:
+    """Makes a draft of a text from elsewhere: a document, or the message that is replied to."""
+    given = await text_given(call)
     if given is None:
-        return CommandReply(escape_markdown("What shall I be? " + USAGE), refused=True)
+        raise CommandRefused(f"What shall I be? {USAGE}")
     text, source = given
-    return await draft(call, text, f"from {source}", None)
+    return await _draft(call, text, f"from {source}", None)
 
 
-async def ask(call: ChatContext) -> CommandReply:
+async def _ask(call: ChatContext) -> CommandReply:
     """Sends the active soul to copy, and asks for the new one."""
-    active = await call.store.soul() or {"version": 0, "text": ""}
-    asked = f"{question('soul', active['version'])} – reply to this message with my new soul, as text or as a document."
-    return to_copy(asked, active["text"], f"soul-{active['version']}.md", "My new soul")
+    active = await show_soul(call)
+    version, text = (active.version, active.text) if active else (0, "")
+    asked = f"{question('soul', version)} – reply to this message with my new soul, as text or as a document."
+    return to_copy(asked, text, f"soul-{version}.md", "My new soul")
 
 
 @answers("soul")
-async def edit(call: ChatContext, based_on: int) -> CommandReply:
+async def hear_soul(call: ChatContext, based_on: int) -> CommandReply:
     """Makes a draft of the answer to that question."""
     if not call.admin:
-        return CommandReply(ADMINS_ONLY)
-    if call.message.get("document"):
-        try:
-            text, _ = await text_given(call) or ("", "")
-        except Unreadable as no:
-            return CommandReply(str(no), refused=True)
-    else:
-        text = call.text.strip()
-    return await draft(call, text, "edited", based_on)
+        raise NotAllowed(ADMINS_ONLY)
+    text = call.text.strip()
+    if call.said.document:
+        text, _ = await text_given(call) or ("", "")
+    return await _draft(call, text, "edited", based_on)
 
 
-async def draft(call: ChatContext, text: str, reason: str, based_on: int | None) -> CommandReply:
-    """Keeps a text as a draft, and shows what it would change. `based_on`: the version that its author had before
-    them; None for the active one."""
-    if no := unfit(call, text, SOUL_TOKENS, "soul"):
-        return CommandReply(no, refused=True)
-    active = await call.store.soul() or {"version": 0, "text": ""}
-    if text == active["text"]:
-        return CommandReply(f"That is what I am already: version {active['version']}.")
-    base = active["version"] if based_on is None else based_on
-    number = await call.store.draft_soul(call.turn.turn_id, text, call.user_id, call.name, reason, base)
-    return await draft_told(text, number, base, active)
+async def _draft(call: ChatContext, text: str, reason: str, based_on: int | None) -> CommandReply:
+    check_whole(call, "soul")
+    drafted = await draft_soul(call, text, reason, based_on)
+    if drafted.draft_id is None:
+        return CommandReply(f"That is what I am already: version {drafted.active_version}.", result=drafted)
+    return await _draft_shown(drafted, drafted.draft_id)
 
 
-async def draft_told(text: str, number: int, base: int, active: Json) -> CommandReply:
+async def _draft_shown(drafted: Drafted, draft_id: int) -> CommandReply:
     """A draft as its difference to the active soul, with the buttons that decide about it."""
-    head = f"**A draft of my soul** ({about(text, SOUL_TOKENS)}). Nothing has changed yet."
-    if base != active["version"]:
+    head = f"**A draft of my soul** ({about(drafted.text, SOUL_TOKENS)}). Nothing has changed yet."
+    active = drafted.active_version
+    if drafted.based_on != active:
         head += (
-            f" ⚠️ It was made from version {base}, but version {active['version']} is active by now; "
+            f" ⚠️ It was made from version {drafted.based_on}, but version {active} is active by now; "
             "activating it would undo what was changed there."
         )
-    changes = await difference_to(active["text"], text) or "(none)"
-    rows = [[button("✅ Activate", f"sa:{number}:{active['version']}"), button("✖ Discard", f"sx:{number}")]]
-    return CommandReply(f"{head} The difference to version {active['version']}:\n\n{changes}", rows=rows)
+    changes = await difference_to(drafted.active_text, drafted.text) or "(none)"
+    rows = [
+        [button("✅ Activate", ActivateDraft(draft_id, active)), button("✖ Discard", DiscardDraft(draft_id))],
+    ]
+    return CommandReply(f"{head} The difference to version {active}:\n\n{changes}", rows=rows, result=drafted)
 
 
-@pressed("sa", confirms=True)
-async def activate_draft(call: ChatContext, number: str, seen: str) -> ButtonReply:
+@pressed(ActivateDraft, confirms=True)
+async def press_activate(call: ChatContext, to: ActivateDraft) -> ButtonReply:
     """Activates a draft whose difference to the active version the person has seen."""
-    return await decide(call, number, "activate", parse_number(seen) or 0)
+    return await _decided(call, await activate_draft(call, to.draft_id, to.seen), "is active from the next message on")
 
 
-@pressed("sx")
-async def discard_draft(call: ChatContext, number: str) -> ButtonReply:
+@pressed(DiscardDraft)
+async def press_discard(call: ChatContext, to: DiscardDraft) -> ButtonReply:
     """Discards a draft."""
-    return await decide(call, number, "discard", 0)
+    return await _decided(call, await discard_draft(call, to.draft_id), "was activated already")
 
 
-async def decide(call: ChatContext, number: str, decision: str, seen: int) -> ButtonReply:
-    """Decides a draft, and shows under it what became of it."""
-    if not call.admin:
-        return NOT_HERE
-    done = await call.store.decide_soul_draft(parse_number(number) or 0, decision, seen, call.user_id)
-    if done is None:
-        return ButtonReply("There is no such draft any more.")
-    version = done["version"]
-    if done["status"] == "activated":
-        told = "is active from the next message on" if decision == "activate" else "was activated already"
-        rows = [[button(f"✅ Activated as version {version}", "n")], *back(version)]
-        return ButtonReply(f"Version {version} {told}.", rows=rows)
-    if done["status"] == "discarded":
-        return ButtonReply("This draft is discarded.", rows=[[button("✖ Discarded", "n")]])
-    active = await call.store.soul() or {"version": 0, "text": ""}
-    told_again = await draft_told(done["text"], done["id"], done["based_on"] or 0, active)
-    toast = f"Version {active['version']} has become active meanwhile. Please look at the difference to that one."
-    return ButtonReply(toast, rows=(), says=told_again)
+async def _decided(call: ChatContext, draft: SoulDraft, activated: str) -> ButtonReply:
+    """Shows under a draft what became of it."""
+    if draft.status == "activated":
+        version = draft.version or 0
+        rows = [[nothing(f"✅ Activated as version {version}")], *_back(version)]
+        return ButtonReply(f"Version {version} {activated}.", rows=rows, result=draft)
+    if draft.status == "discarded":
+        return ButtonReply("This draft is discarded.", rows=[[nothing("✖ Discarded")]], result=draft)
+    active = await show_soul(call)
+    version, text = (active.version, active.text) if active else (0, "")
+    again = await _draft_shown(Drafted(draft.id, draft.text, draft.based_on or 0, version, text), draft.id)
+    toast = f"Version {version} has become active meanwhile. Please look at the difference to that one."
+    return ButtonReply(toast, rows=(), says=again)
 
 
-async def history(call: ChatContext, page: int) -> CommandReply:
+async def _history(call: ChatContext, page: int) -> CommandReply:
     """The versions, newest first, each with buttons to view and to restore it."""
-    found = await call.store.souls((page - 1) * PAGE, PAGE)
-    pages = max(1, -(-found["total"] // PAGE))
-    if page > pages:
-        return CommandReply(f"There is no page {page}: there are {pages}.", refused=True)
+    found = await list_souls(call, page)
+    pages = max(1, -(-found.total // PAGE))
     lines, rows = [], []
-    for row in found["souls"]:
-        number = row["version"]
-        lines.append(f"{headline(call, row)}\n{whole(shorten(row['text'], 120))}")
-        rows.append([button(f"View {number}", f"sv:{number}")])
-        if not row["active"]:
-            rows[-1].append(button(f"↩ Restore {number}", f"sr:{number}"))
-    turn = [button("‹ Newer", f"sh:{page - 1}")] if page > 1 else []
-    turn += [button("Older ›", f"sh:{page + 1}")] if page < pages else []
-    head = pluralize(found["total"], "version") + (f", page {page} of {pages}" if pages > 1 else "")
-    return CommandReply(f"{head}\n\n" + "\n\n".join(lines), rows=[*rows, *([turn] if turn else [])])
+    for one in found.souls:
+        lines.append(f"{_headline(call, one)}\n{whole(shorten(one.text, 120))}")
+        rows.append([button(f"View {one.version}", ViewVersion(one.version))])
+        if not one.active:
+            rows[-1].append(button(f"↩ Restore {one.version}", RestoreVersion(one.version)))
+    turn = [button("‹ Newer", ShowHistory(page - 1))] if page > 1 else []
+    turn += [button("Older ›", ShowHistory(page + 1))] if page < pages else []
+    head = pluralize(found.total, "version") + (f", page {page} of {pages}" if pages > 1 else "")
+    return CommandReply(f"{head}\n\n" + "\n\n".join(lines), rows=[*rows, *([turn] if turn else [])], result=found)
 
 
-@pressed("sh")
-async def turn_page(call: ChatContext, page: str) -> ButtonReply:
-    """Shows another page of the history in the place of this one."""
-    if not call.admin:
-        return NOT_HERE
-    told = await history(call, parse_number(page) or 1)
+@pressed(ShowHistory)
+async def press_history(call: ChatContext, to: ShowHistory) -> ButtonReply:
+    """Shows another page of the history in place of this one."""
+    told = await _history(call, max(1, to.page))
     if not told.rows:
         return ButtonReply(told.text)
-    under = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
-    listed = any(str(one.get("callback_data")).startswith("sv:") for row in under for one in row)
+    listed = any(isinstance(decode(data), ViewVersion) for data in call.said.buttons)
     return ButtonReply(text=told.text, rows=told.rows) if listed else ButtonReply(says=told)
 
 
-@pressed("sv")
-async def view(call: ChatContext, number: str) -> ButtonReply:
+@pressed(ViewVersion)
+async def press_view(call: ChatContext, to: ViewVersion) -> ButtonReply:
     """Shows a version whole."""
-    if not call.admin:
-        return NOT_HERE
-    row = await call.store.soul_version(parse_number(number) or 0)
-    if row is None:
-        return ButtonReply("There is no such version.")
-    rows = [] if row["active"] else [[button(f"↩ Restore {row['version']}", f"sr:{row['version']}")]]
-    return ButtonReply(says=CommandReply(f"{headline(call, row)}\n\n{whole(row['text'])}", rows=rows))
+    found = await view_soul(call, to.version)
+    rows = [] if found.active else [[button(f"↩ Restore {found.version}", RestoreVersion(found.version))]]
+    return ButtonReply(says=CommandReply(f"{_headline(call, found)}\n\n{whole(found.text)}", rows=rows, result=found))
 
 
-@pressed("sr")
-async def restore_pressed(call: ChatContext, number: str) -> ButtonReply:
+@pressed(RestoreVersion)
+async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
     """Restores a version."""
-    if not call.admin:
-        return NOT_HERE
-    told = await restore(call, parse_number(number) or 0)
+    told = await _active(await restore_soul(call, to.version))
     return ButtonReply(says=told) if told.rows else ButtonReply(told.text)
 
 
-@pressed("se")
-async def ask_pressed(call: ChatContext, number: str) -> ButtonReply:
-    """Sends the active soul to copy. (The button's number is the version under which it hung.)"""
-    return ButtonReply(says=await ask(call)) if call.admin else NOT_HERE
+@pressed(EditSoul)
+async def press_edit(call: ChatContext, to: EditSoul) -> ButtonReply:
+    """Sends the active soul to copy."""
+    return ButtonReply(says=await _ask(call))

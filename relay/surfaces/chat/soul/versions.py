@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 
+from relay.core.errors import CommandRefused
 from relay.core.models import File
 from relay.core.prompt_markup import estimate_tokens
 from relay.core.text import escape_markdown
+from relay.memory.rows.soul import Persona, Soul
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.reply import CommandReply, Json
+from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.chat.soul import difference
 from relay.surfaces.chat.times import moment
 
@@ -19,11 +21,11 @@ CUT = 4000
 """A message this long (characters) may be the first part of a text that Telegram split."""
 
 
-def byline(call: ChatContext, row: Json) -> str:
+def byline(call: ChatContext, version: Soul | Persona) -> str:
     """Who wrote a version, and when."""
     names = {call.user_id: "by you · ", None: ""}
-    who = names.get(row["author_id"], f"by {escape_markdown(row.get('author') or str(row['author_id']))} · ")
-    return f"{who}{moment(row['created_at'], call.zone)}"
+    who = names.get(version.author_id, f"by {escape_markdown(version.author or str(version.author_id))} · ")
+    return f"{who}{moment(version.created_at, call.zone)}"
 
 
 def about(text: str, most: int) -> str:
@@ -34,14 +36,23 @@ def about(text: str, most: int) -> str:
 def unfit(call: ChatContext, text: str, most: int, what: str) -> str:
     """Why a text that somebody wrote cannot be taken; empty when it can."""
     tokens = estimate_tokens(text)
-    if tokens > most:
-        return f"That is about {tokens} tokens; a {what} has at most {most}."
-    if len(call.message.get("text") or "") >= CUT:
-        return (
-            "A message that long may be only the first part of your text, so I have not taken it. "
-            f"Please make it shorter{', or send it as a .md or .txt document' if what == 'soul' else ''}."
-        )
-    return ""
+    return f"That is about {tokens} tokens; a {what} has at most {most}." if tokens > most else cut_off(call, what)
+
+
+def check_whole(call: ChatContext, what: str) -> None:
+    """Raises `CommandRefused` for a message that may be only the first part of a text."""
+    if line := cut_off(call, what):
+        raise CommandRefused(line)
+
+
+def cut_off(call: ChatContext, what: str) -> str:
+    """What is said to a message that may be only the first part of a text; empty for others."""
+    if len(call.said.text) < CUT:
+        return ""
+    return (
+        "A message that long may be only the first part of your text, so I have not taken it. "
+        f"Please make it shorter{', or send it as a .md or .txt document' if what == 'soul' else ''}."
+    )
 
 
 async def difference_to(before: str, after: str) -> str:

@@ -12,7 +12,8 @@ from relay.commands.context import Services
 from relay.core.text import escape_markdown, shorten
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
-from relay.surfaces.chat.people.people import deciding, who
+from relay.memory.rows.people import Person
+from relay.surfaces.chat.people.people import asked_row, who
 from relay.surfaces.chat.session.session import hello
 from relay.surfaces.telegram.outgoing.menu import register_admin, unregister
 from relay.surfaces.telegram.outgoing.render import message_parts
@@ -50,40 +51,40 @@ class Newcomers:
         if turn.role != change["became"]:
             return []
         await self._services.people.refresh(self._services.store)
-        row = {"user_id": turn.user_id, "name": shorten(name_of(sender), 60), "username": sender.get("username")}
+        person = Person(turn.user_id, shorten(name_of(sender), 60), change["became"], sender.get("username"))
         messenger = self._services.messenger
         match change["became"]:
             case "admin":
-                log.info(f"claimed by {row['name']}", user_id=turn.user_id)
+                log.info(f"claimed by {person.name}", user_id=turn.user_id)
                 await register_admin(messenger, turn.user_id, turn.user_id)
-                return to(turn.user_id, owner_greeting(self._services, row["name"]))
+                return to(turn.user_id, owner_greeting(self._services, person.name))
             case "user":
                 await unregister(messenger, turn.user_id, turn.user_id)
-                return self._welcomed(row, change)
+                return self._welcomed(person, change)
             case "asking":
-                return self._asked(row, change, sent)
+                return self._asked(person, change, sent)
         await unregister(messenger, turn.user_id, turn.user_id)
         return []
 
-    def _welcomed(self, row: Json, change: Json) -> list[Part]:
+    def _welcomed(self, person: Person, change: Json) -> list[Part]:
         """A greeting; and whoever invited them hears that they came."""
         by = f"{escape_markdown(change['by_name'])} has let you in. " if change.get("by_name") else ""
-        parts = to(row["user_id"], hello(row["name"], by))
+        parts = to(person.user_id, hello(person.name, by))
         if change.get("invited"):
             meant = (
                 f" with the invitation for {escape_markdown(change['for_whom'])}"
                 if change["for_whom"]
                 else " by invitation"
             )
-            parts += to(change["by"], f"{who(row)} came{meant}, and may use me now. /revoke takes that back.")
+            parts += to(change["by"], f"{who(person)} came{meant}, and may use me now. /revoke takes that back.")
         return numbered(parts)
 
-    def _asked(self, row: Json, change: Json, sent: Json) -> list[Part]:
+    def _asked(self, person: Person, change: Json, sent: Json) -> list[Part]:
         """A line for the stranger, where they turned to the bot, and the question for everybody who runs it."""
         group = change.get("group")
         did = "pressed Start" if group is None else f"wrote to me in the group “{escape_markdown(shorten(group, 60))}”"
         question = (
-            f"{who(row)} {did} and asks to be let in.\n\n"
+            f"{who(person)} {did} and asks to be let in.\n\n"
             "Approved, they may use me, with a memory of their own. Denied or blocked, they hear nothing more; "
             "who is blocked gets in with no invitation either."
         )
@@ -91,7 +92,7 @@ class Newcomers:
         place = Place(sent["chat"]["id"], topic_of(sent), private, None if private else sent["message_id"])
         parts = message_parts(ASKED if private else ASKED_IN_GROUP, place, silent=not private)
         for admin in sorted(self._services.people.admins):
-            parts += to(admin, question, [deciding(row, "hp")])
+            parts += to(admin, question, [asked_row(person)])
         return numbered(parts)
 
 

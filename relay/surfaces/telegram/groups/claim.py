@@ -13,7 +13,7 @@ import structlog
 from relay.memory.calls.people import CLAIM_MINUTES
 from relay.memory.people import People, digest, new_nonce
 from relay.memory.store import Store
-from relay.surfaces.chat.people.people import invite_link
+from relay.surfaces.chat.people.invites import invite_link
 from relay.surfaces.telegram.parsing.updates import Bot
 
 log = structlog.get_logger()

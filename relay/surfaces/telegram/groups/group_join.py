@@ -72,9 +72,9 @@ class Arrivals:
             return []
         alone = await self._groups.is_alone(chat, turn.user_id)
         place = await self._services.store.place(chat["id"], EVERYWHERE)
-        lender = place["lender"]
+        lender = place.lender
         name = await name_in(self._services.messenger, chat["id"], lender) if lender else ""
-        text = greeting(now, place["everywhere"], alone, name)
+        text = greeting(now, place.everywhere, alone, name)
         if not alone and not now.administrator and not chat.get("username"):
             text += f"\n- {TO_BE_ALONE}"
         self._note(chat["id"], now.reads)
@@ -94,7 +94,7 @@ class Arrivals:
         if reads is None or reads == said:
             return []
         self._note(chat["id"], reads)
-        answers = (await self._services.store.place(chat["id"], EVERYWHERE))["everywhere"]
+        answers = (await self._services.store.place(chat["id"], EVERYWHERE)).everywhere
         if answers == "off":
             return []
         if reads:

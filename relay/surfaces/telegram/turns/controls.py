@@ -17,9 +17,9 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.dispatch import NOTHING, hear_answer, press_button, run_command
+from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.memory.promote import marked
-from relay.surfaces.chat.reply import ButtonReply, CommandReply
+from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 from relay.surfaces.telegram.groups.access_requests import Newcomers
 from relay.surfaces.telegram.groups.group_join import Arrivals
 from relay.surfaces.telegram.groups.groups import Groups

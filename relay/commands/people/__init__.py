@@ -1,0 +1,1 @@
+"""Who may use the bot, and how it behaves in groups."""

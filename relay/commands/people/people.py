@@ -1,0 +1,133 @@
+"""Who may use the bot: letting people in, and taking that back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import admins_only, command
+from relay.core.errors import CommandRefused
+from relay.core.text import shorten
+from relay.memory.calls.people import MOST_INVITES
+from relay.memory.people import digest, new_nonce
+from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Person
+
+Verdict = Literal["approve", "deny", "block", "admit"]
+"""admit: lets in somebody whom an admin kept out; the others are for those who ask."""
+ROLES: dict[Verdict, str] = {"approve": "user", "deny": "refused", "block": "blocked", "admit": "user"}
+USAGE = "Say whom: /revoke and their id (/users lists them) or @name, or reply with /revoke to something they said."
+NOT_OPEN = "It is not open any more."
+
+
+@dataclass(frozen=True, slots=True)
+class NewInvitation:
+    """An invitation that was made. Its nonce goes into the link."""
+
+    nonce: str
+    for_whom: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Revoked:
+    """Whether somebody's right to use the bot was taken back."""
+
+    person: Person
+    outcome: str
+    """done, last (nobody else runs the bot, so they stay) or unknown (they had none)."""
+
+
+@command(
+    "users",
+    usage="[approve|deny|block|admit|cancel <id>]",
+    help="who may use me, and who asks to",
+    audience="admin",
+    places=("private",),
+)
+async def users(ctx: CommandContext) -> KnownPeople:
+    """Returns everybody whom the database knows."""
+    return await ctx.store.everybody()
+
+
+@admins_only
+async def decide(ctx: CommandContext, user_id: int, verdict: Verdict) -> DecidedPerson:
+    """Gives an admin's word about somebody. The first word counts."""
+    roles = ["refused", "blocked"] if verdict == "admit" else ["asking"]
+    decided = await ctx.store.decide(user_id, roles, ROLES[verdict], ctx.user_id, _decider(ctx))
+    if decided is None:
+        raise CommandRefused(f"I know nobody with the id {user_id}. /users lists everybody.")
+    return decided
+
+
+@admins_only
+async def cancel_invitation(ctx: CommandContext, invite_id: int) -> Invitation:
+    """Takes an open invitation back."""
+    gone = await ctx.store.cancel_invite(invite_id)
+    if gone is None:
+        raise CommandRefused(NOT_OPEN)
+    return gone
+
+
+@command("invite", usage="[name]", help="make a link that lets one person in", audience="admin", places=("private",))
+async def invite(ctx: CommandContext, for_whom: str = "") -> NewInvitation:
+    """Makes an invitation for one person, once."""
+    nonce, whom = new_nonce(), shorten(for_whom, 60)
+    until = await ctx.store.invite(digest(nonce) or "", whom, ctx.user_id, _decider(ctx))
+    if until is None:
+        raise CommandRefused(f"{MOST_INVITES} invitations are open, and that is the most. /users lists them.")
+    return NewInvitation(nonce, whom, until)
+
+
+@command("revoke", usage="<id or @name>", help="take back that somebody may use me", audience="admin")
+async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
+    """Returns the person whose right can be taken back, by their id or @name."""
+    if who is None or (isinstance(who, str) and not who.startswith("@")):
+        raise CommandRefused(USAGE)
+    user_id, username = (None, who.removeprefix("@")) if isinstance(who, str) else (who, "")
+    if user_id is not None:
+        _check_settings(ctx, user_id)
+    person = await ctx.store.person(user_id, username)
+    if person is None or not person.may_use:
+        raise CommandRefused(f"I know nobody of whom to take that back. {USAGE}")
+    _check_settings(ctx, person.user_id)
+    if await _is_last(ctx, person):
+        raise CommandRefused(only_one(person))
+    return person
+
+
+@admins_only
+async def revoke(ctx: CommandContext, user_id: int) -> Revoked | None:
+    """Takes back that somebody may use the bot. None: nobody knows them."""
+    person = await ctx.store.person(user_id)
+    if person is None:
+        return None
+    owned = bool(ctx.services.people.named_admins)
+    return Revoked(person, await ctx.store.revoke(user_id, owned, ctx.user_id, _decider(ctx)))
+
+
+def only_one(person: Person) -> str:
+    """Why the last admin cannot be revoked."""
+    return f"{person.name} (id {person.user_id}) is the only one who runs me, so that stays."
+
+
+def _check_settings(ctx: CommandContext, user_id: int) -> None:
+    """Raises `CommandRefused` for somebody whom the settings name."""
+    people = ctx.services.people
+    if user_id in people.named:
+        name = "RELAY_ADMINS" if user_id in people.named_admins else "RELAY_USERS"
+        raise CommandRefused(f"{user_id} is named in my settings. Take it out of {name} there, and start me again.")
+
+
+async def _is_last(ctx: CommandContext, person: Person) -> bool:
+    """Whether nobody would run the bot without this person."""
+    if person.role != "admin" or ctx.services.people.named_admins:
+        return False
+    admins = {one.user_id for one in await ctx.store.people() if one.role == "admin"}
+    return admins <= {person.user_id}
+
+
+def _decider(ctx: CommandContext) -> str:
+    """By what name others hear who decided."""
+    return shorten(ctx.name, 60) if ctx.bot_id else "somebody at the terminal"

@@ -1,0 +1,1 @@
+"""Who the assistant is: the soul, and its roles in single chats."""

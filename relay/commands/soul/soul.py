@@ -1,0 +1,125 @@
+"""The soul: who the assistant is. Its versions are shown, made, and made active again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import admins_only, command
+from relay.commands.soul.limits import check_length
+from relay.conversation.prompt import SOUL_TOKENS
+from relay.core.errors import CommandRefused
+from relay.memory.rows.soul import Soul, SoulDraft, SoulPage
+
+PAGE = 5
+"""Versions on a page of the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveSoul:
+    """The version that is active now, and what was active before."""
+
+    version: int
+    text: str
+    before_version: int
+    """0: there was none."""
+    before_text: str
+    restored: int | None = None
+    """The version whose text it has."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether another version is active than before."""
+        return self.version != self.before_version
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A draft, and the active soul that it would replace. `draft_id` None: the text is the active one already."""
+
+    draft_id: int | None
+    text: str
+    based_on: int
+    active_version: int
+    active_text: str
+
+
+@command("soul", usage="[set <text> | edit | history | restore <number>]", help="see or change my personality",
+         audience="admin")  # fmt: skip
+async def show_soul(ctx: CommandContext) -> Soul | None:
+    """Returns the active soul; None: none is set."""
+    return await ctx.store.soul()
+
+
+@admins_only
+async def set_soul(ctx: CommandContext, text: str) -> ActiveSoul:
+    """Makes a text active."""
+    check_length(text, SOUL_TOKENS, "soul")
+    return await _activate(ctx, text, "set in the chat")
+
+
+@admins_only
+async def restore_soul(ctx: CommandContext, version: int) -> ActiveSoul:
+    """Makes a new version with the text of an old one."""
+    old = await ctx.store.soul_version(version)
+    if old is None:
+        raise CommandRefused(f"There is no version {version}. /soul history lists those there are.")
+    return await _activate(ctx, old.text, f"restored from version {version}", version)
+
+
+async def _activate(ctx: CommandContext, text: str, reason: str, restored: int | None = None) -> ActiveSoul:
+    before = await ctx.store.soul()
+    version = await ctx.store.activate_soul(text, ctx.user_id, ctx.name, reason)
+    old_version, old_text = (before.version, before.text) if before else (0, "")
+    return ActiveSoul(version, text, old_version, old_text, restored)
+
+
+@admins_only
+async def view_soul(ctx: CommandContext, version: int) -> Soul:
+    """Returns a version."""
+    found = await ctx.store.soul_version(version)
+    if found is None:
+        raise CommandRefused("There is no such version.")
+    return found
+
+
+@admins_only
+async def list_souls(ctx: CommandContext, page: int = 1) -> SoulPage:
+    """Returns a page of the versions, newest first."""
+    found = await ctx.store.souls((page - 1) * PAGE, PAGE)
+    pages = max(1, -(-found.total // PAGE))
+    if page > pages:
+        raise CommandRefused(f"There is no page {page}: there are {pages}.")
+    return found
+
+
+@admins_only
+async def draft_soul(ctx: CommandContext, text: str, reason: str, based_on: int | None = None) -> Drafted:
+    """Keeps a text as a draft. `based_on`: the version that its author had before them; None: the active one."""
+    check_length(text, SOUL_TOKENS, "soul")
+    active = await ctx.store.soul()
+    version, present = (active.version, active.text) if active else (0, "")
+    base = version if based_on is None else based_on
+    if text == present:
+        return Drafted(None, text, base, version, present)
+    draft_id = await ctx.store.draft_soul(ctx.turn.turn_id, text, ctx.user_id, ctx.name, reason, base)
+    return Drafted(draft_id, text, base, version, present)
+
+
+@admins_only
+async def activate_draft(ctx: CommandContext, draft_id: int, seen: int) -> SoulDraft:
+    """Activates a draft whose difference to the active version (`seen`) the person has seen. The draft is still open
+    where another version is active by now."""
+    return _found(await ctx.store.decide_soul_draft(draft_id, "activate", seen, ctx.user_id))
+
+
+@admins_only
+async def discard_draft(ctx: CommandContext, draft_id: int) -> SoulDraft:
+    """Discards a draft."""
+    return _found(await ctx.store.decide_soul_draft(draft_id, "discard", 0, ctx.user_id))
+
+
+def _found(draft: SoulDraft | None) -> SoulDraft:
+    if draft is None:
+        raise CommandRefused("There is no such draft any more.")
+    return draft

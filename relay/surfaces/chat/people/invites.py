@@ -1,0 +1,82 @@
+"""Shows an invitation's link, and asks before somebody's right to use the bot is taken back."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from relay.commands.people.people import find_revocable, only_one
+from relay.commands.people.people import invite as invite_command
+from relay.commands.people.people import revoke as revoke_command
+from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.text import escape_markdown, parse_number
+from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.people.bot_rights import told
+from relay.surfaces.chat.people.people import who
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+from relay.surfaces.chat.times import moment
+
+NO_NAME = "I can't ask Telegram for my name right now, and the link needs it. Try again later."
+REVOKE = (
+    "It takes effect at once: the answer I'm writing to them ends and teaches me nothing, their waiting messages stay "
+    "unanswered, and their open invitations end. What I remember of them stays as it is, and is theirs again if they "
+    "are let in again (/users)."
+)
+
+
+@callback("hr")
+class Revoke(Callback):
+    """Whether somebody's right to use the bot is really taken back."""
+
+    user_id: int
+    sure: Literal["y", "n"]
+
+
+@shows("invite", private=True)
+async def invite(call: ChatContext) -> CommandReply:
+    """Makes a link that is good for one person, once."""
+    username = (await told(call.services.messenger, "getMe")).get("username")
+    if not username:
+        raise CommandRefused(NO_NAME)
+    made = await invite_command(call, call.text)
+    whom = escape_markdown(made.for_whom) if made.for_whom else "one person"
+    return CommandReply(
+        f"This link lets {whom} in, once, until {moment(made.until, call.zone)}:\n\n"
+        f"{escape_markdown(invite_link(username, made.nonce))}\n\n"
+        "Send it to nobody else: whoever opens it first is in. I tell you who came; /users lists it, and cancels it.",
+        result=made,
+    )
+
+
+@shows("revoke", private=True)
+async def revoke(call: ChatContext) -> CommandReply:
+    """Asks whether the person who is named, or replied to, is really meant."""
+    word = call.text.strip()
+    replied = call.said.replied.author_id if call.said.replied else None
+    number = parse_number(word)
+    person = await find_revocable(call, (number if number is not None else word) if word else replied)
+    rows = [[button("Revoke", Revoke(person.user_id, "y")), button("Cancel", Revoke(person.user_id, "n"))]]
+    return CommandReply(f"**Take back that {who(person)} may use me?**\n\n{REVOKE}", rows=rows, result=person)
+
+
+@pressed(Revoke, confirms=True)
+async def press_revoke(call: ChatContext, to: Revoke) -> ButtonReply:
+    """Takes it back."""
+    if not call.admin:
+        raise NotAllowed
+    done = await revoke_command(call, to.user_id) if to.sure == "y" else None
+    if done is None:
+        return ButtonReply(text="Nothing has changed.", rows=[])
+    match done.outcome:
+        case "done":
+            text = f"{who(done.person)} may not use me any more. What I remember of them stays as it is."
+            return ButtonReply("Done.", text, rows=[], result=done)
+        case "last":
+            return ButtonReply(text=escape_markdown(only_one(done.person)), rows=[], result=done)
+    return ButtonReply(text=f"{who(done.person)} may not use me anyway.", rows=[], result=done)
+
+
+def invite_link(username: str, nonce: str) -> str:
+    """What to open in Telegram so that the bot hears Start with a nonce."""
+    return f"https://t.me/{username}?start={nonce}"
