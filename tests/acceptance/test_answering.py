@@ -126,7 +126,7 @@ async def test_only_those_who_run_it_may_say_so(town: Town) -> None:
     await asks_to_be_let_in(town, group, stranger, f"/answer{at(town)} all")
     await unanswered(town, group, stranger, f"/answer{at(town)} all")
     shown = await town.ask(group, olga, f"/answer{at(town)}")
-    assert "not yours to decide" in await town.press(group, ben, shown, "All")
+    assert "people who run me" in await town.press(group, ben, shown, "All")
     query = town.tg.press(group, stranger, shown, shown.buttons["All"])
     await unanswered(town, group, ben, "still only talking")
     assert not town.tg.answers[query].get("text")

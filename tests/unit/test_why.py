@@ -221,7 +221,10 @@ async def test_a_tap_forgets_as_the_command_does() -> None:
     given = next(given for name, given in database.calls if name == "change_memory")
     assert given["actions"] == [{"action": "forget", "content": "", "memory_id": 12, "admin": True}]
     assert given["space"]["owner_id"] == ADA
-    database = Canned(why=found(), change_memory={"changes": [], "failed": [{"tag": "forget", "text": "tea", "failed": "nothing matches"}]})
+    database = Canned(
+        why=found(),
+        change_memory={"changes": [], "failed": [{"tag": "forget", "text": "tea", "failed": "nothing matches"}]},
+    )
     assert "not yours to forget" in (await press_button(call(database), "yf:7:12:1")).toast
 
 

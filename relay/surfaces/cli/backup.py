@@ -76,7 +76,7 @@ def _report(console: Console, made: Made, settings: Settings) -> None:
         console.print(f"The files that people sent (RELAY_KEEP_MEDIA) are not in it: they stay in {where}.")
 
 
-async def restore(settings: Settings, path: Path, replace: bool = False) -> None:
+async def restore(settings: Settings, path: Path, replace: bool = False) -> list[Restored]:
     """Puts a backup into the database of the settings. `replace`: what that holds may go; it is backed up before.
 
     Raises `BackupDamaged`, `RestoreRefused` and what `Restore.run` raises; the first two before anything is changed.
@@ -96,6 +96,7 @@ async def restore(settings: Settings, path: Path, replace: bool = False) -> None
             work = Restore(opened.database, watcher, checked)
             done = await work.run(replace)
     _tell(console, work, done)
+    return done
 
 
 async def _make_room(settings: Settings, opened: Storage, state: Json, console: Console) -> None:

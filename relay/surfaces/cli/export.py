@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -28,6 +29,15 @@ from relay.surfaces.cli.terminal.keyboard import typed
 
 class NothingToExport(RelayError):
     """There is nothing to export: nobody has said anything there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import added to a space, by kind, and how many rows were there already."""
+
+    space: Space
+    added: dict[str, int]
+    there: int
 
 
 async def export(settings: Settings, user_id: int | None, chat_id: int | None, to: Path) -> list[Path]:
@@ -60,7 +70,7 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
     return paths
 
 
-async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: int | None = None) -> None:
+async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: int | None = None) -> Imported:
     """Adds an export to the database of the settings; what is there already stays as it is. No model is asked.
 
     `user_id`: whose memory it becomes; `chat_id`: the group whose it is; without either the first admin is meant. When
@@ -89,6 +99,7 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
         f"{chr(13) if sys.stdout.isatty() else ''}Into {place(settings)}, for {_whose(space)}: {added} added; "
         f"{pluralize(there, 'row')} {'was' if there == 1 else 'were'} there already."
     )
+    return Imported(space, dict(work.added), there)
 
 
 def _in_words(numbers: Counter[str]) -> str:

@@ -23,7 +23,7 @@ KEY = "SUPABASE_SERVICE_ROLE_KEY"
 
 async def move(
     settings: Settings, to: str, key_env: str = KEY, data_dir: Path | None = None, replace: bool = False
-) -> None:
+) -> list[Compared]:
     """Copies everything from the database that the settings name into the one that `to` names, and tells how to use it.
 
     Raises `SettingsError` for a target that makes no sense, and what `Transfer.run` raises.
@@ -49,6 +49,7 @@ async def move(
             compared = await Transfer(here.database, there.database, watcher).run(replace)
     _report(console, compared, time.monotonic() - began)
     console.print(_advice(settings, target, key_env))
+    return compared
 
 
 def target_settings(settings: Settings, to: str, key_env: str, data_dir: Path | None) -> Settings:

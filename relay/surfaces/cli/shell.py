@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import Coroutine
 from typing import Any
@@ -38,6 +39,19 @@ def run_work(work: Coroutine[Any, Any, object], as_json: bool = False) -> None:
             raise
         print_json({"error": str(error)})
         sys.exit(exit_code(error))
+
+
+def run_result(work: Coroutine[Any, Any, object], as_json: bool) -> None:
+    """Runs what a command does to its end. `as_json`: its result is printed as JSON, and all other output goes to
+    standard error."""
+
+    async def printed() -> None:
+        with contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout):
+            result = await work
+        if as_json:
+            print_json(result)
+
+    run_work(printed(), as_json)
 
 
 def exit_code(error: BaseException) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -30,20 +31,39 @@ class SleepsAlready(RelayError):
     """Another process is at the nightly work just now."""
 
 
-async def look(settings: Settings) -> None:
+@dataclass(frozen=True, slots=True)
+class NightState:
+    """The last night, and when the next one begins."""
+
+    last: Json | None
+    next_at: str
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class NightPreview:
+    """What each phase would do, and what would become of which memories."""
+
+    phases: dict[str, str]
+    steps: list[Json]
+
+
+async def look(settings: Settings) -> NightState:
     """Prints what the last night came to, and when the next one is."""
     async with open_relay(settings) as relay:
         last = (await relay.store.night_ahead())["last"]
         print(told(last, relay) if last else "There was no night yet.")
         print(f"The next begins at {settings.sleep_at} ({relay.budget.zone}), while `{RELAY} run` runs.")
+        return NightState(last, settings.sleep_at, str(relay.budget.zone))
 
 
-async def preview(settings: Settings) -> None:
+async def preview(settings: Settings) -> NightPreview:
     """Prints what each phase would do now, and what would become of which memories; changes none of them. The model is
     asked about them, if there is one; the night does not ask again."""
     async with open_relay(settings) as relay, open_model(relay) as gate:
         found = await relay.store.night_ahead()
-        for name, line in zip(PHASES, ahead(found, settings), strict=True):
+        lines = dict(zip(PHASES, ahead(found, settings), strict=True))
+        for name, line in lines.items():
             print(f"{name}: {line}")
         consolidation = Consolidation(mind_of(relay, gate), settings.bot_id, tuple)
         asks = not lacking(settings, "ANTHROPIC_API_KEY")
@@ -52,6 +72,7 @@ async def preview(settings: Settings) -> None:
             print(f"  {step_told(step)}")
         if len(steps) > MOST_SHOWN:
             print(f"  … and {len(steps) - MOST_SHOWN:,} more.")
+        return NightPreview(lines, steps)
 
 
 async def planned(consolidation: Consolidation, space: Json, asks: bool) -> list[Json]:
@@ -83,7 +104,7 @@ async def reaching(settings: Settings) -> AsyncIterator[Messenger | None]:
         await telegram.close_pools()
 
 
-async def now(settings: Settings) -> None:
+async def now(settings: Settings) -> Json:
     """A night right now, or the rest of one that was cut off. Raises `SleepsAlready` and `NightFailed`."""
     async with open_relay(settings) as relay, open_model(relay) as gate, reaching(settings) as messenger:
         store, few = relay.store, gate.few(settings.background_concurrency)
@@ -98,6 +119,7 @@ async def now(settings: Settings) -> None:
         finally:
             await store.end_duty(DUTY, done=False)  # the scheduled night is still to come
         print("\n".join(phase_told(name, done[name]) for name in PHASES if name in done))
+        return done
 
 
 def ahead(found: Json, settings: Settings) -> list[str]:

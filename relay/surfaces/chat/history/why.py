@@ -15,10 +15,9 @@ from relay.memory.rows.usage import ToolCall
 from relay.memory.rows.why import Explanation, KnownFact
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.dispatch import NOTHING
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.history.tools import tools_told
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Json, button
+from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, Json, button
 from relay.surfaces.chat.times import moment
 
 PAGE = 6

@@ -1,0 +1,106 @@
+"""Commands for the data as a whole: moving, backups, exports, the nightly work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relay.core.settings import require
+from relay.surfaces.cli.output import AsJson
+from relay.surfaces.cli.shell import ready, run_result
+
+operations = typer.Typer()
+
+
+@operations.command()
+def move(
+    to: Annotated[str, typer.Option(help="postgresql://…, a Supabase project (https://…), or the word embedded.")],
+    key_env: Annotated[
+        str, typer.Option(help="The variable that holds the Supabase target's service role key.")
+    ] = "SUPABASE_SERVICE_ROLE_KEY",
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Where an embedded target is (otherwise in RELAY_DATA_DIR).")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="What the target holds may go, for good.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy all data from the database in the settings to another one; run it again to go on after a break."""
+    settings = ready(quiet=True)
+    from relay.surfaces.cli import move as moving
+
+    run_result(moving.move(settings, to, key_env, data_dir, replace), as_json)
+
+
+@operations.command()
+def backup(
+    to: Annotated[
+        Path | None, typer.Option(help="A folder, or a file that ends in .relaybackup (otherwise RELAY_BACKUP_DIR).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write everything into one file, also while the bot runs."""
+    settings = ready(quiet=True)
+    from relay.surfaces.cli import backup as backing
+
+    run_result(backing.backup(settings, to), as_json)
+
+
+@operations.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `relay backup` wrote.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="What the database holds may go; it is backed up.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup into the database of the settings, while no bot runs."""
+    settings = ready(quiet=True)
+    from relay.surfaces.cli import backup as backing
+
+    run_result(backing.restore(settings, file, replace), as_json)
+
+
+@operations.command()
+def sleep(
+    now: Annotated[bool, typer.Option("--now", help="A night right now, also while the bot runs.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, to which memories.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """The nightly work: what it did last, what it would do, or do it now."""
+    settings = ready(quiet=True)
+    if now and not dry_run:
+        require(settings, "ANTHROPIC_API_KEY")
+    from relay.surfaces.cli import sleep as bedtime
+
+    work = bedtime.preview(settings) if dry_run else bedtime.now(settings) if now else bedtime.look(settings)
+    run_result(work, as_json)
+
+
+@operations.command()
+def export(
+    user: Annotated[int | None, typer.Option(help="Whose memory (otherwise the admin's): a Telegram user id.")] = None,
+    chat: Annotated[int | None, typer.Option(help="Or that of a group: its chat id.")] = None,
+    to: Annotated[Path, typer.Option(help="The folder to write into.")] = Path(),
+    as_json: AsJson = False,
+) -> None:
+    """Write what one person or group has said and what is known, to read and to import again."""
+    settings = ready(quiet=True)
+    from relay.surfaces.cli import export as exporting
+
+    run_result(exporting.export(settings, user, chat, to), as_json)
+
+
+@operations.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="What `relay export` or /export wrote: .jsonl or .zip.")],
+    user: Annotated[int | None, typer.Option(help="Whose memory it becomes (otherwise whose it was).")] = None,
+    chat: Annotated[int | None, typer.Option(help="Or the group whose memory it is: its chat id.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add an export that you made to the database of the settings, each row once, while no bot runs."""
+    settings = ready(quiet=True)
+    from relay.surfaces.cli import export as exporting
+
+    run_result(exporting.take_in(settings, file, user, chat), as_json)

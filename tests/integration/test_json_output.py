@@ -1,0 +1,57 @@
+"""`--json` of the commands for the data as a whole: one JSON value on standard output, also for an error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from relay.surfaces.cli.cli import cli
+from tests.integration.conftest import TEMPLATE, Server
+
+
+@pytest.fixture
+def relay(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Runs a command of the shell on a database of its own; returns its exit code and its JSON."""
+    name = embedded.create(TEMPLATE)
+    values = {"DATABASE_URL": embedded.url(name), "RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_ADMINS": "1"}
+    for key, value in (values | {"RELAY_EMBEDDER": "off"}).items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, Any]:
+        done = CliRunner().invoke(cli, [*words, "--json"])
+        return done.exit_code, json.loads(done.stdout)
+
+    yield run
+    embedded.drop(name)
+
+
+def test_what_operators_run_tells_programs_what_came_of_it(relay: Any, tmp_path: Path) -> None:
+    assert relay("db", "migrate")[1]["changed"] is False
+    assert relay("sleep")[1]["last"] is None
+    assert set(relay("sleep", "--dry-run")[1]["phases"]) >= {"backup", "digest"}
+    code, backup = relay("backup", "--to", str(tmp_path / "one.relaybackup"))
+    assert (code, backup["path"]) == (0, str(tmp_path / "one.relaybackup"))
+    assert backup["bytes"] > 0
+    code, restored = relay("restore", backup["path"], "--replace")
+    assert (code, {table["left_out"] for table in restored}) == (0, {0})
+
+
+def test_an_error_is_json_too(relay: Any, tmp_path: Path) -> None:
+    code, said = relay("restore", str(tmp_path / "none.relaybackup"))
+    assert code == 1
+    assert "none.relaybackup" in said["error"]
+    code, said = relay("export")
+    assert (code, said) == (1, {"error": "There is nothing to export: nobody has said anything there."})
+
+
+def test_a_refused_command_is_an_error(relay: Any) -> None:
+    code, said = relay("settings", "sound", "loud")
+    assert code == 1
+    assert "relay settings sound off" in said["error"]
+    assert relay("settings", "sound", "off") == (0, relay("settings")[1])
