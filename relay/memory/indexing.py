@@ -14,8 +14,8 @@ from relay.clients.embedding.installed import QUERY
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable, RelayError
 from relay.core.ports import Embedder
-from relay.memory.calls.base import Json
 from relay.memory.calls.search import vector_text
+from relay.memory.rows.embedding import EmbedTask, MadeVector
 from relay.memory.store import Store
 
 log = structlog.get_logger()
@@ -181,12 +181,12 @@ class Indexer:
                 return
             await asyncio.sleep(QUIET_SECONDS / 5)
 
-    async def _embed(self, batch: Sequence[Json]) -> int:
+    async def _embed(self, batch: Sequence[EmbedTask]) -> int:
         """Makes and stores the vectors of a batch. One by one where that fails: a text that the embedder dies of keeps
         no others from theirs, and comes again less and less often; one that was in when it was killed has its vector
         at once."""
-        blank = [row for row in batch if not row["text"].strip()]
-        rest = [row for row in batch if row["text"].strip()]
+        blank = [row for row in batch if not row.text.strip()]
+        rest = [row for row in batch if row.text.strip()]
         if blank:
             await self._keep(blank, None)
         try:
@@ -198,7 +198,7 @@ class Indexer:
             raise
         return sum([await self._alone(row) for row in rest])
 
-    async def _check(self, rows: Sequence[Json]) -> None:
+    async def _check(self, rows: Sequence[EmbedTask]) -> None:
         """Whether it was a text: an embedder that makes no vector of a simple word is broken. Then all that was taken
         is given back. Raises `EmbedderUnavailable`."""
         try:
@@ -208,46 +208,43 @@ class Indexer:
             raise
         log.warning("texts could not be embedded", many=len(rows))
 
-    async def _alone(self, row: Json) -> int:
+    async def _alone(self, row: EmbedTask) -> int:
         try:
             return await self._made_of([row])
         except EmbedderUnavailable:
             return 0
 
-    async def _give_back(self, rows: Sequence[Json]) -> None:
-        await self._store.return_embed_due([row["entry_id"] for row in rows])
+    async def _give_back(self, rows: Sequence[EmbedTask]) -> None:
+        await self._store.return_embed_due([row.entry_id for row in rows])
 
-    async def _made_of(self, rows: Sequence[Json]) -> int:
+    async def _made_of(self, rows: Sequence[EmbedTask]) -> int:
         rest = [row for row in rows if not is_short(row)]
-        vectors = dict(zip((row["entry_id"] for row in rest), await self._passages(rest), strict=True))
+        vectors = dict(zip((row.entry_id for row in rest), await self._passages(rest), strict=True))
         for row in rows:
-            if row["entry_id"] not in vectors:
-                vectors[row["entry_id"]] = await self._embedder.embed_said(row["text"])
-        return await self._keep(rows, [vectors[row["entry_id"]] for row in rows])
+            if row.entry_id not in vectors:
+                vectors[row.entry_id] = await self._embedder.embed_said(row.text)
+        return await self._keep(rows, [vectors[row.entry_id] for row in rows])
 
-    async def _passages(self, rows: Sequence[Json]) -> Sequence[Sequence[float]]:
-        return await self._embedder.own.embed([row["text"] for row in rows]) if rows else []
+    async def _passages(self, rows: Sequence[EmbedTask]) -> Sequence[Sequence[float]]:
+        return await self._embedder.own.embed([row.text for row in rows]) if rows else []
 
-    async def _keep(self, rows: Sequence[Json], vectors: Sequence[Sequence[float]] | None) -> int:
+    async def _keep(self, rows: Sequence[EmbedTask], vectors: Sequence[Sequence[float]] | None) -> int:
         texts = [None] * len(rows) if vectors is None else [vector_text(vector) for vector in vectors]
         stored = await self._store.store_embeddings(
             self._model,
-            [
-                {"entry_id": row["entry_id"], "since": row["since"], "hash": row["hash"], "vector": text}
-                for row, text in zip(rows, texts, strict=True)
-            ],
+            [MadeVector(row.entry_id, row.since, row.hash, text) for row, text in zip(rows, texts, strict=True)],
         )
         metrics.VECTORS.labels("made").inc(stored if vectors is not None else 0)
         return stored
 
     async def _choose(self) -> None:
         status = await self._store.embedding_status(self._model)
-        await self._embedder.serve(status["serves"])
+        await self._embedder.serve(status.serves)
 
 
-def is_short(row: Json) -> bool:
+def is_short(row: EmbedTask) -> bool:
     """Whether the text is a person's message that is embedded whole as a query."""
-    return bool(row["said"]) and len(row["text"]) <= QUERY
+    return row.said and len(row.text) <= QUERY
 
 
 async def enter(store: Store, at: Callable[[int], object] = lambda entered: None) -> int:

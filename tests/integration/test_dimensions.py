@@ -11,6 +11,7 @@ import pytest
 from relay.core.models import Incoming
 from relay.memory.calls.search import vector_text
 from relay.memory.indexing import EmbedderRouter, Indexer
+from relay.memory.rows.embedding import MadeVector
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, House
@@ -76,11 +77,7 @@ async def test_a_model_of_other_dimensions_takes_over_and_the_old_serves_until_t
     assert await found(store, told, old) == BEECH
     await store.embed_again(new.model, 3)
     taken = await store.take_embed_due(3, 60)
-    rows = [
-        {"entry_id": row["entry_id"], "since": row["since"], "hash": row["hash"],
-         "vector": vector_text(new.vector(row["text"]))}
-        for row in taken
-    ]  # fmt: skip
+    rows = [MadeVector(row.entry_id, row.since, row.hash, vector_text(new.vector(row.text))) for row in taken]
     await store.store_embeddings(new.model, rows)
     assert await lengths(sql) == sorted((first, then)), "both are there for a while"
     for asked in (old, new):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from relay.core.errors import EmbedderUnavailable
 from relay.memory import indexing
 from relay.memory.calls.search import vector_text
 from relay.memory.indexing import BATCH, REMEMBERED, EmbedderRouter, Indexer, enter, keep_fresh
+from relay.memory.rows.embedding import EmbedTask, MadeVector
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, House
@@ -50,9 +52,9 @@ def asked(embedder: Embedding, *others: Embedding) -> EmbedderRouter:
     return EmbedderRouter(embedder, lambda model: next((one for one in others if one.model == model), None))
 
 
-def stored(rows: list[Json], vector: str | None = ONE) -> list[Json]:
+def stored(rows: list[EmbedTask], vector: str | None = ONE) -> list[MadeVector]:
     """What was taken, with its vectors."""
-    return [{key: row[key] for key in ("entry_id", "since", "hash")} | {"vector": vector} for row in rows]
+    return [MadeVector(row.entry_id, row.since, row.hash, vector) for row in rows]
 
 
 async def texts_of(sql: Sql, model: str) -> set[str]:
@@ -70,13 +72,13 @@ async def test_the_newest_come_first_and_go_to_one_process(
         await house.exchange(ADA, f"question {number}", f"answer {number}")
     first = await store.take_embed_due(2, 60)
     second = await another().take_embed_due(100, 60)
-    assert [row["text"] for row in [*first, *second]] == [
+    assert [row.text for row in [*first, *second]] == [
         f"{word} {number}" for number in (2, 1, 0) for word in ("answer", "question")
     ]
     assert await store.take_embed_due(100, 60) == []
     assert await store.store_embeddings("mine", stored(first)) == 2
-    assert (await store.embedding_status("mine")).items() >= {"entries": 6, "embedded": 2, "due": 4}.items()
-    await store.return_embed_due([row["entry_id"] for row in second])
+    assert asdict(await store.embedding_status("mine")).items() >= {"entries": 6, "embedded": 2, "due": 4}.items()
+    await store.return_embed_due([row.entry_id for row in second])
     assert len(await store.take_embed_due(100, 60)) == 4
 
 
@@ -96,7 +98,7 @@ async def test_no_vector_is_stored_of_a_text_that_was(house: House, store: Store
     assert await store.store_embeddings("mine", stored(taken)) == 1
     assert await texts_of(sql, "mine") == {"answer"}
     [again] = await store.take_embed_due(10, 60)
-    assert again["text"] == "new words"
+    assert again.text == "new words"
 
 
 async def test_a_text_put_down_again_meanwhile_stays_due(house: House, store: Store, sql: Sql) -> None:
@@ -104,16 +106,16 @@ async def test_a_text_put_down_again_meanwhile_stays_due(house: House, store: St
     taken = await store.take_embed_due(10, 60)
     await sql("update embed_due set since = since + interval '1 second'")
     assert await store.store_embeddings("mine", stored(taken)) == 2
-    assert (await store.embedding_status("mine"))["due"] == 2
+    assert (await store.embedding_status("mine")).due == 2
 
 
 async def test_what_is_gone_takes_its_vector_along(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, "question", "answer")
     taken = await store.take_embed_due(10, 60)
-    await sql("delete from entry where id = %s", taken[0]["entry_id"])
+    await sql("delete from entry where id = %s", taken[0].entry_id)
     assert await store.store_embeddings("mine", stored(taken)) == 1
     await sql("delete from entry")
-    assert (await store.embedding_status("mine"))["embedded"] == 0
+    assert (await store.embedding_status("mine")).embedded == 0
 
 
 async def test_everything_due_gets_its_vector(house: House, store: Store, sql: Sql) -> None:
@@ -124,7 +126,7 @@ async def test_everything_due_gets_its_vector(house: House, store: Store, sql: S
     indexer = Indexer(store, asked(embedder))
     assert await indexer.run() == 2 * BATCH - 1
     assert "answer 3" not in embedder.texts
-    assert (await store.embedding_status("mine")).items() >= {"embedded": 2 * BATCH - 1, "due": 0}.items()
+    assert asdict(await store.embedding_status("mine")).items() >= {"embedded": 2 * BATCH - 1, "due": 0}.items()
     assert await indexer.run() == 0
 
 
@@ -145,7 +147,7 @@ async def test_a_text_that_the_embedder_dies_of_keeps_no_others_from_theirs(
         await house.exchange(ADA, text, f"re {text}")
     await Indexer(store, asked(Embedding(died_of="poison"))).run()
     assert await texts_of(sql, "mine") == {"one", "two", "re one", "re two"}
-    assert (await store.embedding_status("mine"))["due"] == 2
+    assert (await store.embedding_status("mine")).due == 2
     assert await store.take_embed_due(10, 60) == []
 
 
@@ -190,13 +192,15 @@ async def test_a_new_model_makes_everything_again_while_the_old_serves(house: Ho
     assert old.texts[-1] == "a question"
     assert await store.embed_again("new", 4) == 4
     await house.exchange(ADA, "something new", "answer new")
-    assert (await store.take_embed_due(1, 0))[0]["text"] == "answer new", "what is new comes first"
+    assert (await store.take_embed_due(1, 0))[0].text == "answer new", "what is new comes first"
     await sql("update embed_due set leased_until = null")
     assert await indexer.run() == 22
     assert both.model == "new"
     assert old.closed
     assert not new.closed
-    assert (await store.embedding_status("new")).items() >= {"embedded": 22, "of_other_models": 0, "due": 0}.items()
+    assert (
+        asdict(await store.embedding_status("new")).items() >= {"embedded": 22, "of_other_models": 0, "due": 0}.items()
+    )
 
 
 async def test_questions_go_to_the_new_model_where_the_old_is_gone(house: House, store: Store) -> None:
@@ -204,7 +208,7 @@ async def test_questions_go_to_the_new_model_where_the_old_is_gone(house: House,
     await Indexer(store, asked(Embedding("old"))).run()
     new = asked(Embedding("new"))
     await Indexer(store, new).begin()
-    assert (await store.embedding_status("new"))["serves"] == "old"
+    assert (await store.embedding_status("new")).serves == "old"
     assert new.model == "new"
 
 
@@ -214,12 +218,14 @@ async def test_making_everything_anew_goes_on_where_it_was_broken_off(house: Hou
     await Indexer(store, asked(Embedding())).run()
     assert await store.embed_everything(100) == 0, "nobody asked for it"
     assert await store.embed_everything(4, start=True) == 4
-    assert (await store.embedding_status("mine"))["rebuilding"]
+    assert (await store.embedding_status("mine")).rebuilding
     assert await store.embed_everything(4, start=True) == 2, "it is under way"
     assert await store.embed_everything(4) == 0
     assert await store.store_embeddings("mine", stored(await store.take_embed_due(4, 60))) == 4
     assert await store.embed_everything(4, start=True) == 0, "what is due still belongs to it"
-    assert (await store.embedding_status("mine")).items() >= {"due": 2, "embedded": 6, "rebuilding": False}.items()
+    assert (
+        asdict(await store.embedding_status("mine")).items() >= {"due": 2, "embedded": 6, "rebuilding": False}.items()
+    )
 
 
 async def test_what_is_stored_meanwhile_is_embedded_soon_whatever_went_wrong(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.embedding import EmbeddingStatus, EmbedTask, MadeVector
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
 
 
@@ -81,25 +83,21 @@ class EmbeddingCalls(Calls):
         """Enters what can be found and is not entered yet, up to `limit` of it. Returns how much was."""
         return int(await self._call("index_missing", limit=limit))
 
-    async def take_embed_due(self, limit: int, lease_seconds: int) -> list[Json]:
-        """Leases what needs a vector, the newest first: `{entry_id, since, said, text, hash}`, `said`:
-        by a person."""
-        return list(await self._call("take_embed_due", limit=limit, lease_seconds=lease_seconds))
+    async def take_embed_due(self, limit: int, lease_seconds: int) -> list[EmbedTask]:
+        """Leases entries that need a vector, the newest first."""
+        return await self._list(EmbedTask, "take_embed_due", limit=limit, lease_seconds=lease_seconds)
 
-    async def store_embeddings(self, model: str, rows: Sequence[Json]) -> int:
-        """Stores `{entry_id, since, hash, vector}`, a vector as text, or None where there is nothing to embed. Returns
-        how many were: one whose text has changed meanwhile is due again instead."""
-        return int(await self._call("store_embeddings", model=model, rows=list(rows)))
+    async def store_embeddings(self, model: str, made: Sequence[MadeVector]) -> int:
+        """Stores vectors. Returns how many: an entry whose text has changed in the meantime is due again instead."""
+        return int(await self._call("store_embeddings", model=model, rows=[asdict(one) for one in made]))
 
     async def return_embed_due(self, entries: Sequence[int]) -> None:
         """Gives back what was taken and not embedded, for no fault of its own."""
         await self._call("return_embed_due", entries=list(entries))
 
-    async def embedding_status(self, model: str) -> Json:
-        """How it stands with a model's vectors: `{entries, embedded, due, of_other_models, serves, rebuilding}`, where
-        `serves` is the model that questions are asked with, as it has the most."""
-        result: Json = await self._call("embedding_status", model=model)
-        return result
+    async def embedding_status(self, model: str) -> EmbeddingStatus:
+        """How many vectors there are of a model."""
+        return await self._fetch(EmbeddingStatus, "embedding_status", model=model)
 
     async def embed_again(self, model: str, limit: int) -> int:
         """Puts down to be embedded what another model has embedded, up to `limit`. Returns how much was."""

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from relay.archive.transfer import Watcher
 from relay.clients.embedding.installed import named
 from relay.core.settings import Settings, lacking
 from relay.memory.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
 from relay.memory.review.judging import judge_due
+from relay.memory.rows.embedding import EmbeddingStatus
 from relay.memory.store import Store
 from relay.runtime.app import Relay, make_judge, open_model, open_relay
 from relay.runtime.embedder_router import open_embedder
@@ -30,12 +31,22 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Relay, EmbedderRout
         yield relay, embedder
 
 
-async def status(settings: Settings) -> dict[str, Any]:
-    """How the index stands: `{model, entries, embedded, due, of_other_models, serves, rebuilding, unjudged}`; no model:
-    there is no embedder."""
+@dataclass(frozen=True, slots=True)
+class IndexStatus(EmbeddingStatus):
+    """How much can be found by meaning, and how much waits."""
+
+    model: str
+    """The model of the settings; empty: there is no embedder."""
+    unjudged: int
+    """Messages that wait to be judged."""
+
+
+async def status(settings: Settings) -> IndexStatus:
+    """How much of what can be found has a vector."""
     async with _opened(settings) as (relay, embedder):
         model = embedder.own.model if embedder else ""
-        return {"model": model, **await relay.store.embedding_status(model), "unjudged": await relay.store.unjudged()}
+        made = await relay.store.embedding_status(model)
+        return IndexStatus(**asdict(made), model=model, unjudged=await relay.store.unjudged())
 
 
 async def index(settings: Settings, rebuild: bool = False) -> None:
@@ -55,8 +66,8 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
             console.print(f"{entered:,} entered. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
             return
         now = await store.embedding_status(embedder.own.model)
-        left = f", {now['due']:,} still due" if now["due"] else ""
-        console.print(f"{made:,} made: {now['embedded']:,} of {now['entries']:,} are found by meaning{left}.")
+        left = f", {now.due:,} still due" if now.due else ""
+        console.print(f"{made:,} made: {now.embedded:,} of {now.entries:,} are found by meaning{left}.")
 
 
 async def _judged(relay: Relay, embedder: EmbedderRouter | None, watcher: Watcher) -> str:
@@ -83,11 +94,11 @@ async def _embedded(store: Store, embedder: EmbedderRouter, watcher: Watcher, re
     start, model = rebuild, embedder.own.model
     while await store.embed_everything(STEP, start):
         start = False
-    due = (await store.embedding_status(model))["due"]
+    due = (await store.embedding_status(model)).due
     indexer = Indexer(store, embedder, lambda made: watcher.at("Embedding", "texts", made, max(made, due)))
 
     async def waits() -> bool:
-        return bool((await store.embedding_status(model))["due"])
+        return bool((await store.embedding_status(model)).due)
 
     return await _to_the_end(indexer.run, waits)
 
