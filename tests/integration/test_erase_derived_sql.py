@@ -14,6 +14,7 @@ from relay.media.files import Files
 from relay.memory.derivation import Input, derived
 from relay.memory.erasure import remove_files
 from relay.memory.rows.delivery import Part, PartResult
+from relay.memory.rows.digest import DigestPlace
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
@@ -132,7 +133,7 @@ async def test_cached_results_and_plans_of_what_went_go_too(house: House, store:
     notice = {"text": "You spoke of a big bird", "inputs": [f"message:{told.context.message_id}"]}
     await sql("insert into night (through_message, through_memory) values (9, 9)")
     await sql("insert into sleep_due select %s, id, 0, 9, 0, 9 from night", space)
-    await store.want_digest(private(ADA), {"user_id": ADA, "chat_id": ADA, "topic_id": 0})
+    await store.want_digest(private(ADA), DigestPlace(ADA, ADA, 0))
     assert await store.post_digest(space, BOT.id, notice)
     (turn,) = [one for one in (await store.claim(BOT.id, 5))[0] if one.kind == "control"] or [None]
     await sql("update turn set status = 'done', done_at = now() where kind = 'control'")

@@ -17,6 +17,7 @@ from relay.core.ports import Database
 from relay.core.settings import Settings
 from relay.memory.api import Memory
 from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.rows.digest import DigestPlace
 from relay.memory.rows.nights import Tidied
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation
@@ -226,7 +227,7 @@ async def test_what_was_changed_since_it_was_asked_about_is_left_alone(house: Ho
 
 async def test_an_idle_space_is_left_alone(house: House, store: Store, sql: Sql) -> None:
     await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
-    await store.want_digest(private(ADA), {"user_id": str(ADA), "chat_id": str(ADA), "topic_id": "0"})
+    await store.want_digest(private(ADA), DigestPlace(ADA, ADA, 0))
     model = Small("different")
     first = await night(store, model)
     asked = len(model.requests)
@@ -243,7 +244,7 @@ async def test_a_night_that_is_cut_off_goes_on_and_says_nothing_twice(
     house: House, store: Store, sql: Sql, phase: str
 ) -> None:
     await taught(house, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
-    await store.want_digest(private(ADA), {"user_id": str(ADA), "chat_id": str(ADA), "topic_id": "0"})
+    await store.want_digest(private(ADA), DigestPlace(ADA, ADA, 0))
     model = Small()
 
     async def killed(done: int) -> Json:
@@ -320,7 +321,7 @@ async def test_a_digest_holds_its_own_space_and_nothing_private(house: House, st
     await house.exchange(ADA, "in the other thread q4", "Fine.", topic_id=7)
     await sql("update session set private = true where thread_id = (select id from thread where topic_id = 7)")
     for space, chat in ((private(ADA), ADA), (group(), GROUP)):
-        await store.want_digest(space, {"user_id": str(ADA), "chat_id": str(chat), "topic_id": "0"})
+        await store.want_digest(space, DigestPlace(ADA, chat, 0))
     model = Small()
     assert (await night(store, model))["digest"]["sent"] == 2
     said = {chat: notice["text"] for chat, notice in await notices(sql)}
@@ -332,7 +333,7 @@ async def test_a_digest_holds_its_own_space_and_nothing_private(house: House, st
 
 async def test_no_word_of_a_digest_becomes_a_link_or_a_mark(house: House, store: Store, sql: Sql) -> None:
     await house.exchange(ADA, "hello", "Fine.")
-    await store.want_digest(private(ADA), {"user_id": str(ADA), "chat_id": str(ADA), "topic_id": "0"})
+    await store.want_digest(private(ADA), DigestPlace(ADA, ADA, 0))
     await night(store, Small(topic="[win](https://evil.example) <b>"))
     ((_, notice),) = await notices(sql)
     assert "](" not in notice["text"]
@@ -491,7 +492,7 @@ async def test_a_digest_tells_nothing_of_what_was_said_while_memory_was_off(
     await sql(switch)
     await house.exchange(ADA, "off the record: q2", "Fine.")
     await sql(back)
-    said = [row["text"] for row in (await store.digest_now(private(ADA)))["messages"]]
+    said = [row.text for row in (await store.digest_now(private(ADA))).messages]
     assert "my word is q1" in said
     assert not [text for text in said if "q2" in text]
 

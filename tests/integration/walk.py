@@ -10,10 +10,11 @@ from collections import Counter
 from typing import Any
 
 from relay.core.models import ModelRequest, Space
+from relay.memory.rows.digest import DigestPlace
 from relay.memory.sleep.answers import AnswerUnclear
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation
-from relay.memory.sleep.digest import written
+from relay.memory.sleep.digest import as_markdown, write_digest
 from relay.memory.writing.summaries import summarise
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
@@ -326,8 +327,7 @@ class Walk:
             chat = self.tg.chats.get(owner or chat_id)
             user_id = owner or next((one for one in self._people(chat) if one in KNOWN), 0) if chat else 0
             if user_id in KNOWN and chat is not None and chat.migrated_to is None:
-                where = {"user_id": str(user_id), "chat_id": str(chat.id), "topic_id": "0"}
-                await store.want_digest(Space(kind, owner, chat_id), where)
+                await store.want_digest(Space(kind, owner, chat_id), DigestPlace(user_id, chat.id, 0))
         mind, bot_id = BatchModel(store, self.relay.summariser.gate, "small"), self.tg.bot.id
         begun = (await store.begin_night())["id"]
         for space in [*await store.sleepers(begun, "consolidate", 0), *await store.sleepers(begun, "digest", 0)]:
@@ -339,7 +339,7 @@ class Walk:
                 await work.plan(space["space_id"])
             if space["chat_id"] is not None and (day := await store.digest_due(space["space_id"])):
                 self.count["digests"] += await store.post_digest(
-                    space["space_id"], bot_id, {"text": await written(mind, day)}
+                    space["space_id"], bot_id, {"text": as_markdown(await write_digest(mind, day))}
                 )
                 self.relay.worker.accept([], 0)  # else it looks for what nobody sent it every few seconds
             await self.relay.settled()

@@ -134,7 +134,7 @@ def test_a_days_digest(step: Step) -> None:
     except (AnswerUnclear, ModelRefused):
         return
     assert_storable(topics)
-    text = digest.as_markdown(topics)
+    text = digest.as_markdown(digest.topics_of(topics))
     assert bool(text) == bool(topics)
     assert len(format_reply(text)) <= 1 + len(text) // 1000
     assert not [one for part in format_reply(text) for one in part.entities if one["type"] == "text_link"]

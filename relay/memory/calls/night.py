@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
+from relay.memory.rows.digest import DigestDay, DigestPlace
 from relay.memory.rows.nights import Tidied
 
 
@@ -94,24 +95,22 @@ class NightCalls(Calls):
         """Does what was asked about, or leaves it: what was done; None when it was settled before."""
         return await self._find(Tidied, "settle_consolidation", id=id, go=go)
 
-    async def want_digest(self, space: Space, where: Json | None) -> bool:
-        """Wants the digests of a space there (`{user_id, chat_id, topic_id}`), or no more."""
-        return bool(await self._call("want_digest", space=space.as_json(), where=where))
+    async def want_digest(self, space: Space, where: DigestPlace | None) -> bool:
+        """Sends the digests of a space there from now on; None: nowhere."""
+        place = where.as_json() if where else None
+        return bool(await self._call("want_digest", space=space.as_json(), where=place))
 
-    async def digest_wanted(self, space: Space) -> Json | None:
-        """Where the digests of a space are wanted; None: nowhere."""
-        found: Json | None = await self._call("digest_wanted", space=space.as_json())
-        return found
+    async def digest_wanted(self, space: Space) -> DigestPlace | None:
+        """Where the digests of a space are sent; None: nowhere."""
+        return await self._find(DigestPlace, "digest_wanted", space=space.as_json())
 
-    async def digest_due(self, space_id: int) -> Json | None:
-        """What the digest of a space that is due is made of: `{messages, learned}`."""
-        found: Json | None = await self._call("digest_due", space_id=space_id)
-        return found
+    async def digest_due(self, space_id: int) -> DigestDay | None:
+        """What a space's digest is made of that is due; None: none is."""
+        return await self._find(DigestDay, "digest_due", space_id=space_id)
 
-    async def digest_now(self, space: Space) -> Json:
-        """What a digest of a space's last day is made of: `{space_id, messages, learned}`."""
-        result: Json = await self._call("digest_now", space=space.as_json())
-        return result
+    async def digest_now(self, space: Space) -> DigestDay:
+        """What a digest of a space's last day is made of."""
+        return await self._fetch(DigestDay, "digest_now", space=space.as_json())
 
     async def post_digest(self, space_id: int, bot_id: int, notice: Json | None) -> bool:
         """Queues the digest of a space that is due to be said, once (None: nothing is); whether it was."""

@@ -195,16 +195,19 @@ def summary_messages(previous: Json | None, messages: Sequence[Json], share: flo
     messages' words is left: the longest are cut."""
     lines = [f"<summary>\n{neutralize_markup(previous['text'])}\n</summary>\n"] if previous else []
     texts = shorten_longest([row["text"] for row in messages], share)
-    lines.extend(format_message({**row, "text": text}) for row, text in zip(messages, texts, strict=True))
+    lines.extend(
+        format_message(row["role"], row.get("name"), text, row["untrusted"])
+        for row, text in zip(messages, texts, strict=True)
+    )
     lines.append("\nWrite the new summary now.")
     return [{"role": "user", "content": [text_block("\n".join(lines))]}]
 
 
-def format_message(row: dict[str, Any]) -> str:
-    """A message for a job's prompt: who said what, as data."""
-    who = "Assistant" if row["role"] == "assistant" else plain_name(row.get("name") or "User")
-    text = row["text"] if row["text"].strip() else WORDLESS
-    return f"{who}: {untrusted(text, 'message') if row['untrusted'] else neutralize_markup(text)}"
+def format_message(role: str, name: str | None, text: str, foreign: bool) -> str:
+    """A message for a job's prompt: who said what, as data. `foreign`: others wrote in it."""
+    who = "Assistant" if role == "assistant" else plain_name(name or "User")
+    text = text if text.strip() else WORDLESS
+    return f"{who}: {untrusted(text, 'message') if foreign else neutralize_markup(text)}"
 
 
 def tainted(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]) -> bool:

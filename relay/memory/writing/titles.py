@@ -98,7 +98,7 @@ async def rename(titler: Titler, chat_id: int, topic_id: int, name: str) -> None
 
 def title_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The one user message of the request: how the session began, as data."""
-    lines = [format_message(row) for row in messages]
+    lines = [format_message(row["role"], row.get("name"), row["text"], row["untrusted"]) for row in messages]
     return [{"role": "user", "content": [text_block("\n".join([*lines, "\nWrite the title now."]))]}]
 
 
