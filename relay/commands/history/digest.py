@@ -30,7 +30,7 @@ class Digest:
     topics: tuple[DigestTopic, ...]
 
 
-@command("digest", usage="[on|off|now]", help="what the day brought, each night or right now")
+@command("digest", usage="[on|off|now]", help="a summary of the day, every night or right now")
 async def digest(ctx: CommandContext, on: bool | None = None) -> DigestChoice:
     """Returns whether this space's digest is sent each night, after setting it where `on` is given.
 

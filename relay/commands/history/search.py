@@ -35,7 +35,7 @@ class SearchResults:
     page: SearchPage
 
 
-@command("search", usage="<words>", help="find what was said, in all your conversations")
+@command("search", usage="<words>", help="search all your conversations")
 async def search(ctx: CommandContext, text: str, limit: int = 20) -> SearchResults:
     """Finds messages of this space and what is known in it, best first.
 

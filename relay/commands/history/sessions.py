@@ -11,7 +11,7 @@ from relay.memory.rows.sessions import Session, SessionPage
 NO_SUCH_NUMBER = "There is no session with that number. /sessions lists them."
 
 
-@command("sessions", usage="[number]", help="what we talked about here, session by session")
+@command("sessions", usage="[number]", help="past conversations in this chat")
 async def sessions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> SessionPage:
     """Returns sessions of this conversation, newest first."""
     return await ctx.store.sessions(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)

@@ -42,7 +42,7 @@ class RestoredSummary:
     present: SummaryInUse
 
 
-@command("summary", usage="[refresh | correct <text> | history]", help="what I keep of this conversation, in short")
+@command("summary", usage="[refresh | correct <text> | history]", help="the summary of this conversation")
 async def summary(ctx: CommandContext, version_id: int | None = None) -> SummaryInUse:
     """Returns this conversation's present summary, or another version of it."""
     return await ctx.store.summary(ctx.space, ctx.chat_id, ctx.topic_id, version_id)

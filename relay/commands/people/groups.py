@@ -59,7 +59,7 @@ async def answer(ctx: CommandContext, forum: bool, mode: Mode | None = None, eve
     return Answering(topic_id != EVERYWHERE, place.answers, place.everywhere)
 
 
-@command("link", help="lend your own memory to this group", audience="admin", surfaces=("chat",), places=("group",))
+@command("link", help="share your memory with this group", audience="admin", surfaces=("chat",), places=("group",))
 async def find_lending(ctx: CommandContext) -> Lending:
     """Returns whose memory is lent to this group; refuses where a person's own is used anyway."""
     if ctx.private:
@@ -82,7 +82,7 @@ async def lend(ctx: CommandContext) -> Lending:
 
 @command(
     "unlink",
-    help="take your memory back from this group",
+    help="stop sharing your memory with this group",
     audience="admin",
     surfaces=("chat",),
     places=("group",),

@@ -42,7 +42,7 @@ class Revoked:
 @command(
     "users",
     usage="[approve|deny|block|admit|cancel <id>]",
-    help="who may use me, and who asks to",
+    help="who has access, and who asks for it",
     audience="admin",
     places=("private",),
 )
@@ -80,7 +80,7 @@ async def invite(ctx: CommandContext, for_whom: str = "") -> NewInvitation:
     return NewInvitation(nonce, whom, until)
 
 
-@command("revoke", usage="<id or @name>", help="take back that somebody may use me", audience="admin")
+@command("revoke", usage="<id or @name>", help="remove someone's access", audience="admin")
 async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
     """Returns the person whose right can be taken back, by their id or @name."""
     if who is None or (isinstance(who, str) and not who.startswith("@")):

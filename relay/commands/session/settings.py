@@ -34,7 +34,7 @@ class Choice:
 @command(
     "settings",
     usage="[<choice> <value>]",
-    help="your own choices: learning, sound, voice, what answers show, time zone",
+    help="your preferences: learning, sound, voice, what answers show, time zone",
 )
 async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices:
     """Makes a choice where one is given. Returns all of the person's choices."""

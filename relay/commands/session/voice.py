@@ -32,7 +32,7 @@ class VoiceChoice:
     """Whether the installation can speak at all."""
 
 
-@command("say", help="say an answer aloud (reply to it)", surfaces=("chat",))
+@command("say", help="read an answer aloud (reply to it)", surfaces=("chat",))
 async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
     """Returns the answer that a message of the chat holds (0: the last one here), to be said."""
     if not ctx.services.speaks:
@@ -46,7 +46,7 @@ async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
     return SpokenAnswer(answer.text)
 
 
-@command("voice", usage="[auto|always|never]", help="when answers are also said aloud")
+@command("voice", usage="[auto|always|never]", help="when to speak answers aloud")
 async def voice(ctx: CommandContext, when: str = "") -> VoiceChoice:
     """Returns when a person's answers are said aloud, after setting it where `when` is given."""
     if when and when not in VOICES:

@@ -15,13 +15,13 @@ from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.shell import ready, run_work
 
 Sure = Annotated[bool, typer.Option("--yes", help="Yes to what it asks.")]
-IN_THE_CHAT = ("; --erase: for good", "; or, in reply to a message, that", " (reply to it)")
+IN_THE_CHAT = ("; --erase: for good", ", or the message you reply to", " (reply to it)")
 """Parts of a command's help that only hold in the chat."""
 MORE = {
-    "revoke": "It asks first; --yes says yes.",
-    "settings": "For example: relay settings sound off. A wrong value lists them all.",
-    "soul": "A soul in a file: relay soul edit --yes < FILE. Without --yes it is only compared.",
-    "users": "approve, deny and block are for those who ask to be let in; admit is for those who were kept out.",
+    "revoke": "It asks first. --yes confirms.",
+    "settings": "Example: relay settings sound off. A wrong value lists the valid ones.",
+    "soul": "To load a soul from a file: relay soul edit --yes < FILE. Without --yes, it only shows the difference.",
+    "users": "approve, deny and block answer people who ask for access. admit lets in someone who was refused.",
 }
 
 

@@ -51,7 +51,7 @@ def everywhere(
 
 @cli.command()
 def run() -> None:
-    """Run the bot; at a terminal it asks for what is missing first."""
+    """Run the bot. At a terminal, it first asks for missing settings."""
     needed = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
     if lacking(load(), *needed) and sys.stdin.isatty() and sys.stdout.isatty():
         _interview()
@@ -96,7 +96,7 @@ def set_up(
     speech: Annotated[str, _flag("auto, faster-whisper, openai-whisper or off: RELAY_STT.")] = "",
     no_check: Annotated[bool, typer.Option("--no-check", help="Try nothing live.")] = False,
 ) -> None:
-    """Ask for what Relay needs, try it, and write .env; may be repeated.
+    """Ask for the settings, check them, and write .env. You can run it again.
 
     The other flags go with --non-interactive. Others on this machine can read flags in its list of processes: give
     what is secret in the environment, under the same names.
@@ -119,7 +119,7 @@ def set_up(
 
 @cli.command()
 def chat(offline: Offline = False) -> None:
-    """Talk in the terminal, through the very same path."""
+    """Talk to the assistant in the terminal."""
     settings = _ready(quiet=True)
     if not offline:
         require(settings, "ANTHROPIC_API_KEY")
@@ -130,7 +130,7 @@ def chat(offline: Offline = False) -> None:
 
 @cli.command()
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False) -> None:
-    """Look at all that Relay needs, and say how to mend what is wrong. Changes nothing."""
+    """Check the installation and say how to fix problems. Changes nothing."""
     settings, wrong = tolerant()
     _logging(settings, quiet=True)
     from relay.surfaces.cli.doctor import doctor as surgery

@@ -12,7 +12,7 @@ from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.output import AsJson, print_json
 from relay.surfaces.cli.shell import ready, run_result, run_work
 
-database = typer.Typer(cls=Commands, help="The database: migrations and their SQL.", no_args_is_help=True)
+database = typer.Typer(cls=Commands, help="Migrate the database, or print the SQL.", no_args_is_help=True)
 
 
 @dataclass(frozen=True, slots=True)

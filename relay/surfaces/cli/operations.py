@@ -26,7 +26,7 @@ def move(
     replace: Annotated[bool, typer.Option("--replace", help="What the target holds may go, for good.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy all data from the database in the settings to another one; run it again to go on after a break."""
+    """Copy all data from the configured database to another one. Run it again to resume."""
     settings = ready(quiet=True)
     from relay.surfaces.cli import move as moving
 
@@ -40,7 +40,7 @@ def backup(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write everything into one file, also while the bot runs."""
+    """Write everything into one file. The bot can keep running."""
     settings = ready(quiet=True)
     from relay.surfaces.cli import backup as backing
 
@@ -55,7 +55,7 @@ def restore(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup into the database of the settings, while no bot runs."""
+    """Restore a backup into the configured database. Stop the bot first."""
     settings = ready(quiet=True)
     from relay.surfaces.cli import backup as backing
 
@@ -68,7 +68,7 @@ def sleep(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, to which memories.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """The nightly work: what it did last, what it would do, or do it now."""
+    """Show the last nightly work, preview the next, or run it now."""
     settings = ready(quiet=True)
     if now and not dry_run:
         require(settings, "ANTHROPIC_API_KEY")
@@ -85,7 +85,7 @@ def export(
     to: Annotated[Path, typer.Option(help="The folder to write into.")] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """Write what one person or group has said and what is known, to read and to import again."""
+    """Export what one person or group said and what Relay knows about them."""
     settings = ready(quiet=True)
     from relay.surfaces.cli import export as exporting
 
@@ -99,7 +99,7 @@ def import_(
     chat: Annotated[int | None, typer.Option(help="Or the group whose memory it is: its chat id.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add an export that you made to the database of the settings, each row once, while no bot runs."""
+    """Import an export into the configured database. Stop the bot first."""
     settings = ready(quiet=True)
     from relay.surfaces.cli import export as exporting
 

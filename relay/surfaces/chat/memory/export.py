@@ -14,7 +14,7 @@ from relay.surfaces.chat.permissions import place_of, title_of
 from relay.surfaces.chat.reply import CommandReply
 
 
-@verb("export", help="all of this as a file: what I know, what was said", doors=("chat",))
+@verb("export", help="download what I know and what was said as a file", doors=("chat",))
 async def export(call: ChatContext) -> CommandReply:
     """Sends what this space holds, to read and to import again; asked in a group, in the person's own chat."""
     if await call.store.export_space(call.space) is None:

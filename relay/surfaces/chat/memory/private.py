@@ -17,7 +17,7 @@ BEGUN = (
 NOT_ENDED = "This conversation is off the record. Whoever began that ends it, or an admin."
 
 
-@verb("private", usage="[off]", help="talk off the record: erased at its end")
+@verb("private", usage="[off]", help="talk off the record; it's erased when you end it")
 async def private(call: ChatContext) -> CommandReply:
     """Begins a session off the record in this thread, or ends it and erases it."""
     word = call.text.strip().lower()

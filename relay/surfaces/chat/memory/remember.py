@@ -20,7 +20,7 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, questio
 NO_EDIT = "This is not yours to change, or it is gone."
 
 
-@verb("remember", usage="<fact>", help="keep a fact; or, in reply to a message, that")
+@verb("remember", usage="<fact>", help="remember a fact, or the message you reply to")
 async def remember(call: ChatContext) -> CommandReply:
     """Keeps a fact in the person's own words, or the message that this replies to."""
     text = " ".join(call.text.split())

@@ -83,7 +83,7 @@ def help_here(admin: bool) -> str:
     )
 
 
-@verb("new", usage="[title]", help="start a new conversation here; what I know stays")
+@verb("new", usage="[title]", help="start a new conversation; what I know stays")
 async def new(call: ChatContext) -> CommandReply:
     """Ends this thread's session."""
     title = " ".join(call.text.split())[:80]
@@ -102,7 +102,7 @@ async def new(call: ChatContext) -> CommandReply:
     )
 
 
-@verb("stop", help="stop the answer I am writing", doors=("chat",))
+@verb("stop", help="stop the answer I'm writing", doors=("chat",))
 async def stop(call: ChatContext) -> CommandReply:
     """Ends the running answer; it says so itself."""
     return CommandReply("" if await call.stop() else "I am not writing anything here right now.")

@@ -58,7 +58,7 @@ memory = typer.Typer(
     cls=Commands,
     invoke_without_command=True,
     add_completion=False,
-    help="What I know about you.",
+    help="Show and change what Relay knows about you.",
     rich_markup_mode=None,
 )
 AsJson = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
