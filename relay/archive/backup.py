@@ -16,14 +16,14 @@ from relay.core.errors import DatabaseUnavailable, RelayError
 from relay.core.ports import Database, Snapshots
 from relay.core.private_files import in_thread, written
 from relay.core.program import RELAY
+from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import until_reached
+from relay.memory.rows.move import MovedTable, MovePage, MoveState
 
 MOST_ROWS = 2_000
 PAGE_BYTES = 524_288
 PATIENCE = 120.0
 """Seconds to try again while a database without snapshots cannot be reached."""
-
-Json = dict[str, Any]
 
 
 class BackupRefused(RelayError):
@@ -69,7 +69,7 @@ class Backup:
             self._side = self.database
             if isinstance(self.database, Snapshots):
                 self._side = await stack.enter_async_context(self.database.snapshot())
-            header = self._header(await self._call("move_state"))
+            header = self._header(decode_row(MoveState, await self._call("move_state")))
             with written(path) as file:
                 writer = await in_thread(BackupWriter, file, header)
                 for table in header.tables:
@@ -78,13 +78,13 @@ class Backup:
                 size = file.tell()
         return Made(path, header, rows, size)
 
-    def _header(self, state: Json) -> Header:
-        if any(move["state"] != "done" for move in state["moves"]):
+    def _header(self, state: MoveState) -> Header:
+        if state.unfinished:
             raise BackupRefused(
                 f"A `{RELAY} move` or `restore` into this database was begun and not finished, so it does not hold "
                 "everything. Finish that first."
             )
-        last = {table["name"]: table["last"] or "0" for table in state["tables"] if state["numbers"].get(table["name"])}
+        last = {table.name: table.last or "0" for table in state.tables if state.numbers.get(table.name)}
         return Header(
             id=str(uuid.uuid4()),
             relay=self.relay,
@@ -92,37 +92,37 @@ class Backup:
             storage=self.storage,
             made_at=datetime.now(UTC).isoformat(timespec="seconds"),
             up_to=None if self._snapshot else last,
-            tables=state["tables"],
-            numbers=state["numbers"],
+            tables=state.tables,
+            numbers=state.numbers,
         )
 
-    async def _table(self, writer: BackupWriter, header: Header, table: Json) -> None:
+    async def _table(self, writer: BackupWriter, header: Header, table: MovedTable) -> None:
         """Writes a table, reading the next page while one is written."""
-        name, rows, after = table["name"], 0, None
+        name, rows, after = table.name, 0, None
         bound = _bound(header, table)
         writer.begin(name)
         coming = asyncio.create_task(self._page(name, after))
         try:
             while True:
-                self.watcher.at("Reading", name, rows, max(rows, table["size"]))
+                self.watcher.at("Reading", name, rows, max(rows, table.size))
                 page = await coming
-                within = [row for row in page["rows"] if bound is None or int(row[bound[0]]) <= bound[1]]
+                within = [row for row in page.rows if bound is None or int(row[bound[0]] or 0) <= bound[1]]
                 if not within:
                     break
-                if not page["end"]:
-                    coming = asyncio.create_task(self._page(name, page["last"]))
+                if not page.end:
+                    coming = asyncio.create_task(self._page(name, page.last))
                 await in_thread(writer.rows, within)
                 rows += len(within)
-                if page["end"]:
+                if page.end:
                     break
         finally:
             coming.cancel()
             await asyncio.gather(coming, return_exceptions=True)
         self.watcher.at("Reading", name, rows, rows)
 
-    async def _page(self, table: str, after: list[str] | None) -> Json:
-        page: Json = await self._call("move_page", table=table, after=after, most_rows=MOST_ROWS, most_bytes=PAGE_BYTES)
-        return page
+    async def _page(self, table: str, after: list[str] | None) -> MovePage:
+        more = {"most_rows": MOST_ROWS, "most_bytes": PAGE_BYTES}
+        return decode_row(MovePage, await self._call("move_page", table=table, after=after, **more))
 
     async def _call(self, function: str, **arguments: Any) -> Any:
         hint = "No backup was made: run the same command again."
@@ -134,13 +134,13 @@ class Backup:
             raise DatabaseUnavailable(f"{error} {hint}") from error
 
 
-def _bound(header: Header, table: Json) -> tuple[int, int] | None:
+def _bound(header: Header, table: MovedTable) -> tuple[int, int] | None:
     """Without a snapshot, of a table with numbers: where a row has its own, and the last one that is read. Of one whose
     rows belong to those of such a table: where a row names it."""
     if header.up_to is None:
         return None
-    own: Json = header.numbers.get(table["name"]) or {}
-    belongs: Json = dict.fromkeys(own, table["name"]) or table["belongs"]
+    own = header.numbers.get(table.name) or {}
+    belongs = dict.fromkeys(own, table.name) or table.belongs
     for column, numbered in belongs.items():
-        return table["names"].index(column), int(header.up_to.get(numbered, "0"))
+        return table.names.index(column), int(header.up_to.get(numbered, "0"))
     return None

@@ -13,15 +13,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pydantic import TypeAdapter, ValidationError
+
 from relay.core.errors import RelayError
+from relay.memory.rows.move import MovedTable
 
 FORMAT = "relay-backup"
 VERSION = 1
 LEVEL = 6
 LONGEST_LINE = 2**29
 """Bytes: a row comes as JSON of Postgres, which holds 2**28; written as text, each may need an escape."""
-
-Json = dict[str, Any]
 
 
 class BackupDamaged(RelayError):
@@ -41,10 +42,10 @@ class Header:
     """ISO 8601."""
     up_to: dict[str, str] | None
     """Read without a snapshot: the last id of each table that is surely in it. None: it shows one moment."""
-    tables: list[Json]
-    """`{name, names, columns, size}` in the order in which they are stored: each after those it refers to."""
-    numbers: Json
-    """The last number that each identity column had given."""
+    tables: tuple[MovedTable, ...]
+    """In the order in which they are stored: each after those it refers to."""
+    numbers: dict[str, dict[str, str | None]]
+    """The last number that each identity column had given, by table and column."""
 
     @property
     def at(self) -> datetime:
@@ -56,6 +57,30 @@ class Header:
         if self.up_to is None:
             return f"everything as it was at {self.at:%Y-%m-%d %H:%M:%S} UTC"
         return f"complete up to message {self.up_to.get('message', '0')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a backup is."""
+
+    format: str
+    version: int
+    relay: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A line that is no row."""
+
+    table: str = ""
+    """The rows that follow are this table's."""
+    sums: dict[str, tuple[int, int]] | None = None
+    """The number of rows and their checksum, by table."""
+    end: str | None = None
+    """The checksum of all before."""
+
+
+_FORM, _HEADER, _MARK = TypeAdapter(Form), TypeAdapter(Header), TypeAdapter(Mark)
 
 
 @dataclass(slots=True)
@@ -111,44 +136,23 @@ def _line(value: Any) -> bytes:
 
 def read_header(path: Path) -> Header:
     """The header of a backup. Raises `BackupDamaged` when it is none, or one that this Relay cannot read."""
+    line = next(_lines(path), b"")
     try:
-        said = json.loads(next(_lines(path), b""))
-        form, version = said.pop("format"), said.pop("version")
-    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        form = _FORM.validate_json(line)
+    except ValidationError:
         raise _foreign(path) from None
-    if form != FORMAT:
+    if form.format != FORMAT:
         raise _foreign(path)
-    if version != VERSION:
-        raise BackupDamaged(f"{path} was made by a newer Relay ({said.get('relay')}). Upgrade this one first.")
+    if form.version != VERSION:
+        raise BackupDamaged(f"{path} was made by a newer Relay ({form.relay}). Upgrade this one first.")
     try:
-        header = Header(**said)
-    except TypeError:
+        header = _HEADER.validate_json(line, strict=True)
+        sound = header.at.tzinfo is not None
+    except ValueError:
         raise _damaged(path) from None
-    if not _is_sound(header):
+    if not sound:
         raise _damaged(path)
     return header
-
-
-def _is_sound(header: Header) -> bool:
-    """Whether what a header says is of the kinds that it should be."""
-    texts, up_to = (header.id, header.relay, header.storage, header.made_at), header.up_to
-    if not all(isinstance(one, str) for one in texts) or type(header.schema) is not int:
-        return False
-    if not (
-        isinstance(header.tables, list) and all(map(_is_table, header.tables)) and isinstance(header.numbers, dict)
-    ):
-        return False
-    try:
-        return header.at.tzinfo is not None and (up_to is None or isinstance(up_to, dict))
-    except ValueError:
-        return False
-
-
-def _is_table(table: Any) -> bool:
-    if not isinstance(table, dict) or not isinstance(table.get("name"), str) or type(table.get("size")) is not int:
-        return False
-    names = table.get("names")
-    return isinstance(names, list) and all(isinstance(name, str) for name in names)
 
 
 def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
@@ -156,10 +160,10 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
 
     Raises `BackupDamaged` when it is not, byte for byte, as it was written.
     """
-    whole, last, table = hashlib.sha256(), Json(), ""
+    whole, last, table = hashlib.sha256(), Mark(), ""
     sums, held = dict[str, Sum](), dict[str, Sum]()
     for line in _lines(path):
-        if "end" in last:
+        if last.end is not None:
             raise _damaged(path)
         if line[:1] == b"[":
             if table not in held or not _is_row(line):
@@ -170,15 +174,15 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
         else:
             if table in held:
                 told(table, held[table].rows)
-            last = _json(path, line)
-            if "sums" in last:
-                sums = _sums(path, last["sums"])
-            table = str(last.get("table") or "")
+            last = _mark(path, line)
+            if last.sums is not None:
+                sums = {name: Sum(rows, total) for name, (rows, total) in last.sums.items()}
+            table = last.table
             if table:
                 held.setdefault(table, Sum())
-        if "end" not in last:
+        if last.end is None:
             whole.update(line + b"\n")
-    if last.get("end") != whole.hexdigest() or sums != held:
+    if last.end != whole.hexdigest() or sums != held:
         raise _damaged(path)
     return sums
 
@@ -191,13 +195,6 @@ def _is_row(line: bytes) -> bool:
         return False
 
 
-def _sums(path: Path, given: Any) -> dict[str, Sum]:
-    try:
-        return {name: Sum(int(rows), int(total)) for name, (rows, total) in given.items()}
-    except (AttributeError, TypeError, ValueError, OverflowError):
-        raise _damaged(path) from None
-
-
 def rows(path: Path) -> Iterator[tuple[str, bytes]]:
     """Every row of a backup that was checked, with its table; a table without rows does not come."""
     table = ""
@@ -205,7 +202,7 @@ def rows(path: Path) -> Iterator[tuple[str, bytes]]:
         if line[:1] == b"[":
             yield table, line
         else:
-            table = str(json.loads(line).get("table") or "")
+            table = _mark(path, line).table
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -225,14 +222,11 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise BackupDamaged(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _json(path: Path, line: bytes) -> Json:
+def _mark(path: Path, line: bytes) -> Mark:
     try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
+        return _MARK.validate_json(line)
+    except ValidationError:
         raise _damaged(path) from None
-    if not isinstance(said, dict):
-        raise _damaged(path)
-    return said
 
 
 def _foreign(path: Path) -> BackupDamaged:

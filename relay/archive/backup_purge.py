@@ -13,6 +13,8 @@ from relay.archive.backup import Backup, BackupRefused, Made
 from relay.archive.nightly import backups, fresh, made_at, partials
 from relay.core.ports import MediaStore, Rewrites
 from relay.core.private_files import FileRefused, in_thread
+from relay.memory.calls.base import decode_row
+from relay.memory.rows.move import OwedRewrite
 
 log = structlog.get_logger()
 
@@ -77,7 +79,10 @@ class Leftovers:
 
     async def owed(self) -> bool:
         """Whether something was erased since the database's files were last written anew."""
-        return bool((await self.backup.database.call("files_owed"))["owed"])
+        return (await self._rewrite()).owed
+
+    async def _rewrite(self) -> OwedRewrite:
+        return decode_row(OwedRewrite, await self.backup.database.call("files_owed"))
 
     async def clear(self) -> str:
         """Writes the database's files anew, without what was erased: where it still may be then, in a sentence; empty:
@@ -85,7 +90,7 @@ class Leftovers:
         database = self.backup.database
         if not isinstance(database, Rewrites):
             return OVER_REST
-        begun = (await self.backup.database.call("files_owed"))["at"]
+        begun = (await self._rewrite()).at
         log_too = await database.rewrite()
         await self.backup.database.call("files_cleared", at=begun)
         log.info("the database's files are written anew", log=log_too)

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from relay.core.models import Attachment
+from relay.archive.export_rows import RawRow
+from relay.core.models import Attachment, Block
 from relay.media.media_cost import is_number
 
-Json = dict[str, Any]
 MEDIA = ("image", "document")
 NUMBERS = ("width", "height", "bytes", "frames", "pages", "parts")
 
 
-def usable(row: Json) -> Json:
+def usable(row: RawRow) -> RawRow:
     """A message of an export. What a person's message shows of files can only be shown again by those files: a block
     that names none becomes a line."""
     if row.get("role") != "user":
         return row
     versions = row.get("versions")
-    kept = [one | {"blocks": _blocks(one.get("blocks"))} for one in versions] if isinstance(versions, list) else []
-    return row | {"blocks": _blocks(row.get("blocks")), "versions": kept}
+    kept = [{**one, "blocks": _blocks(one.get("blocks"))} for one in versions] if isinstance(versions, list) else []
+    return {**row, "blocks": _blocks(row.get("blocks")), "versions": kept}
 
 
-def _blocks(blocks: Any) -> list[Json]:
+def _blocks(blocks: Any) -> list[Block]:
     return [_block(one) for one in blocks if isinstance(one, dict)] if isinstance(blocks, list) else []
 
 
-def _block(block: Json) -> Json:
+def _block(block: Block) -> Block:
     """A block with what Relay itself would have written into it, and nothing else that a prompt would show."""
     file, kind = _file(block.get("file")), block.get("type")
-    marks: Json = {key: block[key] for key in ("untrusted", "from") if isinstance(block.get(key), str)}
+    marks = {key: block[key] for key in ("untrusted", "from") if isinstance(block.get(key), str)}
     if "untrusted" in block:
         marks["untrusted"] = block["untrusted"] if _is_mark(block["untrusted"]) else "import"
     if kind == "text" and isinstance(block.get("text"), str):
@@ -43,7 +44,7 @@ def _block(block: Json) -> Json:
     return {"type": "text", "text": f"({'file' if file else 'something'} that is not here)", **marks}
 
 
-def _file(file: Any) -> Json | None:
+def _file(file: Any) -> Mapping[str, object] | None:
     """What names a file, as far as it is of the kinds that it should be; None when it names none."""
     if not isinstance(file, dict):
         return None

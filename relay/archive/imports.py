@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from relay.archive.export import SCHEMA
+from relay.archive.export_rows import Links, Owner, RawRow, header_of, links_of, owner_of
 from relay.archive.imported import usable
 from relay.core.errors import DatabaseError, DatabaseUnavailable, RelayError
 from relay.core.models import Space
@@ -33,10 +34,19 @@ PARTS = {
 }
 SCHEMAS = (SCHEMA, "relay-export/1")
 """What can be taken in: in the first, memories were facts and learnings only."""
-CITED = ("source", "message", "from_message", "through_message")
-"""What names a message in other rows."""
-
-Json = dict[str, Any]
+LINKED = {
+    "thread": "thread",
+    "session": "session",
+    "source": "message",
+    "message": "message",
+    "previous": "summary",
+    "from_message": "message",
+    "through_message": "message",
+}
+"""To which kind of row a row refers by a name."""
+SETTING = {"thread": "threads", "persona": "personas", "place": "places"}
+OWNED = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by")
+"""What names a person in a row."""
 
 
 class ImportRefused(RelayError):
@@ -53,8 +63,10 @@ class Checked:
 
     path: Path
     space: Space
-    setting: Json
-    """What `relay_import_space` takes: threads, personas, places, choices."""
+    threads: tuple[RawRow, ...]
+    personas: tuple[RawRow, ...]
+    places: tuple[RawRow, ...]
+    choices: RawRow | None
     cited: frozenset[int]
     """The messages that something else refers to."""
 
@@ -66,35 +78,34 @@ def check(path: Path) -> Checked:
     """
     rows = _rows(path)
     space = _space(path, next(rows, {}))
-    setting: Json = {"thread": [], "persona": [], "place": [], "choices": []}
-    known: dict[str, set[int]] = {"thread": set(), "session": set()}
+    setting: dict[str, list[RawRow]] = {kind: [] for kind in (*SETTING, "choices")}
+    known: dict[str, set[int | None]] = {"thread": set(), "session": set()}
     cited: set[int] = set()
-    last, seen = Json(), 0
-    try:
-        for row in rows:
-            seen, last = seen + 1, row
-            if row["type"] in setting:
-                _check_setting(path, space, row)
-                setting[row["type"]].append(row)
-            if row["type"] in known:
-                known[row["type"]].add(row["id"])
-            if row["type"] in ("session", "message", "document", "summary") and row["thread"] not in known["thread"]:
-                raise _broken(path)
-            if row["type"] in ("message", "summary") and row["session"] not in known["session"]:
-                raise _broken(path)
-            cited |= {row[name] for name in CITED if row.get(name) is not None}
-            cited |= set(row.get("evidence") or ())
-    except (KeyError, TypeError):
-        raise _broken(path) from None
-    if last.get("type") != "end" or last.get("rows") != seen:
+    last, seen = Links(""), 0
+    for row, links in _linked(path, rows):
+        seen, last = seen + 1, links
+        if links.type in setting:
+            _check_setting(path, space, links)
+            setting[links.type].append(row)
+        if links.type in known:
+            known[links.type].add(links.id)
+        if links.type in ("session", "message", "document", "summary") and links.thread not in known["thread"]:
+            raise _broken(path)
+        if links.type in ("message", "summary") and links.session not in known["session"]:
+            raise _broken(path)
+        cited |= links.cited
+    if last.type != "end" or last.rows != seen:
         raise _broken(path)
-    given = {
-        "threads": setting["thread"],
-        "personas": setting["persona"],
-        "places": setting["place"],
-        "choices": setting["choices"][0].get("choices") if setting["choices"] else None,
-    }
-    return Checked(path, space, given, frozenset(cited))
+    choices = setting.pop("choices")
+    given = {SETTING[kind]: tuple(found) for kind, found in setting.items()}
+    return Checked(path, space, **given, choices=_choices(path, choices), cited=frozenset(cited))
+
+
+def _choices(path: Path, rows: list[RawRow]) -> RawRow | None:
+    found = rows[0].get("choices") if rows else None
+    if found is not None and not isinstance(found, dict):
+        raise _broken(path)
+    return found
 
 
 @dataclass(slots=True)
@@ -142,15 +153,14 @@ class Import:
         return space
 
     async def _add(self, space: Space) -> None:
+        export = self.export
         with _reading_rows():
-            rows = {
-                name: [self._moved(row) for row in rows] if isinstance(rows, list) else rows
-                for name, rows in self.export.setting.items()
-            }
-        made = await self.store.import_space(space, rows)
-        self._space_id = made["space_id"]
+            rows = {name: [self._moved(row) for row in getattr(export, name)] for name in SETTING.values()}
+        made = await self.store.import_space(space, **rows, choices=export.choices)
+        self._space_id = made.space_id
         self._ids = {kind: {} for kind in PARTS}
-        self._ids["thread"] = {row["id"]: new for row, new in zip(rows["threads"], made["ids"], strict=True)}
+        old = [links_of(row).id for row in export.threads]
+        self._ids["thread"] = {id: new for id, new in zip(old, made.ids, strict=True) if id is not None}
         await self._pass(("session", "message", "document", "summary"))
         await self._pass(("memory",))
         await self._link()
@@ -158,83 +168,74 @@ class Import:
 
     async def _pass(self, kinds: tuple[str, ...]) -> None:
         """Gives the rows of these kinds to the database, in the order of the file."""
-        batch, size = list[Json](), 0
-        for row in _rows(self.export.path):
-            if row.get("type") not in kinds:
+        batch, size = list[tuple[RawRow, Links]](), 0
+        rows = _rows(self.export.path)
+        next(rows)
+        for row, links in _linked(self.export.path, rows):
+            if links.type not in kinds:
                 continue
             length = len(json.dumps(row, ensure_ascii=False))
             # A summary may build on the one just before it, whose id must be known.
-            full = len(batch) == ROWS or size + length > BYTES or row["type"] == "summary"
-            if batch and (full or batch[0]["type"] != row["type"]):
+            full = len(batch) == ROWS or size + length > BYTES or links.type == "summary"
+            if batch and (full or batch[0][1].type != links.type):
                 await self._give(batch)
                 batch, size = [], 0
-            batch.append(row)
+            batch.append((row, links))
             size += length
         if batch:
             await self._give(batch)
 
     async def _link(self) -> None:
         """Links memories to what replaced them, once all are there."""
-        with _reading_rows():
-            links = [
-                {"id": self._ids["memory"][old], "replaced_by": self._ids["memory"][new]}
-                for old, new in self._replaced.items()
-                if old in self._ids["memory"] and new in self._ids["memory"]
-            ]
+        ids = self._ids["memory"]
+        links = [(ids[old], ids[new]) for old, new in self._replaced.items() if old in ids and new in ids]
         for start in range(0, len(links), ROWS):
             await self.store.import_links(self._space_id, links[start : start + ROWS])
 
-    async def _give(self, batch: list[Json]) -> None:
-        kind = batch[0]["type"]
+    async def _give(self, batch: list[tuple[RawRow, Links]]) -> None:
+        kind = batch[0][1].type
         more = {"taken": list(self._taken)} if kind == "memory" else {}
         with _reading_rows():
-            linked = [self._moved(self._linked(row)) for row in batch]
-            rows = [usable(row) for row in linked] if kind == "message" else linked
-            ids = [row["id"] for row in batch]
-            hash(tuple(ids))
-            times = [row["created_at"] for row in batch] if kind == "memory" else []
+            rows = [self._moved(self._renumbered(row, links)) for row, links in batch]
+            rows = [usable(row) for row in rows] if kind == "message" else rows
         done = await self.store.import_rows(PARTS[kind], self._space_id, rows, **more)
         if kind == "memory":
-            made = dict(zip(done["ids"], times, strict=True))
+            times = [links.created_at or "" for _, links in batch]
+            made = {id: at for id, at in zip(done.ids, times, strict=True) if id is not None}
             self._taken = {id: at for id, at in (self._taken | made).items() if at == times[-1]}
-        self.added[PARTS[kind]] += done["added"]
+        self.added[PARTS[kind]] += done.added
         self.seen[PARTS[kind]] += len(batch)
         self.told(PARTS[kind], self.seen[PARTS[kind]])
-        for row, id, new in zip(batch, ids, done["ids"], strict=True):
-            if new is not None and (kind != "message" or id in self.export.cited):
-                self._ids[kind][id] = new
-            if row.get("replaced_by") is not None:
-                self._replaced[id] = row["replaced_by"]
+        for (_, links), new in zip(batch, done.ids, strict=True):
+            if links.id is None:
+                continue
+            if new is not None and (kind != "message" or links.id in self.export.cited):
+                self._ids[kind][links.id] = new
+            if links.replaced_by is not None:
+                self._replaced[links.id] = links.replaced_by
 
-    def _linked(self, row: Json) -> Json:
+    def _renumbered(self, row: RawRow, links: Links) -> RawRow:
         """A row that refers to rows here; what it refers to and is not in the file, it refers to no more."""
-        kinds = {
-            "thread": "thread",
-            "session": "session",
-            "source": "message",
-            "message": "message",
-            "previous": "summary",
-            "from_message": "message",
-            "through_message": "message",
+        there: dict[str, object] = {
+            name: self._ids[kind].get(getattr(links, name)) for name, kind in LINKED.items() if name in row
         }
-        there: Json = {name: self._ids[kind].get(row[name]) for name, kind in kinds.items() if name in row}
-        if row["type"] == "summary":  # it tells by numbers from where to where it goes, whether these are there or not
+        if links.type == "summary":  # it tells by numbers from where to where it goes, whether these are there or not
             there = {name: 0 if new is None and name != "previous" else new for name, new in there.items()}
-        if row.get("evidence"):
-            there["evidence"] = [new for old in row["evidence"] if (new := self._ids["message"].get(old)) is not None]
-        return row | there
+        if links.evidence:
+            ids = self._ids["message"]
+            there["evidence"] = [ids[old] for old in links.evidence if old in ids]
+        return {**row, **there}
 
-    def _moved(self, row: Json) -> Json:
+    def _moved(self, row: RawRow) -> RawRow:
         """A row of one person as another's."""
         old = self.export.space.owner_id
         if self.user_id is None or old is None:
             return row
-        owned = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by")
-        row = row | {name: self.user_id for name in owned if row.get(name) == old}
+        moved = {**row, **{name: self.user_id for name in OWNED if row.get(name) == old}}
         for name in ("changes", "reactions"):
-            if name in row:
-                row[name] = [self._moved(one) for one in row[name]]
-        return row
+            if name in moved:
+                moved[name] = [self._moved(one) for one in moved[name]]
+        return moved
 
 
 @contextmanager
@@ -246,29 +247,39 @@ def _reading_rows() -> Iterator[None]:
         raise Altered from None
 
 
-def _space(path: Path, row: Json) -> Space:
+def _space(path: Path, row: RawRow) -> Space:
     """Whose memory it is, as the header says."""
-    schema = str(row.get("schema") or "")
-    if not schema.startswith("relay-export/"):
+    header, owner = header_of(row), owner_of(row)
+    if not header.schema.startswith("relay-export/"):
         raise ImportRefused(f"{path} is not an export of Relay.")
-    if schema not in SCHEMAS:
-        raise ImportRefused(f"{path} was made by a newer Relay ({row.get('relay')}). Upgrade this one first.")
-    match row.get("space"):
-        case {"kind": "private", "owner_id": int(owner), "chat_id": None} if owner is not True and 0 < owner < 2**63:
-            return Space("private", owner_id=owner)
-        case {"kind": "group", "owner_id": None, "chat_id": int(chat)} if -(2**63) <= chat < 0:
+    if header.schema not in SCHEMAS:
+        raise ImportRefused(f"{path} was made by a newer Relay ({header.relay}). Upgrade this one first.")
+    match owner:
+        case Owner("private", int(person), None) if 0 < person < 2**63:
+            return Space("private", owner_id=person)
+        case Owner("group", None, int(chat)) if -(2**63) <= chat < 0:
             return Space("group", chat_id=chat)
     raise ImportRefused(f"{path} does not say whose memory it is, as an export does. Nothing was changed.")
 
 
-def _check_setting(path: Path, space: Space, row: Json) -> None:
+def _check_setting(path: Path, space: Space, row: Links) -> None:
     """What holds for everybody in a chat comes only with the memory of that chat. A private one has no places."""
     own = {"persona": space.owner_id or space.chat_id, "place": space.chat_id}
-    if row["type"] in own and (own[row["type"]] is None or row["chat_id"] != own[row["type"]]):
+    if row.type in own and (own[row.type] is None or row.chat_id != own[row.type]):
         raise ImportRefused(f"{path} changes another chat than that whose memory it is. Nothing was changed.")
 
 
-def _rows(path: Path) -> Iterator[Json]:
+def _linked(path: Path, rows: Iterator[RawRow]) -> Iterator[tuple[RawRow, Links]]:
+    """The rows after the header, with what they refer to."""
+    for row in rows:
+        try:
+            links = links_of(row)
+        except ValueError:
+            raise _broken(path) from None
+        yield row, links
+
+
+def _rows(path: Path) -> Iterator[RawRow]:
     """The rows of an export, the header first."""
     first = True
     try:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from relay.archive.export_rows import (
+    MemoryRow,
+    MessageRow,
+    PersonaRow,
+    RawRow,
+    SessionRow,
+    SummaryRow,
+    ThreadRow,
+    header_of,
+)
 from relay.media.reading import NAMES
 
 MEDIA = {"image": "picture", "document": "document"}
@@ -20,7 +32,8 @@ STATES = {
 WORDINGS = ("refresh", "restore", "supersede", "merge")
 """The changes after which something is said in other words."""
 
-Json = dict[str, Any]
+_PERSONA, _MEMORY, _THREAD = TypeAdapter(PersonaRow), TypeAdapter(MemoryRow), TypeAdapter(ThreadRow)
+_SESSION, _MESSAGE, _SUMMARY = TypeAdapter(SessionRow), TypeAdapter(MessageRow), TypeAdapter(SummaryRow)
 
 
 class Readable:
@@ -29,12 +42,12 @@ class Readable:
     def __init__(self, title: str, zone: tzinfo) -> None:
         self._title = title
         self._zone = zone
-        self._memories: list[Json] = []
+        self._memories: list[MemoryRow] = []
         self._told = False
-        self._sessions: dict[int, Json] = {}
+        self._sessions: dict[int, SessionRow] = {}
         self._session = 0
 
-    def add(self, rows: list[Json]) -> str:
+    def add(self, rows: Sequence[RawRow]) -> str:
         """What comes into the text with these rows."""
         return "".join(text for row in rows for text in self._row(row))
 
@@ -42,25 +55,29 @@ class Readable:
         """What is left to say."""
         return "".join(self._known())
 
-    def _row(self, row: Json) -> Iterator[str]:
+    def _row(self, row: RawRow) -> Iterator[str]:
         match row.get("type"):
             case None:
-                yield f"# {self._title}\n\nExported on {self._moment(row['exported_at'])}.\n"
-            case "persona" if row["text"]:
-                yield f"\nWho I am in this chat besides (by {row['author']}): {row['text']}\n"
+                yield f"# {self._title}\n\nExported on {self._moment(header_of(row).exported_at)}.\n"
+            case "persona":
+                persona = _PERSONA.validate_python(row)
+                if persona.text:
+                    yield f"\nWho I am in this chat besides (by {persona.author}): {persona.text}\n"
             case "memory":
-                self._memories.append(row)
+                self._memories.append(_MEMORY.validate_python(row))
             case "thread":
                 yield from self._known()
-                yield f"\n## {_place(row)}\n"
+                yield f"\n## {_place(_THREAD.validate_python(row))}\n"
                 self._sessions, self._session = {}, 0
             case "session":
-                self._sessions[row["id"]] = row
+                session = _SESSION.validate_python(row)
+                self._sessions[session.id] = session
             case "message":
-                yield from self._message(row)
+                yield from self._message(_MESSAGE.validate_python(row))
             case "summary":
-                by = " (corrected by hand)" if row["author_id"] else ""
-                yield f"\n**Summary of {self._moment(row['created_at'])}{by}:** {row['text']}\n"
+                summary = _SUMMARY.validate_python(row)
+                by = " (corrected by hand)" if summary.author_id else ""
+                yield f"\n**Summary of {self._moment(summary.created_at)}{by}:** {summary.text}\n"
 
     def _known(self) -> Iterator[str]:
         """What is known, once, before the conversations."""
@@ -69,7 +86,7 @@ class Readable:
         self._told = True
         yield "\n## What I know\n"
         for state in ("active", *STATES):
-            rows = [row for row in self._memories if row["status"] == state]
+            rows = [row for row in self._memories if row.status == state]
             if rows and state in STATES:
                 yield f"\n### {STATES[state]}\n"
             for about in dict.fromkeys(map(_about, rows)):
@@ -81,34 +98,34 @@ class Readable:
             yield "\nNothing.\n"
         self._memories = []
 
-    def _fact(self, row: Json) -> str:
-        pinned = "📌 " if row["pinned"] else ""
-        tags = f" [{', '.join(map(str, row['tags']))}]" if row["tags"] else ""
-        until = f", until {self._day(row['valid_until'])}" if row.get("valid_until") else ""
-        kind = f"{row['kind'].capitalize()}: " if row["kind"] not in ("fact", "learning") else ""
-        text = f"- {pinned}{kind}{_inline(row['content'])}{tags} ({self._day(row['created_at'])}{until})\n"
-        for change in row["changes"]:
-            if change["before"] and change["action"] in WORDINGS and change["before"] != row["content"]:
-                text += f"  - until {self._day(change['created_at'])}: {_inline(change['before'])}\n"
+    def _fact(self, row: MemoryRow) -> str:
+        pinned = "📌 " if row.pinned else ""
+        tags = f" [{', '.join(row.tags)}]" if row.tags else ""
+        until = f", until {self._day(row.valid_until)}" if row.valid_until else ""
+        kind = f"{row.kind.capitalize()}: " if row.kind not in ("fact", "learning") else ""
+        text = f"- {pinned}{kind}{_inline(row.content)}{tags} ({self._day(row.created_at)}{until})\n"
+        for change in row.changes:
+            if change.before and change.action in WORDINGS and change.before != row.content:
+                text += f"  - until {self._day(change.created_at)}: {_inline(change.before)}\n"
         return text
 
-    def _message(self, row: Json) -> Iterator[str]:
-        if row["status"] == "replaced":
+    def _message(self, row: MessageRow) -> Iterator[str]:
+        if row.status == "replaced":
             return
-        if row["session"] != self._session:
-            self._session = row["session"]
-            session = self._sessions.get(row["session"], {})
-            title = f" – {_inline(session['title'])}" if session.get("title") else ""
-            yield f"\n### {self._moment(session.get('started_at') or row['created_at'])}{title}\n"
-        who = "Relay" if row["role"] == "assistant" else _inline(row["name"] or "You")
-        yield f"\n**{who}** ({self._moment(row['created_at'])}): {row['text']}\n"
-        for kind in dict.fromkeys(_media(row["blocks"])):
+        if row.session != self._session:
+            self._session = row.session
+            session = self._sessions.get(row.session) or SessionRow(row.session)
+            title = f" – {_inline(session.title)}" if session.title else ""
+            yield f"\n### {self._moment(session.started_at or row.created_at)}{title}\n"
+        who = "Relay" if row.role == "assistant" else _inline(row.name or "You")
+        yield f"\n**{who}** ({self._moment(row.created_at)}): {row.text}\n"
+        for kind in dict.fromkeys(_media(row.blocks)):
             yield f"[{kind}]\n"
-        given = [_inline(one["emoji"]) for one in row.get("reactions") or () if not one["removed_at"]]
+        given = [_inline(one.emoji) for one in row.reactions if not one.removed_at]
         if given:
             yield f"(reactions: {' '.join('✨' if name.startswith('custom:') else name for name in given)})\n"
-        for version in row["versions"]:
-            yield f"(until {self._moment(version['replaced_at'])} it said: {_inline(version['text'])})\n"
+        for version in row.versions:
+            yield f"(until {self._moment(version.replaced_at)} it said: {_inline(version.text)})\n"
 
     def _moment(self, at: str) -> str:
         return self._time(at, "%Y-%m-%d %H:%M")
@@ -123,16 +140,16 @@ class Readable:
             return at
 
 
-def _about(row: Json) -> str:
-    """The heading under which a memory stands."""
-    if row["kind"] != "learning":
-        return f"About {_inline(row['subject'])}" if row["subject"] else "Facts"
-    return f"Learnings: {row['category']}" if row["category"] else "Learnings"
+def _about(row: MemoryRow) -> str:
+    """The heading of a memory."""
+    if row.kind != "learning":
+        return f"About {_inline(row.subject)}" if row.subject else "Facts"
+    return f"Learnings: {row.category}" if row.category else "Learnings"
 
 
-def _place(row: Json) -> str:
-    where = "Private chat" if row["chat_id"] > 0 else "Terminal" if row["chat_id"] == 0 else "Group"
-    topic = f", topic {row['topic'] or row['topic_id']}" if row["topic_id"] else ""
+def _place(row: ThreadRow) -> str:
+    where = "Private chat" if row.chat_id > 0 else "Terminal" if row.chat_id == 0 else "Group"
+    topic = f", topic {row.topic or row.topic_id}" if row.topic_id else ""
     return where + topic
 
 
@@ -147,7 +164,7 @@ def _media(blocks: Any) -> Iterator[str]:
             yield from _media(block.get("content"))
 
 
-def _file(file: Json) -> str:
+def _file(file: Mapping[str, object]) -> str:
     kind = str(file.get("kind"))
     return f"{NAMES.get(kind, 'file')} {_inline(str(file.get('name') or ''))[:NAME_LENGTH]}".rstrip()
 

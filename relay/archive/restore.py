@@ -15,13 +15,13 @@ from relay.archive.transfer import DIGEST_ROWS, FIRST_BYTES, LEAST_BYTES, MOST_B
 from relay.core.errors import RelayError
 from relay.core.ports import Database
 from relay.core.private_files import in_thread
+from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import until_reached
+from relay.memory.rows.move import Digest, MovedTable, MoveState, StoredRows
 
 PATIENCE = 120.0
 """Seconds to try again while the database cannot be reached."""
 HINT = "The database is not complete now: run the same command again, it begins anew."
-
-Json = dict[str, Any]
 
 
 class RestoreRefused(RelayError):
@@ -57,7 +57,7 @@ async def check(path: Path, schema: int, watcher: Watcher) -> Checked:
         raise RestoreRefused(
             f"{path} is of a newer Relay (schema {header.schema}, this one knows {schema}). Upgrade Relay first."
         )
-    sizes = {table["name"]: table["size"] for table in header.tables}
+    sizes = {table.name: table.size for table in header.tables}
 
     def told(table: str, seen: int) -> None:
         watcher.at("Checking", table, seen, max(seen, sizes.get(table, 0)))
@@ -68,13 +68,13 @@ async def check(path: Path, schema: int, watcher: Watcher) -> Checked:
     return Checked(path, header, sums)
 
 
-async def resting(database: Database) -> Json:
+async def resting(database: Database) -> MoveState:
     """What a database says of itself. Raises `RestoreRefused` when a Relay is at work on it."""
-    state: Json = await database.call("move_state")
-    if state["leased"]:
+    state = decode_row(MoveState, await database.call("move_state"))
+    if state.leased:
         raise RestoreRefused(
             "A Relay is at work on this database. Stop it, and run this again. (If it was killed, wait "
-            f"{state['leased_seconds']} s: then what it held is free.)"
+            f"{state.leased_seconds} s: then what it held is free.)"
         )
     return state
 
@@ -93,7 +93,7 @@ class Restore:
     backup: Checked
     set_aside: int = 0
     """How many messages were under way when the backup was made. They may have been answered since."""
-    _columns: dict[str, list[str]] = field(default_factory=dict)
+    _columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The columns of the database's tables, by name."""
     _bytes: int = FIRST_BYTES
 
@@ -105,11 +105,11 @@ class Restore:
         it was restored.
         """
         state = await resting(self.database)
-        self._columns = {table["name"]: table["names"] for table in state["tables"]}
+        self._columns = {table.name: table.names for table in state.tables}
         if not await self._call("restore_begin", file=self.backup.header.id, replace=replace):
             raise RestoreRefused("The database already holds data. Nothing was changed. If it may go, say --replace.")
         left_out = await self._store()
-        done = [await self._compare(table, left_out.get(table["name"], 0)) for table in self._known()]
+        done = [await self._compare(table, left_out.get(table.name, 0)) for table in self._known()]
         self.set_aside = int(
             await self._call(
                 "restore_finish",
@@ -120,32 +120,27 @@ class Restore:
         )
         return done
 
-    def _known(self) -> list[Json]:
+    def _known(self) -> list[MovedTable]:
         """The backup's tables that the database has too."""
-        return [table for table in self.backup.header.tables if current_name(table["name"]) in self._columns]
+        return [table for table in self.backup.header.tables if current_name(table.name) in self._columns]
 
     async def _store(self) -> dict[str, int]:
         """Stores all rows; how many of each table were left out."""
         stored, left_out = dict[str, int](), dict[str, int]()
-        tables = {table["name"]: table for table in self._known()}
+        tables = {table.name: table for table in self._known()}
         pages = self._pages()
-        while page := await in_thread(next, pages, None):
-            name, lines = page
+        while group := await in_thread(next, pages, None):
+            name, lines = group
             if name not in tables:
                 continue
             table, at = tables[name], stored.get(name, 0)
-            self.watcher.at("Storing", name, at, max(at, table["size"]))
+            self.watcher.at("Storing", name, at, max(at, table.size))
             began = time.monotonic()
-            there = await self._call(
-                "restore_rows",
-                file=self.backup.header.id,
-                table=current_name(name),
-                at=at,
-                columns=table["names"],
-                rows=[json.loads(line) for line in lines],
-            )
+            page = {"columns": list(table.names), "rows": [json.loads(line) for line in lines]}
+            done = await self._call("restore_rows", file=self.backup.header.id, table=current_name(name), at=at, **page)
+            there = decode_row(StoredRows, done)
             self._suit(time.monotonic() - began)
-            stored[name], left_out[name] = int(there["rows"]), int(there["left_out"])
+            stored[name], left_out[name] = there.rows, there.left_out
         for name, seen in stored.items():
             self.watcher.at("Storing", name, seen, seen)
         return left_out
@@ -169,11 +164,11 @@ class Restore:
         elif seconds < 0.2:
             self._bytes = min(MOST_BYTES, self._bytes * 2)
 
-    async def _compare(self, table: Json, left_out: int) -> Restored:
+    async def _compare(self, table: MovedTable, left_out: int) -> Restored:
         """Compares a table with the file: rows, and their checksums where all rows and columns are there."""
-        name, expected = current_name(table["name"]), self.backup.sums[table["name"]]
+        name, expected = current_name(table.name), self.backup.sums[table.name]
         found = await self._digest(name, expected.rows)
-        whole = not left_out and table["names"] == self._columns[name]
+        whole = not left_out and table.names == self._columns[name]
         if found.rows != expected.rows - left_out or (whole and found.sum != expected.sum):
             raise RestoreDiffers(
                 f"The table {name} is not what the backup holds: did something else write to the database? Run the "
@@ -188,10 +183,11 @@ class Restore:
     async def _digest(self, table: str, of: int) -> Sum:
         total, after = Sum(), None
         while True:
-            page = await self._call("move_digest", table=table, after=after, most_rows=DIGEST_ROWS)
-            total.rows, total.sum, after = total.rows + page["rows"], total.sum + int(page["sum"]), page["last"]
+            found = await self._call("move_digest", table=table, after=after, most_rows=DIGEST_ROWS)
+            page = decode_row(Digest, found)
+            total.rows, total.sum, after = total.rows + page.rows, total.sum + page.sum, page.last
             self.watcher.at("Comparing", table, total.rows, max(of, total.rows))
-            if page["end"]:
+            if page.end:
                 return total
 
     async def _call(self, function: str, **arguments: Any) -> Any:

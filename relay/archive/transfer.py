@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
 
 from relay.core.errors import RelayError, SchemaError
 from relay.core.ports import Database
 from relay.core.program import RELAY
+from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import until_reached
+from relay.memory.rows.move import BegunMove, Digest, MovedTable, MovePage, MoveState, StoredRows
 
 MOST_ROWS = 2_000
 DIGEST_ROWS = 20_000
@@ -19,7 +22,7 @@ LEAST_BYTES, FIRST_BYTES, MOST_BYTES = 16_384, 131_072, 524_288
 PATIENCE = 120.0
 """Seconds to try again while a side cannot be reached."""
 
-Json = dict[str, Any]
+Row = TypeVar("Row")
 
 
 class MoveRefused(RelayError):
@@ -59,7 +62,6 @@ class Transfer:
     target: Database
     watcher: Watcher
     source_id: str = ""
-    _tables: list[Json] = field(default_factory=list)
     _bytes: int = FIRST_BYTES
 
     async def run(self, replace: bool = False) -> list[Compared]:
@@ -69,106 +71,108 @@ class Transfer:
         raises; whatever it raises, it may be run again.
         """
         here, there = await self._states()
-        self.source_id = here["id"]
-        self._tables = here["tables"]
-        marker = await self._call(self.target, "move_begin", source=self.source_id, replace=replace)
-        if marker is None:
+        self.source_id = here.id
+        begun = await self._call(self.target, "move_begin", source=self.source_id, replace=replace)
+        if begun is None:
             raise MoveRefused(_occupied(here, there))
-        done = sum(table["rows"] for table in marker["progress"].values())
-        if marker["state"] == "done":
-            self.watcher.say(f"This move was finished on {marker['done_at'][:16]}. Comparing again.")
+        move = decode_row(BegunMove, begun)
+        finished, done = move.state == "done", sum(table.rows for table in move.progress.values())
+        if finished:
+            self.watcher.say(f"This move was finished on {_minute(move.done_at)}. Comparing again.")
         elif done:
-            self.watcher.say(f"Going on with the move of {marker['began_at'][:16]}: {done:,} rows are there.")
-        if marker["state"] != "done":
-            for table in self._tables:
-                await self._copy(table, marker["progress"].get(table["name"], {}))
-        compared = [await self._compare(table) for table in self._tables]
+            self.watcher.say(f"Going on with the move of {_minute(move.began_at)}: {done:,} rows are there.")
+        if not finished:
+            for table in here.tables:
+                await self._copy(table, move.progress.get(table.name) or StoredRows(0))
+        compared = [await self._compare(table) for table in here.tables]
         if different := [table.table for table in compared if not table.same]:
             await self._call(self.target, "move_restart", source=self.source_id)
-            raise MoveDiffers(_different(different, marker["state"] == "done"))
-        numbers = (await self._call(self.source, "move_state"))["numbers"]
+            raise MoveDiffers(_different(different, finished))
+        numbers = (await self._fetch(MoveState, self.source, "move_state")).numbers
         await self._call(self.target, "move_finish", source=self.source_id, numbers=numbers)
         return compared
 
-    async def _states(self) -> tuple[Json, Json]:
+    async def _states(self) -> tuple[MoveState, MoveState]:
         """What both sides say of themselves. Raises `MoveRefused` when they do not let a move begin."""
-        here: Json = await self._call(self.source, "move_state")
-        there: Json = await self._call(self.target, "move_state")
-        if here["id"] == there["id"]:
+        here = await self._fetch(MoveState, self.source, "move_state")
+        there = await self._fetch(MoveState, self.target, "move_state")
+        if here.id == there.id:
             raise MoveRefused("The source and the target are the same database, or one is a copy of the other.")
-        if any(move["state"] != "done" for move in here["moves"]):
+        if here.unfinished:
             raise MoveRefused(
                 "A move into the source was begun and not finished, so it does not hold everything. "
                 "Finish that one first, or move from where its data came from."
             )
         for state, side in ((here, "source"), (there, "target")):
-            if state["leased"]:
+            if state.leased:
                 raise MoveRefused(
                     f"A Relay is at work on the {side}. Stop it, and run this again. (If it was killed, wait "
-                    f"{state['leased_seconds']} s: then what it held is free.)"
+                    f"{state.leased_seconds} s: then what it held is free.)"
                 )
-        shapes = [{table["name"]: table["columns"] for table in state["tables"]} for state in (here, there)]
+        shapes = [{table.name: table.columns for table in state.tables} for state in (here, there)]
         if shapes[0] != shapes[1]:
             raise SchemaError(f"The source and the target have different schemas. Run `{RELAY} db migrate` on both.")
         return here, there
 
-    async def _copy(self, table: Json, progress: Json) -> None:
+    async def _copy(self, table: MovedTable, progress: StoredRows) -> None:
         """Copies a table from where `progress` is, reading the next page while one is stored."""
-        name, size = table["name"], table["size"]
-        after, rows = progress.get("after"), progress.get("rows", 0)
+        name, after, rows = table.name, progress.after, progress.rows
         coming = asyncio.create_task(self._page(name, after))
         try:
             while True:
-                self.watcher.at("Copying", name, rows, max(rows, size))
+                self.watcher.at("Copying", name, rows, max(rows, table.size))
                 page = await coming
-                if not page["rows"]:
+                if not page.rows:
                     break
-                if not page["end"]:
-                    coming = asyncio.create_task(self._page(name, page["last"]))
+                if not page.end:
+                    coming = asyncio.create_task(self._page(name, page.last))
                 rows = await self._store(name, after, page)
-                after = page["last"]
-                if page["end"]:
+                after = page.last
+                if page.end:
                     break
         finally:
             coming.cancel()
             await asyncio.gather(coming, return_exceptions=True)
         self.watcher.at("Copying", name, rows, rows)
 
-    async def _page(self, table: str, after: list[str] | None) -> Json:
-        page: Json = await self._call(
-            self.source, "move_page", table=table, after=after, most_rows=MOST_ROWS, most_bytes=self._bytes
-        )
-        return page
+    async def _page(self, table: str, after: list[str] | None) -> MovePage:
+        more = {"most_rows": MOST_ROWS, "most_bytes": self._bytes}
+        return await self._fetch(MovePage, self.source, "move_page", table=table, after=after, **more)
 
-    async def _store(self, table: str, after: list[str] | None, page: Json) -> int:
+    async def _store(self, table: str, after: list[str] | None, page: MovePage) -> int:
         """Stores a page; returns how many of the table's rows are there now."""
         began = time.monotonic()
-        there = await self._call(self.target, "move_insert", source=self.source_id, table=table, after=after, page=page)
-        if there["after"] != page["last"]:
+        given = {"source": self.source_id, "table": table, "after": after, "page": asdict(page)}
+        there = await self._fetch(StoredRows, self.target, "move_insert", **given)
+        if there.after != page.last:
             raise MoveRefused(f"Another `{RELAY} move` is at work on the target.")
         taken = time.monotonic() - began
         if taken > 0.7:
             self._bytes = max(LEAST_BYTES, self._bytes // 2)
         elif taken < 0.2:
             self._bytes = min(MOST_BYTES, self._bytes * 2)
-        return int(there["rows"])
+        return there.rows
 
-    async def _compare(self, table: Json) -> Compared:
+    async def _compare(self, table: MovedTable) -> Compared:
         ours, theirs = await asyncio.gather(
             self._digest(self.source, table, told=True), self._digest(self.target, table, told=False)
         )
-        return Compared(table["name"], ours[0], ours == theirs)
+        return Compared(table.name, ours[0], ours == theirs)
 
-    async def _digest(self, side: Database, table: Json, told: bool) -> tuple[int, int]:
+    async def _digest(self, side: Database, table: MovedTable, told: bool) -> tuple[int, int]:
         """How many rows a side has, and the sum of their checksums."""
         rows, total, after = 0, 0, None
         while True:
-            page = await self._call(side, "move_digest", table=table["name"], after=after, most_rows=DIGEST_ROWS)
-            rows, total, after = rows + page["rows"], total + int(page["sum"]), page["last"]
+            more = {"after": after, "most_rows": DIGEST_ROWS}
+            page = await self._fetch(Digest, side, "move_digest", table=table.name, **more)
+            rows, total, after = rows + page.rows, total + page.sum, page.last
             if told:
-                self.watcher.at("Comparing", table["name"], rows, rows if page["end"] else max(rows, table["size"]))
-            if page["end"]:
+                self.watcher.at("Comparing", table.name, rows, rows if page.end else max(rows, table.size))
+            if page.end:
                 return rows, total
+
+    async def _fetch(self, row: type[Row], side: Database, function: str, **arguments: Any) -> Row:
+        return decode_row(row, await self._call(side, function, **arguments))
 
     async def _call(self, side: Database, function: str, **arguments: Any) -> Any:
         """Calls, and again for a while when the database cannot be reached."""
@@ -176,25 +180,25 @@ class Transfer:
         return await until_reached(side, function, arguments, self.watcher.say, PATIENCE, hint)
 
 
-def _occupied(here: Json, there: Json) -> str:
+def _minute(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M}" if at else "an unknown day"
+
+
+def _occupied(here: MoveState, there: MoveState) -> str:
     """Why a target that holds data is refused."""
-    came_from = next((move for move in here["moves"] if move["source_id"] == there["id"]), None)
-    unfinished = next((move for move in there["moves"] if move["state"] != "done"), None)
+    came_from = next((move for move in here.moves if move.source_id == there.id), None)
+    unfinished = next((move for move in there.moves if move.state != "done"), None)
     if came_from:
         what = (
-            f"The target is where this data came from on {came_from['done_at'][:10]}, and still holds what it held "
-            "then (and what was added to it since, if a bot ran on it)."
+            f"The target is where this data came from on {_minute(came_from.done_at)[:10]}, and still holds what it "
+            "held then (and what was added to it since, if a bot ran on it)."
         )
     elif unfinished:
-        what = f"Another move into the target was begun on {unfinished['began_at'][:10]} and not finished."
+        what = f"Another move into the target was begun on {unfinished.began_at:%Y-%m-%d} and not finished."
     else:
-        held = f"about {messages:,} messages" if (messages := _messages(there)) else "no messages yet"
+        held = f"about {messages:,} messages" if (messages := there.sizes.get("message")) else "no messages yet"
         what = f"The target already holds data ({held})."
     return f"{what} Nothing was changed. If all of it may go for good, say --replace."
-
-
-def _messages(state: Json) -> int:
-    return sum(table["size"] for table in state["tables"] if table["name"] == "message")
 
 
 def _different(tables: list[str], finished_before: bool) -> str:

@@ -21,6 +21,7 @@ from relay.clients.postgres.database import Postgres
 from relay.core.models import Incoming, Space
 from relay.memory import migrations
 from relay.memory.rows.delivery import Part, PartResult
+from relay.memory.rows.inbox import InboxRow
 from relay.memory.store import Store
 from tests.benchmarks import calls
 from tests.benchmarks.crowd import FIRST_USER
@@ -99,11 +100,10 @@ class Turns:
         """One message of a person in their chat, and an answer that does something to memory."""
         update_id = next(self.updates)
         text = " ".join(self.random.sample(self.random.choice(self.texts).split(), 6))
-        row = {
-            "update_id": update_id, "kind": "turn", "chat_id": user_id, "topic_id": 0, "user_id": user_id,
-            "known": True, "hold": 0, "mergeable": True, "telegram_message_id": update_id,
-            "payload": {"message": {"text": text}},
-        }  # fmt: skip
+        row = InboxRow(
+            update_id, "turn", user_id, True, chat_id=user_id, topic_id=0, payload={"message": {"text": text}},
+            telegram_message_id=update_id, hold=0, mergeable=True,
+        )  # fmt: skip
         with self.timed("intake"):
             (turn,), _ = await self.store.intake(BOT, [row], 64)
         said = incoming(turn.turn_id, turn.fence, user_id, update_id, text)

@@ -18,10 +18,12 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.erasure import ErasedCounts, ErasureStep
+from relay.memory.rows.inbox import InboxRow
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
-from relay.surfaces.telegram.parsing.updates import Bot, sort_update
+from relay.surfaces.telegram.parsing.updates import Bot
+from tests.telegram_objects import sorted_row
 
 BOT = Bot(77, "relay_bot")
 ADA, BEN, EVE = 1001, 1002, 1003
@@ -59,9 +61,9 @@ def message(user_id: int, text: str, chat_id: int | None = None, topic_id: int =
     return {"update_id": number, "message": body}
 
 
-def row(update: Json) -> Json:
+def row(update: Json) -> InboxRow:
     """The update as the queue takes it; everybody is known."""
-    return sort_update(update, BOT, frozenset([update["message"]["from"]["id"]]), True)
+    return sorted_row(update, BOT, frozenset([update["message"]["from"]["id"]]), True)
 
 
 FINISHED = ErasureStep(0, True, ErasedCounts(), (), 0)

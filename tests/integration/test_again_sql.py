@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
-from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted
 from tests.integration.house import ADA, BEN, BOT, House, fact, forget, incoming_of, message, private, reply
+from tests.telegram_objects import sorted_row
 
 
 async def test_the_new_answer_takes_over_the_messages_of_the_old_one(house: House, store: Store, sql: Sql) -> None:
@@ -91,7 +91,7 @@ async def test_who_may_have_an_answer_replaced(house: House, store: Store) -> No
     assert await store.standing(turn.turn_id, ADA) == fine | {"last": False}
     await house.close(held(await again(house, later)))
     assert await store.standing(later.turn_id, ADA) == fine | {"stands": False}
-    control = sort_update(message(ADA, "/help"), BOT, frozenset([ADA]), True)
+    control = sorted_row(message(ADA, "/help"), BOT, frozenset([ADA]), True)
     ((command, *_), _) = await store.intake(BOT.id, [control], 64)
     assert await store.standing(command.turn_id, ADA) == {"asked": True, "stands": True, "last": False}
 

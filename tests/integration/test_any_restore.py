@@ -49,7 +49,7 @@ class Place:
         file = io.BytesIO()
         writer = BackupWriter(file, header)
         given = dict(tables)
-        for name in (table["name"] for table in header.tables):
+        for name in (table.name for table in header.tables):
             writer.begin(name)
             writer.rows(given.get(name, []))
         writer.finish()

@@ -17,7 +17,6 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import TOO_OLD
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, question
 from relay.surfaces.telegram.groups.groups import Groups
-from relay.surfaces.telegram.parsing.updates import sort_update
 from relay.surfaces.telegram.turns.controls import FAILED, Controls
 from relay.surfaces.telegram.turns.running import Runs
 from relay.surfaces.telegram.turns.understand import Understood, understand
@@ -36,6 +35,7 @@ from tests.integration.house import (
     private,
     reply,
 )
+from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]
 AGAIN = [[{"text": "↻ Retry", "callback_data": "r:1"}]]
@@ -52,7 +52,7 @@ class Desk:
 
     async def take(self, update: Json, user_id: int = ADA) -> ClaimedTurn:
         """The turn that an update becomes."""
-        turns, _ = await self.store.intake(BOT.id, [sort_update(update, BOT, frozenset([user_id]), True)], 64)
+        turns, _ = await self.store.intake(BOT.id, [sorted_row(update, BOT, frozenset([user_id]), True)], 64)
         return next(turn for turn in turns if update in turn.updates)
 
     async def press(self, data: str, under: int, user_id: int = ADA, **more: Any) -> ClaimedTurn:
@@ -203,7 +203,7 @@ async def test_a_press_under_an_old_message_waits_for_its_topic(desk: Desk, hous
     update = message(ADA, "x")
     shown = {"message_id": 900, "date": 0, "chat": update["message"]["chat"]}
     query = {"id": "7", "from": update["message"]["from"], "data": f"r:{turn.turn_id}", "message": shown}
-    row = sort_update({"update_id": update["update_id"], "callback_query": query}, BOT, frozenset([ADA]), True)
+    row = sorted_row({"update_id": update["update_id"], "callback_query": query}, BOT, frozenset([ADA]), True)
     turns, _ = await desk.store.intake(BOT.id, [row], 64)
     assert turns == []
     await house.close(busy)

@@ -24,8 +24,8 @@ from relay.surfaces.cli.terminal import once as terminal
 from relay.surfaces.cli.terminal.desk import BOT
 from relay.surfaces.cli.terminal.messenger import in_shell
 from relay.surfaces.telegram.assembly import make_worker
-from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import TEMPLATE, Server
+from tests.telegram_objects import sorted_row
 
 ADMIN = 1
 WORDS = {"remember": "I sail a boat", "forget": "strong tea", "search": "tea", "persona": "You teach Spanish."}
@@ -70,7 +70,7 @@ class Rooms:
                     "chat": {"id": 0, "type": "private"},
                 }
                 update = {"update_id": number, "message": message | {"from": {"id": ADMIN, "first_name": "You"}}}
-                row = sort_update(update, BOT, people.allowed, True)
+                row = sorted_row(update, BOT, people.allowed, True)
                 worker.accept(*await relay.store.intake(BOT.id, [row], worker.free))
                 await worker.settled()
             await worker.close(1)

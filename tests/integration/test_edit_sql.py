@@ -15,6 +15,7 @@ from relay.surfaces.telegram.parsing.message_parser import joined_blocks, parts_
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private, reply
+from tests.telegram_objects import as_message
 
 Json = dict[str, Any]
 
@@ -30,7 +31,7 @@ async def test_what_waits_in_the_queue_takes_the_new_text(house: House, store: S
     (first,) = await _all(store)
     await house.close(first)
     (turn,) = await house.claim()
-    assert [text_of(update["message"]) for update in turn.updates] == ["second"]
+    assert [text_of(as_message(update["message"])) for update in turn.updates] == ["second"]
 
 
 async def _all(store: Store) -> list[ClaimedTurn]:
@@ -48,7 +49,7 @@ async def test_a_turn_that_has_not_begun_reads_its_message_again(house: House, s
         await store.begin(incoming_of(turn, "helo", private(ADA)), "m")
     (claimed,) = await house.claim()
     assert claimed.turn_id == turn.turn_id
-    assert text_of(claimed.updates[0]["message"]) == "hello"
+    assert text_of(as_message(claimed.updates[0]["message"])) == "hello"
 
 
 async def test_an_edit_without_new_text_disturbs_nobody(house: House, store: Store, sql: Sql) -> None:
@@ -72,7 +73,7 @@ async def test_the_older_of_two_edits_that_wait_does_not_win(house: House, store
     (first,) = await _all(store)
     await house.close(first)
     (turn,) = await house.claim()
-    assert text_of(turn.updates[0]["message"]) == "c"
+    assert text_of(as_message(turn.updates[0]["message"])) == "c"
 
 
 async def test_a_command_that_waits_stays_what_it_is(house: House, store: Store) -> None:
@@ -83,7 +84,7 @@ async def test_a_command_that_waits_stays_what_it_is(house: House, store: Store)
     (first,) = await _all(store)
     await house.close(first)
     (turn,) = await house.claim()
-    assert text_of(turn.updates[0]["message"]) == "/new"
+    assert text_of(as_message(turn.updates[0]["message"])) == "/new"
 
 
 async def test_nobody_edits_what_another_said(house: House, store: Store, sql: Sql) -> None:
@@ -122,7 +123,7 @@ async def test_begin_and_an_edit_at_once_lose_neither(house: House, store: Store
         if isinstance(begun, TurnLost):
             assert done == {}
             (turn,) = await house.claim()
-            assert text_of(turn.updates[0]["message"]) == "hello"
+            assert text_of(as_message(turn.updates[0]["message"])) == "hello"
             await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
         else:
             assert done == {"busy": True}
@@ -197,7 +198,7 @@ async def several(house: House, *updates: Json) -> ClaimedTurn:
         turns = await house.claim()
     (turn,) = turns
     assert len(turn.updates) == len(updates)
-    messages = [update["message"] for update in turn.updates]
+    messages = [as_message(update["message"]) for update in turn.updates]
     incoming = replace(
         incoming_of(turn, "\n".join(map(text_of, messages)), private(ADA)),
         blocks=joined_blocks(messages, ADA),

@@ -11,9 +11,9 @@ import pytest
 
 from relay.core import redact, redaction_patterns
 from relay.memory.store import Store
-from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, GROUP, House, message
+from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]
 KEY, CODE = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA", "K-4711"
@@ -85,7 +85,7 @@ async def test_no_event_holds_a_secret(house: House, store: Store, sql: Sql) -> 
     await store.decide_change(change.id, ADA, False, "undo")
     other = await house.turn(ADA, f"{KEY} {CODE}")
     await store.fail(other, redact.redact(f"DatabaseError: {KEY} {CODE}"), 1)
-    rows = [sort_update(update, BOT, frozenset([ADA]), True) for update in updates()]
+    rows = [sorted_row(update, BOT, frozenset([ADA]), True) for update in updates()]
     await store.intake(BOT.id, rows, 64)
     events = await sql("select kind, payload::text from event")
     assert {kind for kind, _ in events} == {"update", "error", "reply", "memory"}

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import digest, new_nonce
+from relay.memory.rows.inbox import InboxRow
 from relay.memory.store import Store
-from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, fact, incoming_of, message, private, reply
+from tests.telegram_objects import sorted_row
 
 NOBODY: frozenset[int] = frozenset()
 WRONG = "A" * 22
@@ -20,23 +22,23 @@ Another = Callable[[], Store]
 strangers = itertools.count(7001)
 
 
-def knocks(user_id: int, nonce: str = "", owned: bool = False, pairing: bool = True) -> dict[str, Any]:
+def knocks(user_id: int, nonce: str = "", owned: bool = False, pairing: bool = True) -> InboxRow:
     """The row of somebody's Start, whom the settings do not name."""
-    row = sort_update(message(user_id, f"/start {nonce}".strip(), username=None), BOT, NOBODY, True)
-    row["start"] |= {"owned": owned, "pairing": pairing}
-    return row
+    row = sorted_row(message(user_id, f"/start {nonce}".strip(), username=None), BOT, NOBODY, True)
+    assert row.start is not None
+    return replace(row, start=replace(row.start, owned=owned, pairing=pairing))
 
 
-def writes(user_id: int, text: str = "hello") -> dict[str, Any]:
-    return sort_update(message(user_id, text), BOT, NOBODY, True)
+def writes(user_id: int, text: str = "hello") -> InboxRow:
+    return sorted_row(message(user_id, text), BOT, NOBODY, True)
 
 
-async def taken(store: Store, *rows: dict[str, Any]) -> list[ClaimedTurn]:
+async def taken(store: Store, *rows: InboxRow) -> list[ClaimedTurn]:
     turns, _ = await store.intake(BOT.id, list(rows), 64)
     return turns
 
 
-async def became(store: Store, row: dict[str, Any]) -> Any:
+async def became(store: Store, row: InboxRow) -> Any:
     """What pressing Start makes of somebody; None when nothing comes of it."""
     turns = await taken(store, row)
     return turns[0].updates[0].get("person") if turns else None
@@ -119,8 +121,9 @@ async def test_somebody_has_five_guesses_and_all_together_thirty(store: Store, a
 
 async def test_one_whom_the_settings_let_in_may_claim_the_bot(store: Store) -> None:
     nonce = await claim_link(store)
-    row = sort_update(message(BEN, f"/start {nonce}"), BOT, frozenset([BEN]), True)
-    row["start"] |= {"owned": False, "pairing": True}
+    row = sorted_row(message(BEN, f"/start {nonce}"), BOT, frozenset([BEN]), True)
+    assert row.start is not None
+    row = replace(row, start=replace(row.start, pairing=True))
     assert await became(store, row) == {"became": "admin"}
 
 

@@ -13,9 +13,9 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.people import GroupPlace
 from relay.memory.store import Store
-from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private
+from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]
 SMALL = -4242
@@ -27,7 +27,7 @@ async def said(
 ) -> list[ClaimedTurn]:
     """Somebody says something in the group; the turns that become of it."""
     update = message(user_id, text, GROUP, topic_id)
-    turns, _ = await store.intake(BOT.id, [sort_update(update, BOT, EVERYBODY, group_open)], 64)
+    turns, _ = await store.intake(BOT.id, [sorted_row(update, BOT, EVERYBODY, group_open)], 64)
     for turn in turns:
         await store.deliver(turn, BOT.id, [])
         await store.sent(turn, [], True)

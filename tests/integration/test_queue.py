@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -13,9 +14,9 @@ from relay.core.ports import Database
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
+from relay.memory.rows.inbox import InboxRow
 from relay.memory.store import Store
 from relay.memory.writing.summaries import tidy
-from relay.surfaces.telegram.parsing.updates import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.house import (
     ADA,
@@ -31,6 +32,7 @@ from tests.integration.house import (
     reply,
     row,
 )
+from tests.telegram_objects import sorted_row
 
 
 def texts(turn: ClaimedTurn) -> list[str]:
@@ -62,7 +64,7 @@ async def test_the_same_update_id_of_another_bot_is_another_update(house: House,
     assert [texts(turn) for turn in turns] == [["hello"]]
 
 
-IGNORED = {"update_id": 5, "kind": "ignored", "user_id": 9, "known": True, "event": "ignored"}
+IGNORED = InboxRow(5, "ignored", 9, True, "ignored")
 
 
 async def test_an_ignored_update_leaves_only_its_number(house: House, store: Store, sql: Sql) -> None:
@@ -74,7 +76,7 @@ async def test_an_ignored_update_leaves_only_its_number(house: House, store: Sto
 
 async def test_of_a_stranger_no_event_and_no_name_is_kept(store: Store, sql: Sql) -> None:
     update = message(EVE, "let me in")
-    await store.intake(BOT.id, [sort_update(update, BOT, frozenset([ADA]), True)], 10)
+    await store.intake(BOT.id, [sorted_row(update, BOT, frozenset([ADA]), True)], 10)
     assert await sql("select status, user_id, payload from inbox") == [("ignored", None, None)]
     assert await sql("select count(*) from event") == [(0,)]
 
@@ -496,7 +498,7 @@ async def test_tidying_drops_only_what_is_done_and_old(house: House, store: Stor
 
 
 async def test_tidying_drops_what_is_left_of_ignored_updates(house: House, store: Store, sql: Sql) -> None:
-    ignored = [IGNORED | {"update_id": number} for number in (-3, -2, -1)]
+    ignored = [replace(IGNORED, update_id=number) for number in (-3, -2, -1)]
     await store.intake(BOT.id, [*ignored, row(message(ADA, "hello"))], 10)
     await sql("update event set at = at - interval '15 days'")
     await sql("update inbox set received_at = received_at - interval '15 days' where update_id < -1")

@@ -20,11 +20,13 @@ from hypothesis import strategies as st
 from relay.archive.backup_file import BackupWriter, Header, rows
 from relay.archive.restore import Checked, check
 from relay.core.errors import RelayError
+from relay.memory.rows.move import MovedTable
 from tests.integration.sides import Looking
 from tests.strategies import altered, damaged, examples, json_of
 
-TABLES = [{"name": name, "names": ["id", "text"], "columns": 2, "size": 2} for name in ("space", "message")]
-HEADER = Header("6f1f", "1.2.3", 7, "a test", "2026-01-01T00:00:00+00:00", None, TABLES, {"message.id": 9})
+TABLES = tuple(MovedTable(name, 2, ("id", "text"), ("id bigint", "text text")) for name in ("space", "message"))
+NUMBERS = {"message": {"id": "9"}}
+HEADER = Header("6f1f", "1.2.3", 7, "a test", "2026-01-01T00:00:00+00:00", None, TABLES, NUMBERS)
 SCHEMA = 14
 
 
@@ -103,7 +105,7 @@ def test_one_that_was_made_up_is_refused_or_well_formed(lines: Any) -> None:
     if found is not None:
         assert found.header.schema <= SCHEMA
         assert found.header.complete
-        assert all(found.sums[table["name"]].rows >= 0 for table in found.header.tables)
+        assert all(found.sums[table.name].rows >= 0 for table in found.header.tables)
 
 
 @examples(100)

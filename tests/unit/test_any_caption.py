@@ -19,6 +19,7 @@ from relay.surfaces.telegram.parsing.message_parser import joined_blocks, parts_
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import WITH_DOCUMENT, Bot, command_of
 from tests.strategies import ODD_TEXT, examples, markdowns, replies
+from tests.telegram_objects import as_message
 from tests.updates import ADA, BEN, BOT
 
 Json = dict[str, Any]
@@ -57,7 +58,7 @@ def sent(kind: str, caption: str, **more: Any) -> Json:
 @example("x" + "😀" * 511 + "\ud83d", "video", False)
 @example("/soul " + "y" * 1018, "document", True)
 def test_a_caption_is_taken_whole_and_as_material(caption: str, kind: str, album: bool) -> None:
-    message = sent(kind, caption, **({"media_group_id": "5"} if album else {}))
+    message = as_message(sent(kind, caption, **({"media_group_id": "5"} if album else {})))
     file, *words = joined_blocks([message], ADA, BOT)
     assert file["type"] == "attachment"
     assert words == ([{"type": "text", "text": caption, "untrusted": "caption"}] if caption.strip() else [])
@@ -75,7 +76,7 @@ def test_a_caption_is_taken_whole_and_as_material(caption: str, kind: str, album
 @given(captions, st.sampled_from(CARRIERS))
 def test_a_caption_that_is_replied_to_is_told_whole(caption: str, kind: str) -> None:
     target = sent(kind, caption, **{"from": {"id": BEN, "first_name": "Ben"}})
-    reply = reply_of({"message_id": 6, "text": "Why?", "reply_to_message": target}, BOT, ADA)
+    reply = reply_of(as_message({"message_id": 6, "text": "Why?", "reply_to_message": target}), BOT, ADA)
     assert reply is not None
     assert not reply.own
     assert caption in reply.text or not caption.strip()

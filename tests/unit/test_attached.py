@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from relay.core.models import Attachment
 from relay.surfaces.telegram.parsing.attached import KINDS, NAME_LENGTH, attachment_of
 from tests.strategies import examples
+from tests.telegram_objects import as_message
 
 ANY = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text(), max_size=2)
 FIELDS = ("file_id", "file_unique_id", "file_name", "mime_type", "file_size", "duration", "width", "height", "length")
@@ -18,7 +19,7 @@ FIELDS = ("file_id", "file_unique_id", "file_name", "mime_type", "file_size", "d
 @examples(100)
 @given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), ANY), st.booleans())
 def test_nothing_that_it_says_gets_through_unbounded(kind: str, found: dict[str, Any], several: bool) -> None:
-    attachment = attachment_of({kind: [found, found] if several else found})
+    attachment = attachment_of(as_message({kind: [found, found] if several else found}))
     if attachment is None:
         return
     assert attachment.kind == kind
@@ -32,7 +33,7 @@ def test_nothing_that_it_says_gets_through_unbounded(kind: str, found: dict[str,
 def test_names_keep_only_their_last_part() -> None:
     names = {"../../etc/passwd": "passwd", "C:\\a\\b.txt": "b.txt", "in\u202efdp.exe": "infdp.exe", "a\0b": "ab"}
     for given_, kept in names.items():
-        attachment = attachment_of({"document": {"file_id": "x", "file_name": given_}})
+        attachment = attachment_of(as_message({"document": {"file_id": "x", "file_name": given_}}))
         assert attachment is not None
         assert attachment.name == kept
 
@@ -40,14 +41,14 @@ def test_names_keep_only_their_last_part() -> None:
 def test_a_photo_is_its_largest_size() -> None:
     sizes = [{"file_id": name, "file_unique_id": name * 2, "width": side, "height": side} for name, side in
              (("a", 90), ("c", 1280), ("b", 320))]  # fmt: skip
-    assert attachment_of({"photo": sizes}) == Attachment("photo", "c", "cc", width=1280, height=1280)
+    assert attachment_of(as_message({"photo": sizes})) == Attachment("photo", "c", "cc", width=1280, height=1280)
 
 
 def test_stickers_tell_their_kind_and_their_preview() -> None:
     sticker = {"file_id": "f", "file_unique_id": "u", "emoji": "😀", "thumbnail": {"file_id": "t"}}
     types = {}
     for name, told in (("still", {}), ("drawn", {"is_animated": True}), ("film", {"is_video": True})):
-        found = attachment_of({"sticker": sticker | told})
+        found = attachment_of(as_message({"sticker": sticker | told}))
         assert found is not None
         assert (found.name, found.preview) == ("😀", "t")
         types[name] = found.mime
@@ -56,5 +57,5 @@ def test_stickers_tell_their_kind_and_their_preview() -> None:
 
 def test_nothing_odd_gets_through() -> None:
     odd = {"file_id": "f", "mime_type": ["x"], "thumbnail": {"file_id": 5}, "file_name": "../a\n/b.png", "width": -1}
-    assert attachment_of({"document": odd}) == Attachment("document", "f", "f", "b.png")
-    assert attachment_of({"document": {"file_id": 5}, "photo": "x"}) is None
+    assert attachment_of(as_message({"document": odd})) == Attachment("document", "f", "f", "b.png")
+    assert attachment_of(as_message({"document": {"file_id": 5}, "photo": "x"})) is None

@@ -18,7 +18,7 @@ from relay.surfaces.telegram.turns.worker import Worker
 from tests.unread import unread
 
 KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"
-UPDATE = {"message": {"message_id": 5, "chat": {"id": 1001, "type": "private"}, "text": "my words"}}
+UPDATE = {"update_id": 1, "message": {"message_id": 5, "chat": {"id": 1001, "type": "private"}, "text": "my words"}}
 
 
 class Queue:

@@ -8,6 +8,7 @@ from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.people import Person
 from relay.surfaces.chat.people.people import listed_row, who
 from relay.surfaces.telegram.parsing.message_parser import name_of
+from tests.telegram_objects import as_user
 
 RLO, ZWSP, RLI = "\u202e", "\u200b", "\u2067"
 
@@ -23,7 +24,7 @@ RLO, ZWSP, RLI = "\u202e", "\u200b", "\u2067"
     ],
 )
 def test_a_name_is_what_is_seen_of_it(user: dict[str, str], name: str) -> None:
-    assert name_of(user) == name
+    assert name_of(as_user(user)) == name
 
 
 def test_before_the_approve_button_nothing_is_turned_around() -> None:

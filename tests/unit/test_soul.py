@@ -18,6 +18,7 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.chat.soul.documents import MOST_BYTES
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.updates import command_of
+from tests.telegram_objects import as_message
 from tests.unit.test_updates import BOT, message
 from tests.unit.test_verbs import ADA, BEN, Canned, call
 
@@ -180,15 +181,15 @@ async def test_a_reply_without_text() -> None:
 
 def test_a_caption_is_a_command_only_where_a_document_is_wanted() -> None:
     given = {"document": {"file_id": "F"}}
-    assert command_of(message(None, caption="/soul set", **given), BOT) is not None
-    assert command_of(message(None, caption="/soul@relay_bot set", **given), BOT) is not None
+    assert command_of(as_message(message(None, caption="/soul set", **given)), BOT) is not None
+    assert command_of(as_message(message(None, caption="/soul@relay_bot set", **given)), BOT) is not None
     for body in (
         message(None, caption="/soul set", photo=[{}]),
         message(None, caption="/remember x", **given),
         message(None, caption="/soul@other_bot set", **given),
         message(None, caption="/soul set", forward_date=1, **given),
     ):
-        assert command_of(body, BOT) is None
+        assert command_of(as_message(body), BOT) is None
 
 
 # Editing

@@ -10,11 +10,12 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.intents import Forget, Intents, Learn, Remember, without_known
 from relay.surfaces.chat.people.bot_rights import Standing, is_present, reads_all, writes
 from relay.surfaces.telegram.groups.group_join import greeting
-from relay.surfaces.telegram.parsing.updates import Bot, sort_update
+from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.understand import silenced
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.checks import writable_chat
 from tests.standins.telegram.values import ApiError
+from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]
 ADA, BEN, SAM = 1001, 1002, 6666
@@ -90,12 +91,12 @@ def gone(user_id: int, by: int) -> Json:
     ("user_id", "by", "known"), [(ADA, ADA, True), (ADA, SAM, True), (SAM, SAM, False), (SAM, ADA, False)]
 )
 def test_who_left_counts_and_not_who_sent_them_away(user_id: int, by: int, known: bool) -> None:
-    row = sort_update(gone(user_id, by), BOT, frozenset([ADA]), False)
-    assert (row["kind"], row["user_id"], row["known"]) == ("control", user_id, known)
+    row = sorted_row(gone(user_id, by), BOT, frozenset([ADA]), False)
+    assert (row.kind, row.user_id, row.known) == ("control", user_id, known)
 
 
 def claimed(update: Json, answers: str | None) -> ClaimedTurn:
-    return ClaimedTurn(1, 1, "control", "working", 0, ADA, (update,), (), answers=answers)
+    return ClaimedTurn(1, 1, "control", "working", 0, ADA, ({"update_id": 1, **update},), (), answers=answers)
 
 
 def said(**body: Any) -> Json:

@@ -9,15 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, refusals_of, says_something, words_of
-from relay.surfaces.telegram.parsing.special_messages import TOLD, thing_of
+from relay.surfaces.telegram.parsing.objects import Message
+from relay.surfaces.telegram.parsing.special_messages import OTHERS, thing_of
+from tests.telegram_objects import as_message
 
 ADA = 1001
 Json = dict[str, Any]
 BERLIN = {"latitude": 52.520008, "longitude": 13.404954}
 
 
-def message(**what: Any) -> Json:
-    return {"message_id": 5, "from": {"id": ADA}, "chat": {"id": ADA, "type": "private"}, **what}
+KINDS = ("venue", "location", "contact", "poll", "dice", "checklist", *OTHERS)
+
+
+def message(**what: Any) -> Message:
+    return as_message({"message_id": 5, "from": {"id": ADA}, "chat": {"id": ADA, "type": "private"}, **what})
 
 
 @pytest.mark.parametrize(
@@ -62,32 +67,19 @@ def message(**what: Any) -> Json:
             "(sent a poll: Tea?; options: yes; several may be chosen)",
         ),
         ({"dice": {"emoji": "🎲", "value": 5}}, "(threw 🎲: 5)"),
-        ({"dice": {"emoji": "🎯", "value": 6}}, "(threw 🎯: 6, the middle)"),
-        ({"dice": {"emoji": "⚽", "value": 2}}, "(threw ⚽: 2, missed)"),
-        ({"dice": {"emoji": "🎰", "value": 64}}, "(pulled 🎰: seven, seven, seven)"),
-        ({"dice": {"emoji": "🎰", "value": 1}}, "(pulled 🎰: bar, bar, bar)"),
-        ({"dice": {"emoji": "🎰", "value": 2}}, "(pulled 🎰: grapes, bar, bar)"),
+        ({"dice": {"value": 6}}, "(threw 🎲: 6)"),
         (
             {"checklist": {"title": "Trip", "tasks": [{"text": "Pack", "completion_date": 9}, {"text": "Go"}]}},
             "(sent a checklist: Trip: [x] Pack; [ ] Go)",
         ),
-        ({"game": {"title": "Snake", "description": "Eat"}}, "(sent a game: Snake; Eat)"),
-        ({"gift": {"gift": {"sticker": {"emoji": "🎁"}, "star_count": 15}, "text": "Thanks"}},
-         "(a gift 🎁, 15 stars; with it: Thanks)"),
-        ({"unique_gift": {"gift": {"base_name": "Swan"}}}, "(a gift Swan)"),
-        (
-            {"giveaway": {"winner_count": 5, "winners_selection_date": 1_800_000_000, "prize_star_count": 50}},
-            "(a giveaway: 5 winners, drawn on 2027-01-15; to win: 50 stars)",
-        ),
-        (
-            {"users_shared": {"users": [{"first_name": "Ben", "username": "ben"}, {}]}},
-            "(shared people: Ben (@ben); somebody)",
-        ),
-        ({"chat_shared": {"title": "Friends"}}, "(shared a chat: Friends)"),
-        ({"invoice": {"title": "Tea", "description": "1 kg", "currency": "EUR", "total_amount": 1250}},
-         "(sent an invoice: Tea; 1 kg; 1250 of the smallest units of EUR)"),
+        ({"game": {"title": "Snake", "description": "Eat"}}, "(sent a game)"),
+        ({"invoice": {"title": "Tea", "currency": "EUR", "total_amount": 1250}}, "(sent an invoice)"),
+        ({"gift": {"gift": {"star_count": 15}, "text": "Thanks"}}, "(a gift was given)"),
+        ({"unique_gift": {"gift": {"base_name": "Swan"}}}, "(a gift was given)"),
+        ({"giveaway": {"winner_count": 5}}, "(a giveaway was announced)"),
+        ({"giveaway_winners": {"winner_count": 5}}, "(a giveaway has ended)"),
     ],
-)  # fmt: skip
+)
 def test_it_is_told_in_a_sentence(what: Json, words: str) -> None:
     assert words_of(message(**what)) == words
     (block,) = blocks_of(message(**what), ADA)
@@ -97,7 +89,7 @@ def test_it_is_told_in_a_sentence(what: Json, words: str) -> None:
 
 
 def test_what_others_may_have_written_is_marked_and_numbers_are_not() -> None:
-    for kind in TOLD:
+    for kind in KINDS:
         (block,) = blocks_of(message(**{kind: {"emoji": "🎲"}}), ADA)
         assert block.get("untrusted") == (None if kind in ("location", "dice") else kind)
     forwarded = message(dice={"value": 3}, forward_origin={"type": "hidden_user", "sender_user_name": "Eve"})
@@ -135,7 +127,7 @@ ANYTHING = st.recursive(
 )  # fmt: skip
 
 
-@given(st.sampled_from(sorted(TOLD)), ANYTHING)
+@given(st.sampled_from(KINDS), ANYTHING)
 def test_whatever_comes_is_told_on_one_line(kind: str, value: Any) -> None:
     thing = thing_of(message(**{kind: value}))
     assert thing is None or (len(thing.words.splitlines()) == 1 and thing.words.startswith("("))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.rows.erasure import ErasePreview, ErasureStep, Retraction
+from relay.memory.rows.export import ExportedSpace, ExportPage, ImportedRows, ImportedSpace
 
 
 class EraseCalls(Calls):
@@ -62,6 +64,8 @@ class EraseCalls(Calls):
         await self._call("retracted", bot_id=bot_id, chat_id=chat_id, message_id=message_id, outcome=outcome)
 
 
+RawRow = Mapping[str, Any]
+"""A line of an export."""
 PAGE = 200
 """Rows of a page, at most."""
 
@@ -69,36 +73,42 @@ PAGE = 200
 class ExportCalls(Calls):
     """Pages of what a space holds, and what takes them into a space."""
 
-    async def export_space(self, space: Space) -> Json | None:
-        """A space's threads, choices, personas and rules; see `relay_export_space`."""
-        found: Json | None = await self._call("export_space", space=space.as_json())
-        return found
+    async def export_space(self, space: Space) -> ExportedSpace | None:
+        """A space's threads, choices, personas and rules; None when nobody has said anything there."""
+        return await self._find(ExportedSpace, "export_space", space=space.as_json())
 
-    async def export_memories(self, space: Space, after: Json | None) -> Json:
-        """A page of its memories, oldest first: `{rows, last, end}`. `after`: the `last` of the page before."""
-        page: Json = await self._call("export_memories", space=space.as_json(), after=after, most=PAGE)
-        return page
+    async def export_memories(self, space: Space, after: Sequence[object] | None) -> ExportPage:
+        """A page of its memories, oldest first. `after`: the `last` of the page before."""
+        return await self._fetch(ExportPage, "export_memories", space=space.as_json(), after=after, most=PAGE)
 
-    async def export_thread(self, part: str, space: Space, thread_id: int, after: Json | None) -> Json:
+    async def export_thread(
+        self, part: str, space: Space, thread_id: int, after: Sequence[object] | None
+    ) -> ExportPage:
         """A page of a thread's sessions, messages, documents or summaries, which `part` names."""
-        page: Json = await self._call(
-            f"export_{part}", space=space.as_json(), thread_id=thread_id, after=after, most=PAGE
-        )
-        return page
+        where = {"space": space.as_json(), "thread_id": thread_id}
+        return await self._fetch(ExportPage, f"export_{part}", **where, after=after, most=PAGE)
 
-    async def import_space(self, space: Space, rows: Json) -> Json:
-        """Makes a space and its threads where they are not there yet: `{space_id, ids}`."""
-        made: Json = await self._call("import_space", space=space.as_json(), rows=rows)
-        return made
+    async def import_space(
+        self,
+        space: Space,
+        threads: Sequence[RawRow],
+        personas: Sequence[RawRow],
+        places: Sequence[RawRow],
+        choices: RawRow | None,
+    ) -> ImportedSpace:
+        """Makes a space and its threads where they are not there yet."""
+        rows = {"threads": threads, "personas": personas, "places": places, "choices": choices}
+        return await self._fetch(ImportedSpace, "import_space", space=space.as_json(), rows=rows)
 
-    async def import_rows(self, part: str, space_id: int, rows: list[Json], **more: list[int]) -> Json:
-        """Adds sessions, messages, documents, summaries or memories that are not there yet: `{ids, added}`, the ids in
-        order."""
-        done: Json = await self._call(f"import_{part}", space_id=space_id, rows=rows, **more)
-        return done
+    async def import_rows(
+        self, part: str, space_id: int, rows: Sequence[RawRow], **more: Sequence[int]
+    ) -> ImportedRows:
+        """Adds sessions, messages, documents, summaries or memories that are not there yet."""
+        return await self._fetch(ImportedRows, f"import_{part}", space_id=space_id, rows=rows, **more)
 
-    async def import_links(self, space_id: int, rows: list[Json]) -> None:
-        """Links memories to what replaced them: `[{id, replaced_by}]`, as they are numbered here."""
+    async def import_links(self, space_id: int, pairs: Sequence[tuple[int, int]]) -> None:
+        """Links memories to what replaced them: pairs of their numbers here."""
+        rows = [{"id": old, "replaced_by": new} for old, new in pairs]
         await self._call("import_links", space_id=space_id, rows=rows)
 
     async def import_finish(self, space_id: int) -> None:

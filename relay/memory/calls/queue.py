@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn, ClaimResult
+from relay.memory.rows.inbox import InboxRow
 
 LEASE_SECONDS = 20
 """How long a turn is a process's own after its last word. With the pause between two claims of another it makes how
@@ -18,14 +19,14 @@ class QueueCalls(Calls):
     """Updates in, turns out."""
 
     async def intake(
-        self, bot_id: int, updates: list[Json], limit: int, running: Sequence[int] = ()
+        self, bot_id: int, updates: Sequence[InboxRow], limit: int, running: Sequence[int] = ()
     ) -> tuple[list[ClaimedTurn], float | None]:
         """Stores updates (each once) and claims up to `limit` due turns. Returns them and the seconds until more."""
         result = await self._call(
             "intake",
             bot_id=bot_id,
             worker=self._worker,
-            updates=updates,
+            updates=[row.arguments() for row in updates],
             limit=limit,
             lease_seconds=LEASE_SECONDS,
             running=list(running),

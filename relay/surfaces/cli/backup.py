@@ -6,7 +6,6 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -19,14 +18,13 @@ from relay.core.errors import SchemaError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.memory import migrations
+from relay.memory.rows.move import MoveState
 from relay.runtime.app import read_version
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
 from relay.surfaces.cli.progress import called, plain, watching
 from relay.surfaces.cli.terminal.keyboard import typed
 
 ENDING = ".relaybackup"
-
-Json = dict[str, Any]
 
 
 def maker(opened: Storage, watcher: Watcher) -> Backup:
@@ -99,11 +97,10 @@ async def restore(settings: Settings, path: Path, replace: bool = False) -> list
     return done
 
 
-async def _make_room(settings: Settings, opened: Storage, state: Json, console: Console) -> None:
+async def _make_room(settings: Settings, opened: Storage, state: MoveState, console: Console) -> None:
     """Says what is about to go, asks whether it may, and backs it up. Raises `RestoreRefused`."""
-    rows = {table["name"]: table["size"] for table in state["tables"]}
-    unfinished = any(move["state"] != "done" for move in state["moves"])
-    if unfinished:
+    rows = state.sizes
+    if state.unfinished:
         console.print("What the database holds is left of a move or restore that was not finished; it goes.")
     elif rows["message"] or rows["memory"] or rows["event"]:
         console.print(f"What the database holds goes: about {rows['message']:,} messages, {rows['memory']:,} memories.")
@@ -111,7 +108,7 @@ async def _make_room(settings: Settings, opened: Storage, state: Json, console: 
         return
     if sys.stdin.isatty() and await typed("Type yes to replace it: ") != "yes":
         raise RestoreRefused("Nothing was changed.")
-    if not unfinished:
+    if not state.unfinished:
         with watching(console) as watcher:
             made = await maker(opened, watcher).make(_path(settings, None))
         console.print(f"It is backed up in {made.path}")

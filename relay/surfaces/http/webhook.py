@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import hmac
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from urllib.parse import urlsplit
 
 import structlog
@@ -25,13 +24,12 @@ BODY_SECONDS = 10.0
 STOP_SECONDS = 5.0
 MOST_AT_ONCE = 100
 """So many updates are taken at a time; Telegram brings the others again a moment later."""
-Json = dict[str, Any]
 
 
 class Webhook:
     """Answers Telegram's deliveries. An update is answered with 200 when it is stored, and only then."""
 
-    def __init__(self, url: str, secret: str, take: Callable[[list[Json]], Awaitable[None]]) -> None:
+    def __init__(self, url: str, secret: str, take: Callable[[list[Mapping[str, object]]], Awaitable[None]]) -> None:
         """`take` stores updates, or raises `DatabaseError`."""
         self._paths = paths_of(url)
         self._secret = secret.encode()
@@ -100,7 +98,7 @@ def paths_of(url: str) -> frozenset[str]:
     return frozenset("/" + "/".join(steps[first:]) for first in range(len(steps) + 1))
 
 
-def update_in(body: bytes) -> Json | None:
+def update_in(body: bytes) -> Mapping[str, object] | None:
     """The update in a request's body; None when there is none."""
     try:
         update = json.loads(body)

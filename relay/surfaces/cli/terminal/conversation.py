@@ -30,6 +30,7 @@ from relay.surfaces.cli.terminal.keyboard import typed
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.cli.terminal.once import NAMELESS, owner_of
 from relay.surfaces.telegram.assembly import make_worker
+from relay.surfaces.telegram.parsing.objects import decode_update
 from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS, sort_update
 from relay.surfaces.telegram.turns.announcements import Teller, tell_due
 from relay.surfaces.telegram.turns.worker import Worker
@@ -114,7 +115,8 @@ class Conversation:
 
     async def _send(self, update: dict[str, Any]) -> None:
         """Hands an update to the queue and waits until it is answered."""
-        row = sort_update({"update_id": self._terminal.next_id(), **update}, BOT, frozenset({self._user_id}), True)
+        received = decode_update({"update_id": self._terminal.next_id(), **update})
+        row = sort_update(received, BOT, frozenset({self._user_id}), True)
         self._worker.accept(*await self._store.intake(BOT.id, [row], self._worker.free))
         working = asyncio.create_task(self._worker.run())
         try:

@@ -18,8 +18,9 @@ from relay.surfaces.chat.session.session import hello
 from relay.surfaces.telegram.outgoing.menu import register_admin, unregister
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.message_parser import name_of
+from relay.surfaces.telegram.parsing.objects import Message, PersonChange
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import body_of, topic_of
+from relay.surfaces.telegram.parsing.updates import topic_of, updates_of
 
 log = structlog.get_logger()
 
@@ -35,7 +36,7 @@ ASKED_IN_GROUP = "I only answer people I know. I've asked the people who run me 
 
 def served(turn: ClaimedTurn, role: str | None) -> bool:
     """Whether a turn is run: its user may use the bot now, or it is about whether they may."""
-    return role is not None or "person" in turn.updates[0]
+    return role is not None or updates_of(turn)[0].person is not None
 
 
 class Newcomers:
@@ -44,16 +45,15 @@ class Newcomers:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def told(self, turn: ClaimedTurn) -> list[Part]:
+    async def told(self, turn: ClaimedTurn, change: PersonChange, sent: Message) -> list[Part]:
         """What is said about a change, and to whom, as parts of a reply. What has changed again since is not told."""
-        change, sent = turn.updates[0]["person"], body_of(turn.updates[0])
-        sender = sent["from"]
-        if turn.role != change["became"]:
+        if turn.role != change.became:
             return []
         await self._services.people.refresh(self._services.store)
-        person = Person(turn.user_id, shorten(name_of(sender), 60), change["became"], sender.get("username"))
+        username = sent.sender.username if sent.sender else ""
+        person = Person(turn.user_id, shorten(name_of(sent.sender), 60), change.became, username or None)
         messenger = self._services.messenger
-        match change["became"]:
+        match change.became:
             case "admin":
                 log.info(f"claimed by {person.name}", user_id=turn.user_id)
                 await register_admin(messenger, turn.user_id, turn.user_id)
@@ -66,30 +66,27 @@ class Newcomers:
         await unregister(messenger, turn.user_id, turn.user_id)
         return []
 
-    def _welcomed(self, person: Person, change: Json) -> list[Part]:
+    def _welcomed(self, person: Person, change: PersonChange) -> list[Part]:
         """A greeting; and whoever invited them hears that they came."""
-        by = f"{escape_markdown(change['by_name'])} has let you in. " if change.get("by_name") else ""
+        by = f"{escape_markdown(change.by_name)} has let you in. " if change.by_name else ""
         parts = to(person.user_id, hello(person.name, by))
-        if change.get("invited"):
-            meant = (
-                f" with the invitation for {escape_markdown(change['for_whom'])}"
-                if change["for_whom"]
-                else " by invitation"
-            )
-            parts += to(change["by"], f"{who(person)} came{meant}, and may use me now. /revoke takes that back.")
+        if change.invited and change.by is not None:
+            for_whom = escape_markdown(change.for_whom or "")
+            meant = f" with the invitation for {for_whom}" if for_whom else " by invitation"
+            parts += to(change.by, f"{who(person)} came{meant}, and may use me now. /revoke takes that back.")
         return numbered(parts)
 
-    def _asked(self, person: Person, change: Json, sent: Json) -> list[Part]:
+    def _asked(self, person: Person, change: PersonChange, sent: Message) -> list[Part]:
         """A line for the stranger, where they turned to the bot, and the question for everybody who runs it."""
-        group = change.get("group")
+        group = change.group
         did = "pressed Start" if group is None else f"wrote to me in the group “{escape_markdown(shorten(group, 60))}”"
         question = (
             f"{who(person)} {did} and asks to be let in.\n\n"
             "Approved, they may use me, with a memory of their own. Denied or blocked, they hear nothing more; "
             "who is blocked gets in with no invitation either."
         )
-        private = sent["chat"]["type"] == "private"
-        place = Place(sent["chat"]["id"], topic_of(sent), private, None if private else sent["message_id"])
+        private = sent.chat.private
+        place = Place(sent.chat.id, topic_of(sent), private, None if private else sent.message_id)
         parts = message_parts(ASKED if private else ASKED_IN_GROUP, place, silent=not private)
         for admin in sorted(self._services.people.admins):
             parts += to(admin, question, [asked_row(person)])

@@ -15,8 +15,9 @@ from relay.surfaces.chat.people.bot_rights import Standing, is_present, name_in,
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.menu import register_admin
 from relay.surfaces.telegram.outgoing.render import message_parts
+from relay.surfaces.telegram.parsing.objects import Chat, ChatMemberUpdated, Message, User
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import LEFT, Bot, body_of, topic_of
+from relay.surfaces.telegram.parsing.updates import Bot, topic_of
 
 Json = dict[str, Any]
 SETTLE_SECONDS = 1.0
@@ -36,65 +37,61 @@ class Arrivals:
         self._greeted: dict[int, tuple[float, bool | None]] = {}
         """When a group was greeted last (monotonic), and whether all messages could be read then."""
 
-    async def told(self, turn: ClaimedTurn) -> list[Part]:
+    async def told(self, turn: ClaimedTurn, change: ChatMemberUpdated) -> list[Part]:
         """What is said to a change of the bot's own membership, as parts of a reply."""
-        change = turn.updates[0]["my_chat_member"]
-        before, now = change.get("old_chat_member") or {}, change.get("new_chat_member") or {}
+        before, now = change.old_chat_member, change.new_chat_member
         if is_present(before):
-            return await self._other_rights(change["chat"], turn.user_id, before, now)
-        if change["chat"]["id"] in self._arriving:
+            return await self._other_rights(change.chat, turn.user_id, before, now)
+        if change.chat.id in self._arriving:
             return []
-        self._arriving.add(change["chat"]["id"])
+        self._arriving.add(change.chat.id)
         try:
-            return await self._greeting(turn, change["chat"])
+            return await self._greeting(turn, change.chat)
         finally:
-            self._arriving.discard(change["chat"]["id"])
+            self._arriving.discard(change.chat.id)
 
-    async def left(self, turn: ClaimedTurn) -> list[Part]:
+    async def left(self, message: Message, gone: User) -> list[Part]:
         """Somebody left a group: what they lent it is theirs alone again."""
-        message = body_of(turn.updates[0])
-        chat, gone = message["chat"], message[LEFT]
-        if not await self._services.store.unlink(chat["id"], gone["id"]):
+        if not await self._services.store.unlink(message.chat.id, gone.id):
             return []
-        name = escape_markdown(str(gone.get("first_name") or "Somebody"))
-        line = f"{name} has left, and their memory is not lent any more."
-        return message_parts(line, Place(chat["id"], topic_of(message), False), silent=True)
+        line = f"{escape_markdown(gone.first_name or 'Somebody')} has left, and their memory is not lent any more."
+        return message_parts(line, Place(message.chat.id, topic_of(message), False), silent=True)
 
-    async def _greeting(self, turn: ClaimedTurn, chat: Json) -> list[Part]:
+    async def _greeting(self, turn: ClaimedTurn, chat: Chat) -> list[Part]:
         await asyncio.sleep(SETTLE_SECONDS)
-        await self._register(chat["id"])
-        said_at, _ = self._greeted.get(chat["id"], (-AGAIN_SECONDS, None))
-        now = await standing(self._services.messenger, self._bot.id, chat["id"])
-        if self._groups.just_moved(chat["id"]):
-            self._note(chat["id"], now.reads)
+        await self._register(chat.id)
+        said_at, _ = self._greeted.get(chat.id, (-AGAIN_SECONDS, None))
+        now = await standing(self._services.messenger, self._bot.id, chat.id)
+        if self._groups.just_moved(chat.id):
+            self._note(chat.id, now.reads)
             return []
         if time.monotonic() - said_at < AGAIN_SECONDS:
             return []
         alone = await self._groups.is_alone(chat, turn.user_id)
-        place = await self._services.store.place(chat["id"], EVERYWHERE)
+        place = await self._services.store.place(chat.id, EVERYWHERE)
         lender = place.lender
-        name = await name_in(self._services.messenger, chat["id"], lender) if lender else ""
+        name = await name_in(self._services.messenger, chat.id, lender) if lender else ""
         text = greeting(now, place.everywhere, alone, name)
-        if not alone and not now.administrator and not chat.get("username"):
+        if not alone and not now.administrator and not chat.username:
             text += f"\n- {TO_BE_ALONE}"
-        self._note(chat["id"], now.reads)
+        self._note(chat.id, now.reads)
         if now.writes is False:
-            title = escape_markdown(str(chat.get("title") or "the group"))
+            title = escape_markdown(chat.title or "the group")
             text = f"You added me to {title}, but I may not write there. This is what I would say:\n\n{text}"
             return message_parts(text, Place(turn.user_id, 0, True))
-        return message_parts(text, Place(chat["id"], 0, False), silent=True)
+        return message_parts(text, Place(chat.id, 0, False), silent=True)
 
-    async def _other_rights(self, chat: Json, user_id: int, before: Json, now: Json) -> list[Part]:
+    async def _other_rights(self, chat: Chat, user_id: int, before: Json, now: Json) -> list[Part]:
         """A line when the bot now gets more, or fewer, messages than it did."""
-        if chat["id"] in self._arriving:
+        if chat.id in self._arriving:
             return []
         me = await told(self._services.messenger, "getMe")
         reads = reads_all(me, now)
-        _, said = self._greeted.get(chat["id"], (0.0, reads_all(me, before)))
+        _, said = self._greeted.get(chat.id, (0.0, reads_all(me, before)))
         if reads is None or reads == said:
             return []
-        self._note(chat["id"], reads)
-        answers = (await self._services.store.place(chat["id"], EVERYWHERE)).everywhere
+        self._note(chat.id, reads)
+        answers = (await self._services.store.place(chat.id, EVERYWHERE)).everywhere
         if answers == "off":
             return []
         if reads:
@@ -106,7 +103,7 @@ class Arrivals:
         else:
             username = str(me.get("username") or self._bot.username)
             line = f"From now on I only see what is addressed to me. {Standing(False, True, False, username).remedy}"
-        return message_parts(line, Place(chat["id"], 0, False), silent=True)
+        return message_parts(line, Place(chat.id, 0, False), silent=True)
 
     def _note(self, chat_id: int, reads: bool | None) -> None:
         if len(self._greeted) > 10_000:

@@ -13,6 +13,7 @@ from relay.core.models import Space
 from relay.core.ports import Messenger
 from relay.surfaces.chat.people.bot_rights import ADMINISTRATOR, is_present
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.parsing.objects import Chat
 
 ALONE = 2
 """How many members a group of one person and the bot has."""
@@ -56,11 +57,9 @@ class Groups:
         self._others: dict[int, float] = {}
         self._moved: dict[int, float] = {}
 
-    def may_be_open(self, chat: dict[str, Any]) -> bool:
+    def may_be_open(self, chat: Chat) -> bool:
         """Whether every message may be for the bot, without asking: True unless others were seen just now."""
-        if chat.get("type") == "private":
-            return True
-        return not chat.get("username") and self._others.get(chat.get("id", 0), 0) < time.monotonic()
+        return chat.private or (not chat.username and self._others.get(chat.id, 0) < time.monotonic())
 
     def changed(self, chat_id: int) -> None:
         """Somebody joined or left."""
@@ -76,18 +75,18 @@ class Groups:
         """Whether a chat is a group that has just got this id, and not one that we came into."""
         return self._moved.get(chat_id, 0) > time.monotonic()
 
-    async def is_alone(self, chat: dict[str, Any], user_id: int) -> bool:
+    async def is_alone(self, chat: Chat, user_id: int) -> bool:
         """Whether the chat is a private group of just this person and the bot. In doubt it is not.
 
         Trouble that passes is waited out: a message must not be dropped because Telegram was away.
         """
         if not self.may_be_open(chat):
             return False
-        alone = await self._is_alone_in(chat["id"], user_id)
+        alone = await self._is_alone_in(chat.id, user_id)
         if not alone:
             if len(self._others) > MOST_KNOWN:
                 self._others.clear()
-            self._others[chat["id"]] = time.monotonic() + OTHERS_SECONDS
+            self._others[chat.id] = time.monotonic() + OTHERS_SECONDS
         return alone
 
     async def _is_alone_in(self, chat_id: int, user_id: int) -> bool:
@@ -98,20 +97,20 @@ class Groups:
         except MessengerError:
             return False
 
-    async def may_read(self, chat: dict[str, Any], user_id: int, space: Space, lent: bool) -> bool:
+    async def may_read(self, chat: Chat, user_id: int, space: Space, lent: bool) -> bool:
         """Whether what was made for a person from this space may be shown in the chat as it is now. `lent`: it was made
         from the person's own memory too, which they lend the group while they are in it."""
-        if chat.get("type") == "private":
+        if chat.private:
             return True
         if space.kind == "private":
             return await self.is_alone(chat, user_id)
         return not lent or await self.sees(space, user_id)
 
-    async def space_of(self, chat: dict[str, Any], user_id: int) -> tuple[Space, bool]:
+    async def space_of(self, chat: Chat, user_id: int) -> tuple[Space, bool]:
         """The space in which a user speaks in a chat, and whether every message there is for the bot."""
-        if chat.get("type") == "private" or await self.is_alone(chat, user_id):
+        if chat.private or await self.is_alone(chat, user_id):
             return Space("private", owner_id=user_id), True
-        return Space("group", chat_id=chat["id"]), False
+        return Space("group", chat_id=chat.id), False
 
     async def sees(self, space: Space, user_id: int) -> bool:
         """Whether a person may see what a space holds: their own, or that of a group in which they are."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -14,10 +15,12 @@ from relay.core import metrics
 from relay.core.errors import DatabaseError, DataRefused, MessengerError
 from relay.core.ports import Messenger
 from relay.memory.people import People
+from relay.memory.rows.inbox import Asking, InboxRow
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import is_forward
+from relay.surfaces.telegram.parsing.objects import RawUpdate, Update, decode_update
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import album_of, chat_of, is_number, sort_update, topic_of
+from relay.surfaces.telegram.parsing.updates import chat_of, message_of, sort_update, topic_of
 from relay.surfaces.telegram.turns.notices import say_once
 from relay.surfaces.telegram.turns.worker import Worker
 
@@ -32,7 +35,6 @@ LATE_SECONDS = 10.0
 MOST_WAVED = 20
 """So many strangers' presses are answered at a time."""
 OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I answer it as soon as the database is back."
-Json = dict[str, Any]
 
 
 class Intake:
@@ -48,11 +50,15 @@ class Intake:
         self._telling: set[asyncio.Task[None]] = set()
         self._trouble_since = 0.0
 
-    async def take(self, updates: list[Json]) -> None:
+    async def take(self, received: Sequence[RawUpdate]) -> None:
         """Stores updates, each of which has an `update_id`. Raises `DatabaseError` when they are not stored: then they
         must come again."""
         begun = time.monotonic()
-        rows = [self._sorted(update) for update in updates]
+        updates, rows = [], []
+        for raw in received:
+            update, row = self._sorted(raw)
+            updates.append(update)
+            rows.append(row)
         try:
             await self._store_rows(rows, [pair for update in updates if (pair := moved_group(update))])
         except DatabaseError:
@@ -64,23 +70,23 @@ class Intake:
         self._trouble_since = 0.0
         self._wave_off(updates, rows)
         for row in rows:
-            metrics.UPDATES.labels(row["kind"]).inc()
-            self._join(row)
+            metrics.UPDATES.labels(row.kind).inc()
+        for update, row in zip(updates, rows, strict=True):
+            self._join(update, row)
 
-    def _wave_off(self, updates: list[Json], rows: list[Json]) -> None:
+    def _wave_off(self, updates: list[Update], rows: list[InboxRow]) -> None:
         """Lets the buttons that strangers press stop waiting; nothing is said or kept of it."""
         for update, row in zip(updates, rows, strict=True):
-            query = update.get("callback_query")
-            strange = row["kind"] == "ignored" or not row["known"]
-            if strange and isinstance(query, dict) and len(self._telling) < MOST_WAVED:
-                self._tell(self._answer_stranger(row, str(query.get("id"))))
+            strange = row.kind == "ignored" or not row.known
+            if strange and update.callback_query and len(self._telling) < MOST_WAVED:
+                self._tell(self._answer_stranger(row, update.callback_query.id))
 
-    async def _answer_stranger(self, row: Json, query_id: str) -> None:
+    async def _answer_stranger(self, row: InboxRow, query_id: str) -> None:
         """Answers a press, unless whoever pressed may use the bot after all: then their button does."""
         with contextlib.suppress(MessengerError, DatabaseError):
-            if row["kind"] != "ignored":
+            if row.kind != "ignored":
                 await self._people.refresh(self._store)
-                if row["user_id"] in self._people.allowed:
+                if row.user_id in self._people.allowed:
                     return
             await self._messenger.call("answerCallbackQuery", callback_query_id=query_id)
 
@@ -90,7 +96,7 @@ class Intake:
         self._telling.add(telling)
         telling.add_done_callback(self._telling.discard)
 
-    async def _store_rows(self, rows: list[Json], moved: list[tuple[int, int]]) -> None:
+    async def _store_rows(self, rows: list[InboxRow], moved: list[tuple[int, int]]) -> None:
         """Stores rows together; if the database refuses them, one by one, so that one bad update blocks no other.
 
         `moved`: the groups that have become another chat; what waits for them runs once they are moved.
@@ -106,62 +112,68 @@ class Intake:
             if len(rows) > 1:
                 for row in rows:
                     await self._store_rows([row], moved)
-            elif rows[0].get("event") != "unreadable":
-                log.error("an update cannot be stored", update_id=rows[0]["update_id"], error=str(error))
-                await self._store_rows([_unreadable(rows[0], rows[0]["known"])], moved)
+            elif rows[0].event != "unreadable":
+                log.error("an update cannot be stored", update_id=rows[0].update_id, error=str(error))
+                await self._store_rows([unreadable(rows[0].update_id, rows[0].known)], moved)
             else:
                 raise
 
-    def _sorted(self, update: Json) -> Json:
-        """An update as the queue takes it; one that cannot even be read is kept as ignored."""
+    def _sorted(self, raw: RawUpdate) -> tuple[Update, InboxRow]:
+        """An update, and how the queue takes it; one that cannot be read is kept as ignored."""
         try:
-            chat = chat_of(update) or {}
-            message = update.get("message") or {}
-            if "my_chat_member" in update or "new_chat_members" in message or "left_chat_member" in message:
-                self._worker.groups.changed(chat.get("id", 0))
-            if pair := moved_group(update):
-                self._worker.groups.moved(pair[1])
-            named = self._people.named
-            row = sort_update(update, self._worker.bot, named, self._worker.groups.may_be_open(chat))
-            for asking in row.keys() & {"start", "knock"}:
-                row[asking] |= {"owned": bool(self._people.named_admins), "pairing": self._people.pairing}
-            return row
+            update = decode_update(raw)
+            return update, self._row(update)
         except Exception as error:
-            log.warning("unreadable update", update_id=update["update_id"], error=type(error).__name__)
-            log.debug("what it is", update=update, error=repr(error))
-            return _unreadable(update, False)
+            log.warning("unreadable update", update_id=raw["update_id"], error=type(error).__name__)
+            log.debug("what it is", update=raw, error=repr(error))
+            return Update(raw["update_id"]), unreadable(raw["update_id"], False)
 
-    def _join(self, row: Json) -> None:
+    def _row(self, update: Update) -> InboxRow:
+        chat, message, groups = chat_of(update), message_of(update), self._worker.groups
+        if update.my_chat_member or message.new_chat_members or message.left_chat_member:
+            groups.changed(chat.id)
+        if pair := moved_group(update):
+            groups.moved(pair[1])
+        row = sort_update(update, self._worker.bot, self._people.named, groups.may_be_open(chat))
+        return replace(row, start=self._asking(row.start), knock=self._asking(row.knock))
+
+    def _asking(self, asking: Asking | None) -> Asking | None:
+        owned, pairing = bool(self._people.named_admins), self._people.pairing
+        return replace(asking, owned=owned, pairing=pairing) if asking else None
+
+    def _join(self, update: Update, row: InboxRow) -> None:
         """A forward that follows its comment joins the comment's turn while that is young, and so does a part of an
         album that comes late."""
-        message = (row.get("payload") or {}).get("message") or {}
-        album = "" if is_forward(message) else album_of(message)
-        if row["kind"] == "turn" and (album or is_forward(message)):
-            whose = row["chat_id"], row["topic_id"], row["user_id"]
+        message = update.message
+        if row.kind != "turn" or message is None:
+            return
+        album = "" if is_forward(message) else message.media_group_id
+        if album or is_forward(message):
             within = LATE_SECONDS if album else JOIN_SECONDS
-            self._worker.runs.join(*whose, message["message_id"], within, album)
+            lane = message.chat.id, topic_of(message)
+            self._worker.runs.join(*lane, row.user_id or 0, message.message_id, within, album)
 
-    def _tell_outage(self, updates: list[Json], rows: list[Json]) -> None:
+    def _tell_outage(self, updates: list[Update], rows: list[InboxRow]) -> None:
         """Tells each chat once that its message waits; intake does not wait for that."""
         for update, row in zip(updates, rows, strict=True):
-            chat = chat_of(update)
-            if row["kind"] == "ignored" or chat is None or row["user_id"] not in self._people.allowed:
+            if row.kind == "ignored" or row.user_id not in self._people.allowed:
                 continue
-            place = Place(chat["id"], topic_of(update.get("message") or {}), chat.get("type") == "private")
+            chat = chat_of(update)
+            place = Place(chat.id, topic_of(update.message) if update.message else 0, chat.private)
             if (place.chat_id, place.topic_id) not in self._told:
                 self._told.add((place.chat_id, place.topic_id))
                 self._tell(say_once(self._messenger, place, OUTAGE))
 
 
-def moved_group(update: Json) -> tuple[int, int] | None:
+def moved_group(update: Update) -> tuple[int, int] | None:
     """The id of a group before and after it became a supergroup, when this update tells of that in either chat."""
-    message, chat = update.get("message"), chat_of(update)
-    if not isinstance(message, dict) or chat is None:
+    message = update.message
+    if message is None or not message.chat.type:
         return None
-    before, now = message.get("migrate_from_chat_id", chat["id"]), message.get("migrate_to_chat_id", chat["id"])
-    return (before, now) if before != now and is_number(before) and is_number(now) else None
+    before, now = message.migrate_from_chat_id or message.chat.id, message.migrate_to_chat_id or message.chat.id
+    return (before, now) if before != now else None
 
 
-def _unreadable(update: Json, known: bool) -> Json:
+def unreadable(update_id: int, known: bool) -> InboxRow:
     """The row of an update that cannot be read or stored: known again, never run."""
-    return {"update_id": update["update_id"], "kind": "ignored", "event": "unreadable", "known": known}
+    return InboxRow(update_id, "ignored", known=known, event="unreadable")

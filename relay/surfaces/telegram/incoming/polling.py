@@ -7,7 +7,6 @@ import contextlib
 import logging
 import time
 from collections import deque
-from typing import Any
 
 import structlog
 
@@ -18,7 +17,8 @@ from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.store import Store
 from relay.surfaces.telegram.incoming.intake import Intake
-from relay.surfaces.telegram.parsing.updates import ALLOWED_UPDATES, is_number
+from relay.surfaces.telegram.parsing.objects import RawUpdate, is_number
+from relay.surfaces.telegram.parsing.updates import ALLOWED_UPDATES
 from relay.surfaces.telegram.turns.polling_lease import PollLease
 
 log = structlog.get_logger()
@@ -31,7 +31,6 @@ QUICK_SECONDS = 0.3
 """An empty poll that comes back sooner than this did not wait; the next one is not to follow at once."""
 RIVAL_SECONDS = 120.0
 """A poll that was lost to another program so long ago tells of it no more."""
-Json = dict[str, Any]
 
 
 class Polling:
@@ -144,11 +143,11 @@ class Polling:
         if isinstance(error, PollConflict):
             self._lost.append(time.monotonic())
 
-    async def _poll(self) -> list[Json]:
+    async def _poll(self) -> list[RawUpdate]:
         """One long poll. One that hangs is cut off, which closes its connection."""
         try:
             async with asyncio.timeout(POLL_SECONDS + 15):
-                updates: list[Json] = await self._messenger.call(
+                updates: list[object] = await self._messenger.call(
                     "getUpdates", offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(ALLOWED_UPDATES)
                 )
         except TimeoutError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
 from urllib.parse import urlsplit
 
 import structlog
@@ -13,10 +12,10 @@ import structlog
 from relay.core.errors import MessengerError, MessengerRefused, MessengerThrottled, TokenRefused
 from relay.core.ports import Messenger
 from relay.core.retry import RetryPolicy
+from relay.surfaces.telegram.parsing.objects import RawUpdate
 from relay.surfaces.telegram.parsing.updates import ALLOWED_UPDATES
 
 log = structlog.get_logger()
-Json = dict[str, Any]
 
 CHECK_SECONDS = 20.0
 RETRIES = RetryPolicy(first=1.0)
@@ -38,10 +37,12 @@ class Registration:
         self.heard_at = 0.0
         """When Telegram delivered last, or was last known to deliver to our address (monotonic seconds)."""
 
-    def hearing(self, take: Callable[[list[Json]], Awaitable[None]]) -> Callable[[list[Json]], Awaitable[None]]:
+    def hearing(
+        self, take: Callable[[list[RawUpdate]], Awaitable[None]]
+    ) -> Callable[[list[RawUpdate]], Awaitable[None]]:
         """`take`; and what it takes is a word from Telegram."""
 
-        async def taken(updates: list[Json]) -> None:
+        async def taken(updates: list[RawUpdate]) -> None:
             self.heard_at = time.monotonic()
             await take(updates)
 

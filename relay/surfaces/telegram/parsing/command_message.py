@@ -2,61 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from relay.surfaces.chat.context import Document, RepliedMessage, Said
+from relay.surfaces.telegram.parsing.contents import MediaFile
 from relay.surfaces.telegram.parsing.message_parser import text_of
+from relay.surfaces.telegram.parsing.objects import Message
 
-Json = dict[str, Any]
 
-
-def said_in(message: Json) -> Said:
+def said_in(message: Message) -> Said:
     """The message that gives a command or answers a question, or the one under which a button was pressed."""
-    quote, chat = _object(message.get("quote")), _object(message.get("chat"))
-    rows = _object(message.get("reply_markup")).get("inline_keyboard") or []
     return Said(
-        message_id=_number(message.get("message_id")),
+        message_id=message.message_id,
         text=text_of(message),
-        sent_at=_number(message.get("date")),
-        document=_document(message),
-        quote=str(quote.get("text") or "").strip() if quote.get("is_manual") else "",
+        sent_at=message.date,
+        document=_document(message.document),
+        quote=message.quote.text.strip() if message.quote and message.quote.is_manual else "",
         replied=_replied(message),
-        buttons=tuple(str(one.get("callback_data") or "") for row in rows for one in row),
-        forum=bool(chat.get("is_forum")),
-        chat_title=str(chat.get("title") or ""),
+        buttons=tuple(one.callback_data for row in message.buttons for one in row),
+        forum=message.chat.is_forum,
+        chat_title=message.chat.title,
     )
 
 
-def _replied(message: Json) -> RepliedMessage | None:
+def _replied(message: Message) -> RepliedMessage | None:
     """The message that is replied to. In a topic, Telegram also names the message that began it: that is no reply."""
-    target = _object(message.get("reply_to_message") or message.get("external_reply"))
-    if not target or "forum_topic_created" in target:
-        return None
-    author = _object(target.get("from"))
-    return RepliedMessage(
-        message_id=_number(target.get("message_id")) if "reply_to_message" in message else 0,
-        text=text_of(target).strip(),
-        author_id=_number(author.get("id")) or None,
-        sent_at=_number(target.get("date")),
-        document=_document(target),
-    )
+    target, elsewhere = message.reply_to_message, message.external_reply
+    if target and not target.forum_topic_created:
+        return RepliedMessage(
+            message_id=target.message_id,
+            text=text_of(target).strip(),
+            author_id=target.sender_id,
+            sent_at=target.date,
+            document=_document(target.document),
+        )
+    return RepliedMessage(0, "", None, 0, _document(elsewhere.document)) if elsewhere and not target else None
 
 
-def _document(message: Json) -> Document | None:
-    found = message.get("document")
-    if not isinstance(found, dict):
-        return None
-    return Document(
-        file_id=str(found.get("file_id") or ""),
-        name=str(found.get("file_name") or ""),
-        mime=str(found.get("mime_type") or ""),
-        size=_number(found.get("file_size")),
-    )
-
-
-def _object(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+def _document(found: MediaFile | None) -> Document | None:
+    return Document(found.file_id, found.file_name, found.mime_type, found.file_size) if found else None

@@ -10,73 +10,73 @@ from typing import Any
 from relay.core.models import Block, ReplyTo
 from relay.core.prompt_markup import plain_name, without_unseen
 from relay.media.reading import NAMES
-from relay.surfaces.telegram.parsing.attached import KINDS, attachment_of
-from relay.surfaces.telegram.parsing.special_messages import TOLD, thing_of
+from relay.surfaces.telegram.parsing.attached import attachment_of, is_broken
+from relay.surfaces.telegram.parsing.objects import Chat, Message, MessageOrigin, User
+from relay.surfaces.telegram.parsing.special_messages import thing_of
 
 PASTE_LENGTH = 4000
 """Telegram splits a longer text into messages of about 4,096; a part this long may have a sequel."""
 HEARD = "🎤"
 """How it begins when we tell what was heard in a recording."""
 UNKNOWN = "⚠️ I cannot tell what this is. Please send it in another way, or tell me in words."
-Json = dict[str, Any]
 
 
-def text_of(message: Json) -> str:
+def text_of(message: Message) -> str:
     """What a message says: its text or its caption."""
-    text = message.get("text") or message.get("caption") or ""
-    return text if isinstance(text, str) else ""
+    return message.text or message.caption
 
 
-def words_of(message: Json) -> str:
+def words_of(message: Message) -> str:
     """What a message says, with what it carries that is no file told in words."""
     thing = thing_of(message)
     return "\n".join(words for words in (thing.words if thing else "", text_of(message)) if words.strip())
 
 
-def file_in_words(message: Json) -> str:
+def file_in_words(message: Message) -> str:
     """What kind of file a message carries; empty for none."""
     attachment = attachment_of(message)
     return f"({NAMES[attachment.kind]} {attachment.name}".rstrip() + ")" if attachment else ""
 
 
-def says_something(message: Json) -> bool:
+def says_something(message: Message) -> bool:
     """Whether a message holds anything that somebody may want an answer to."""
-    return bool(text_of(message).strip()) or any(message.get(kind) for kind in (*KINDS, *TOLD))
+    return bool(words_of(message).strip()) or attachment_of(message) is not None or is_broken(message)
 
 
-def refusals_of(message: Json) -> list[str]:
+def refusals_of(message: Message) -> list[str]:
     """The honest lines about what a message carries and nobody can use."""
     if thing := thing_of(message):
         return [thing.refusal] if thing.refusal else []
-    broken = attachment_of(message) is None and any(message.get(kind) for kind in KINDS)
-    return [UNKNOWN] if broken else []
+    return [UNKNOWN] if is_broken(message) else []
 
 
-def is_forward(message: Json) -> bool:
-    return bool(message.get("forward_origin") or message.get("forward_date"))
+def is_forward(message: Message) -> bool:
+    return bool(message.forward_origin or message.forward_date)
 
 
-def is_foreign(message: Json) -> bool:
+def is_foreign(message: Message) -> bool:
     """Whether somebody else wrote what a message says: it is a forward, or the text of an inline bot."""
-    return is_forward(message) or bool(message.get("via_bot"))
+    return is_forward(message) or message.via_bot is not None
 
 
-def name_of(user: Json) -> str:
+def name_of(user: User | Chat | None) -> str:
     """A person's name as Telegram shows it, without signs that nobody sees."""
-    names = [without_unseen(part) for part in (user.get("first_name"), user.get("last_name")) if isinstance(part, str)]
-    return " ".join(" ".join(names).split()) or str(user.get("username") or "somebody")
+    user = user or User()
+    names = " ".join(without_unseen(part) for part in (user.first_name, user.last_name))
+    return " ".join(names.split()) or user.username or "somebody"
 
 
-def origin_of(message: Json) -> str:
+def origin_of(origin: MessageOrigin | None) -> str:
     """Who wrote a forwarded message first."""
-    origin = message.get("forward_origin") or {}
-    for key in ("sender_user", "sender_chat", "chat"):
-        if isinstance(origin.get(key), dict):
-            return str(origin[key].get("title") or name_of(origin[key]))
-    return str(origin.get("sender_user_name") or "somebody")
+    origin = origin or MessageOrigin()
+    if origin.sender_user:
+        return name_of(origin.sender_user)
+    if chat := origin.sender_chat or origin.chat:
+        return chat.title or name_of(chat)
+    return origin.sender_user_name or "somebody"
 
 
-def blocks_of(message: Json, user_id: int) -> list[Block]:
+def blocks_of(message: Message, user_id: int) -> list[Block]:
     """What somebody said in one message, as blocks; what others wrote is marked as theirs."""
     text, mark = text_of(message), foreign_mark(message, user_id)
     attachment, thing = attachment_of(message), thing_of(message)
@@ -88,41 +88,41 @@ def blocks_of(message: Json, user_id: int) -> list[Block]:
         theirs = mark or ({"untrusted": thing.kind} if thing.untrusted else {})
         blocks.append({"type": "text", "text": thing.words, **theirs, **unread})
     if text.strip():
-        theirs = mark or ({} if message.get("text") else {"untrusted": "caption"})
+        theirs = mark or ({} if message.text else {"untrusted": "caption"})
         blocks.append({"type": "text", "text": text, **theirs})
     return blocks
 
 
-def replied_file(message: Json, user_id: int, bot_id: int) -> list[Block]:
+def replied_file(message: Message, user_id: int, bot_id: int) -> list[Block]:
     """The file of the message that this one replies to, as a block of this one: what is asked is asked about it. Only
     of the same chat; and what the bot itself sent is in the conversation already."""
-    target = message.get("reply_to_message")
-    author = target.get("from") or {} if isinstance(target, dict) else {}
-    if not isinstance(target, dict) or author.get("id") == bot_id:
-        return []
-    if (target.get("chat") or {}).get("id") != message["chat"]["id"]:
+    target = message.reply_to_message
+    if target is None or target.sender_id == bot_id or target.chat.id != message.chat.id:
         return []
     attachment = attachment_of(target)
     if attachment is None:
         return []
     mark = foreign_mark(target, user_id)
-    if not mark and author.get("id") != user_id:
-        mark = {"untrusted": "reply", "from": name_of(author)}
+    if not mark and target.sender_id != user_id:
+        mark = {"untrusted": "reply", "from": name_of(target.sender)}
     return [{"type": "attachment", "file": asdict(attachment), "replied": True, **mark}]
 
 
-def foreign_mark(message: Json, user_id: int) -> Json:
+def foreign_mark(message: Message, user_id: int) -> dict[str, str]:
     """What marks a block of a message as somebody else's: its kind and who it is from. Empty for the sender's own."""
-    if is_forward(message) and (message.get("forward_origin") or {}).get("sender_user", {}).get("id") != user_id:
-        return {"untrusted": "forward", "from": origin_of(message)}
-    if isinstance(message.get("via_bot"), dict):
-        return {"untrusted": "bot", "from": name_of(message["via_bot"])}
+    if is_forward(message):
+        origin = message.forward_origin
+        own = origin is not None and origin.sender_user is not None and origin.sender_user.id == user_id
+        if not own:
+            return {"untrusted": "forward", "from": origin_of(origin)}
+    if message.via_bot:
+        return {"untrusted": "bot", "from": name_of(message.via_bot)}
     return {}
 
 
-def parts_of(messages: Sequence[Json], user_id: int, bot_id: int = 0) -> list[Json]:
+def parts_of(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list[dict[str, Any]]:
     """What each message of one turn says: `{text, blocks, sequel}`. sequel: it only goes on with the one before."""
-    parts: list[Json] = []
+    parts: list[dict[str, Any]] = []
     for before, message in zip([None, *messages], messages, strict=False):
         replied = replied_file(message, user_id, bot_id)
         parts.append(
@@ -135,7 +135,7 @@ def parts_of(messages: Sequence[Json], user_id: int, bot_id: int = 0) -> list[Js
     return parts
 
 
-def joined_blocks(messages: Sequence[Json], user_id: int, bot_id: int = 0) -> list[Block]:
+def joined_blocks(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list[Block]:
     """All parts of one turn in order. Parts of a paste that Telegram split are one block again."""
     blocks: list[Block] = []
     for part in parts_of(messages, user_id, bot_id):
@@ -148,40 +148,37 @@ def joined_blocks(messages: Sequence[Json], user_id: int, bot_id: int = 0) -> li
     return blocks
 
 
-def is_sequel(before: Json, message: Json) -> bool:
+def is_sequel(before: Message, message: Message) -> bool:
     """Whether two messages are one text that Telegram split."""
     return (
-        len(before.get("text") or "") >= PASTE_LENGTH
-        and "text" in message
+        len(before.text) >= PASTE_LENGTH
+        and bool(message.text)
         and not is_foreign(before)
         and not is_foreign(message)
-        and 0 < message["message_id"] - before["message_id"] <= 2
+        and 0 < message.message_id - before.message_id <= 2
     )
 
 
-def reply_of(message: Json, bot_id: int, user_id: int) -> ReplyTo | None:
+def reply_of(message: Message, bot_id: int, user_id: int) -> ReplyTo | None:
     """What a message is a reply to; a topic's first service message does not count."""
-    target = message.get("reply_to_message")
-    quote = message.get("quote") or {}
-    if isinstance(message.get("external_reply"), dict):
-        origin = origin_of({"forward_origin": message["external_reply"].get("origin")})
-        return ReplyTo(0, str(quote.get("text") or ""), "", False, plain_name(origin))
-    if not isinstance(target, dict) or "forum_topic_created" in target:
+    target, quote = message.reply_to_message, message.quote
+    if message.external_reply:
+        return ReplyTo(0, quote.text if quote else "", "", False, plain_name(origin_of(message.external_reply.origin)))
+    if target is None or target.forum_topic_created:
         return None
-    author = target.get("from") or {}
-    ours, thing = author.get("id") == bot_id, thing_of(target)
+    ours, thing = target.sender_id == bot_id, thing_of(target)
     return ReplyTo(
-        telegram_message_id=int(target.get("message_id") or 0),
+        telegram_message_id=target.message_id,
         text=words_of(target) or file_in_words(target),
-        quote=str(quote.get("text") or "") if quote.get("is_manual") else "",
-        own=(ours or author.get("id") == user_id) and not is_foreign(target) and not (thing and thing.untrusted),
-        by="you" if ours else plain_name(name_of(author)),
+        quote=quote.text if quote and quote.is_manual else "",
+        own=(ours or target.sender_id == user_id) and not is_foreign(target) and not (thing and thing.untrusted),
+        by="you" if ours else plain_name(name_of(target.sender)),
     )
 
 
-def said_at(message: Json) -> datetime:
+def said_at(message: Message) -> datetime:
     """When a message was sent."""
     try:
-        return datetime.fromtimestamp(int(message["date"]), UTC)
-    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(message.date, UTC) if message.date else datetime.now(UTC)
+    except (ValueError, OverflowError, OSError):
         return datetime.now(UTC)

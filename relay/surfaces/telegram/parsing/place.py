@@ -19,7 +19,9 @@ class Place:
     def address(self) -> Request:
         """`chat_id` and, in a topic, `message_thread_id`, as the Bot API takes them. General takes none."""
         general = 0 if self.private else 1
-        return {"chat_id": self.chat_id} | ({"message_thread_id": self.topic_id} if self.topic_id > general else {})
+        if self.topic_id > general:
+            return {"chat_id": self.chat_id, "message_thread_id": self.topic_id}
+        return {"chat_id": self.chat_id}
 
     def reply(self) -> Request:
         """The reply parameters, if there is a message to reply to; a deleted one does not matter."""

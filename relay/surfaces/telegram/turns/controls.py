@@ -29,8 +29,9 @@ from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
 from relay.surfaces.telegram.parsing.command_message import said_in
 from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
+from relay.surfaces.telegram.parsing.objects import CallbackQuery, Message, Update, User
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import ASKED, LEFT, TOPIC_EVENTS, Bot, command_of
+from relay.surfaces.telegram.parsing.updates import ASKED, Bot, command_of, is_event, updates_of
 from relay.surfaces.telegram.turns.edits import edited
 from relay.surfaces.telegram.turns.reactions import keeps, reacted, take_keep
 from relay.surfaces.telegram.turns.running import Runs
@@ -39,8 +40,6 @@ from relay.surfaces.telegram.turns.understand import asked, lane_of, topic_press
 log = structlog.get_logger()
 
 Json = dict[str, Any]
-ACTS = frozenset({"message", "edited_message", "callback_query", "message_reaction"})
-"""The updates in which somebody does something; Telegram tells the others."""
 FAILED = "That did not work. I try again in a moment."
 PATIENCE_SECONDS = 3.0
 """How long a press may stay unanswered; Telegram forgets it soon after."""
@@ -72,52 +71,48 @@ class Controls:
 
     async def handle(self, turn: ClaimedTurn) -> Handled:
         """Does what a control asks. Returns the parts of its reply (none when it needs none)."""
-        chat, topic_id, message_id = lane_of(turn.updates)
-        place = Place(chat["id"], topic_id, chat.get("type") == "private")
-        update = turn.updates[0]
-        if "notice" in update:
-            notice = update["notice"]
-            parts = message_parts(notice["text"], place, notice.get("rows") or (), silent=True)
+        chat, topic_id, message_id = lane_of(turn)
+        place = Place(chat.id, topic_id, chat.private)
+        update = updates_of(turn)[0]
+        if notice := update.notice:
+            parts = message_parts(notice.text, place, notice.rows or (), silent=True)
             owner = turn.owner_id
             return Handled(parts, None if owner is None else Space("private", owner_id=owner))
-        if not update.keys() & ACTS or "person" in update or LEFT in update.get("message", {}):
-            return Handled(await self._told(turn), None)
+        if is_told(update):
+            return Handled(await self._told(turn, update), None)
         space, _ = await self._groups.space_of(chat, turn.user_id)
         return Handled(await self._done(turn, update, place, message_id, space), space)
 
-    async def _told(self, turn: ClaimedTurn) -> list[Part]:
+    async def _told(self, turn: ClaimedTurn, update: Update) -> list[Part]:
         """What Telegram told of a chat or of a person, and nobody said."""
-        update = turn.updates[0]
-        if stopped := update.get("stopped_message_generation"):
-            chat, topic_id, _ = lane_of(turn.updates)
-            await self._stop(chat["id"], topic_id, stopped.get("draft_id"))
-        if "person" in update:
-            return await self._newcomers.told(turn)
-        if "my_chat_member" in update:
-            return await self._arrivals.told(turn)
-        return await self._arrivals.left(turn) if "message" in update else []
+        message = update.message
+        if stopped := update.stopped_message_generation:
+            await self._stop(stopped.chat.id, stopped.message_thread_id, stopped.draft_id)
+        if update.person and message:
+            return await self._newcomers.told(turn, update.person, message)
+        if update.my_chat_member:
+            return await self._arrivals.told(turn, update.my_chat_member)
+        if message and message.left_chat_member:
+            return await self._arrivals.left(message, message.left_chat_member)
+        return []
 
-    async def _done(
-        self, turn: ClaimedTurn, update: Json, place: Place, message_id: int | None, space: Space
-    ) -> list[Part]:
+    async def _done(self, turn: ClaimedTurn, update: Update, place: Place, message_id: int, space: Space) -> list[Part]:
         """What somebody does: presses a button, changes or reacts to a message, gives a command."""
-        if "callback_query" in update:
-            place = replace(
-                place, topic_id=await topic_pressed(update["callback_query"], self._bot, self._services.store)
-            )
+        if query := update.callback_query:
+            place = replace(place, topic_id=await topic_pressed(query, self._bot, self._services.store))
             # One tap after the other under each message, so that its buttons show how things stand in the end.
-            async with self._taps.setdefault((place.chat_id, message_id or 0), asyncio.Lock()):
-                return await self._press(turn, update["callback_query"], place, space)
-        if "edited_message" in update or "message_reaction" in update:
-            async with self._taps.setdefault((place.chat_id, message_id or 0), asyncio.Lock()):
+            async with self._taps.setdefault((place.chat_id, message_id), asyncio.Lock()):
+                return await self._press(turn, update, query, place, space)
+        if update.edited_message or update.message_reaction:
+            async with self._taps.setdefault((place.chat_id, message_id), asyncio.Lock()):
                 return await self._happened(turn, update, place, space)
-        message = update.get("message") or {}
-        if not message or message.keys() & TOPIC_EVENTS:
+        message = update.message
+        if not message or is_event(message):
             return []  # what a topic is called was taken down when the update was stored
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
-        call = self._call(turn, place, message, message.get("from") or {}, space)
-        return await self._parts(call, await self._run(call), place)
+        call = self._call(turn, place, message, message.sender, space, update.raw["message"])
+        return await self._parts(call, await self._run(call, message), place)
 
     async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
         """Ends the answer that is being written in a topic, or as a turn of that chat, by this process or another."""
@@ -126,24 +121,24 @@ class Controls:
             ended = await self._services.store.ask_stop(self._bot.id, chat_id, topic_id, turn_id)
         return ended
 
-    async def _happened(self, turn: ClaimedTurn, update: Json, place: Place, space: Space) -> list[Part]:
+    async def _happened(self, turn: ClaimedTurn, update: Update, place: Place, space: Space) -> list[Part]:
         """What somebody did to a message after it was said; where a reaction keeps it, the parts that propose that."""
-        if "edited_message" in update:
-            await edited(
-                update["edited_message"], turn.user_id, self._bot, self._services.messenger, self._services.store
-            )
+        reaction = update.message_reaction
+        if reaction is None:
+            await edited(update, turn.user_id, self._bot, self._services.messenger, self._services.store)
             return []
-        reaction = update["message_reaction"]
         await reacted(reaction, turn.user_id, self._bot, self._services.store)
         await take_keep(reaction, turn.user_id, self._bot, self._services.messenger, self._services.store)
         if not (turn.choices.reactions and keeps(reaction)):
             return []
-        topic_id = await self._services.store.topic_of(self._bot.id, place.chat_id, reaction["message_id"])
+        topic_id = await self._services.store.topic_of(self._bot.id, place.chat_id, reaction.message_id)
         place = replace(place, topic_id=topic_id)
-        call = self._call(turn, place, reaction, reaction.get("user") or {}, space)
-        return await self._parts(call, await marked(call, reaction["message_id"]), place)
+        call = self._call(turn, place, Message(), reaction.user, space, {})
+        return await self._parts(call, await marked(call, reaction.message_id), place)
 
-    def _call(self, turn: ClaimedTurn, place: Place, message: Json, sender: Json, space: Space) -> ChatContext:
+    def _call(
+        self, turn: ClaimedTurn, place: Place, message: Message, sender: User | None, space: Space, raw: Json
+    ) -> ChatContext:
         return ChatContext(
             services=self._services,
             turn=turn,
@@ -156,17 +151,17 @@ class Controls:
             name=name_of(sender),
             admin=self._services.people.role_of(turn) == "admin",
             text=text_of(message),
-            message=message,
+            message=raw,
             said=said_in(message),
             stop=lambda: self._stop(place.chat_id, place.topic_id),
             sees=lambda space: self._groups.sees(space, turn.user_id),
         )
 
-    async def _run(self, call: ChatContext) -> CommandReply:
+    async def _run(self, call: ChatContext, message: Message) -> CommandReply:
         """The command that a message names, or what hears the answer to a question of ours."""
-        if asks := ASKED.match(await asked(call.message, self._bot, self._services.store)):
+        if asks := ASKED.match(await asked(message, self._bot, self._services.store)):
             return await hear_answer(call, asks[1], int(asks[2] or 0))
-        named = command_of(call.message, self._bot)
+        named = command_of(message, self._bot)
         if named is None:
             return CommandReply("")  # something that happened, told by Telegram as a message
         command = COMMANDS.get(named.name)
@@ -201,19 +196,22 @@ class Controls:
         parts += message_parts("I have answered in our private chat.", place, silent=True)
         return [replace(part, seq=seq) for seq, part in enumerate(parts, 1)]
 
-    async def _press(self, turn: ClaimedTurn, query: Json, place: Place, space: Space) -> list[Part]:
+    async def _press(
+        self, turn: ClaimedTurn, update: Update, query: CallbackQuery, place: Place, space: Space
+    ) -> list[Part]:
         """A button. Every press is answered; who may press, its handler checks."""
-        call = self._call(turn, place, query["message"], query["from"], space)
-        work = asyncio.create_task(press_button(call, str(query.get("data") or NOTHING)))
+        under = update.raw["callback_query"]["message"]
+        call = self._call(turn, place, query.message, query.sender, space, under)
+        work = asyncio.create_task(press_button(call, query.data or NOTHING))
         answered = False
         try:
             if not (await asyncio.wait({work}, timeout=PATIENCE_SECONDS))[0]:
                 await self._answer_press(query, WORKING)
                 answered = True
             done = await work
-            if not await self._groups.may_read(query["message"]["chat"], turn.user_id, space, lent=False):
+            if not await self._groups.may_read(query.message.chat, turn.user_id, space, lent=False):
                 done = ButtonReply(OVERHEARD)
-            await redraw(self._services.store, self._services.messenger, self._bot.id, place, query["message"], done)
+            await redraw(self._services.store, self._services.messenger, self._bot.id, place, under, done)
         except Exception:
             if not answered:
                 await self._answer_press(query, FAILED)  # its turn is run again
@@ -225,7 +223,13 @@ class Controls:
         says = done.says or (CommandReply(done.toast) if answered and done.toast else None)
         return [] if says is None else await self._parts(call, says, place)
 
-    async def _answer_press(self, query: Json, toast: str) -> None:
+    async def _answer_press(self, query: CallbackQuery, toast: str) -> None:
         with contextlib.suppress(MessengerError):
-            answer = {"callback_query_id": query["id"], "text": toast[:200] or None}
+            answer = {"callback_query_id": query.id, "text": toast[:200] or None}
             await self._services.messenger.call("answerCallbackQuery", **answer)
+
+
+def is_told(update: Update) -> bool:
+    """Whether Telegram, or Relay itself, tells of something in an update that nobody does in a chat."""
+    told = update.stopped_message_generation or update.my_chat_member or update.person
+    return told is not None or (update.message is not None and update.message.left_chat_member is not None)

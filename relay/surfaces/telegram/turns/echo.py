@@ -19,6 +19,7 @@ from relay.surfaces.telegram.formatting.format import format_heard
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.parsing.message_parser import text_of
+from relay.surfaces.telegram.parsing.objects import Message
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import Bot, may_correct
 
@@ -81,15 +82,15 @@ def request_of(text: str, place: Place) -> Request:
     }
 
 
-async def corrected(turn: ClaimedTurn, message: Json, bot: Bot, messenger: Messenger, store: Store) -> Json | None:
+async def corrected(turn: ClaimedTurn, message: Message, bot: Bot, messenger: Messenger, store: Store) -> Json | None:
     """Takes a reply to an echo: what was heard gets that wording, in the record and in the chat.
 
     Returns `{turn_id, last, answered}`: which turn the recording was for, whether nothing was said since, and the turn
     whose answer stands (None without one). None when the message is no such reply, or not from whoever spoke.
     """
-    if not may_correct(message, bot):
+    if not may_correct(message, bot) or message.reply_to_message is None:
         return None
-    chat_id, echo_id = message["chat"]["id"], message["reply_to_message"]["message_id"]
+    chat_id, echo_id = message.chat.id, message.reply_to_message.message_id
     text = text_of(message).strip()[:LONGEST]
     done = await store.correct(turn, chat_id, echo_id, text)
     if done is not None:
@@ -97,5 +98,12 @@ async def corrected(turn: ClaimedTurn, message: Json, bot: Bot, messenger: Messe
         with contextlib.suppress(MessengerRefused):
             at = {"chat_id": chat_id, "message_id": echo_id}
             await store.redrawn(bot.id, **at, request={"text": shown.text, "entities": shown.entities})
-            await call_until_answered(messenger, "editMessageText", **at, text=shown.text, entities=shown.entities)
+            await call_until_answered(
+                messenger,
+                "editMessageText",
+                chat_id=chat_id,
+                message_id=echo_id,
+                text=shown.text,
+                entities=shown.entities,
+            )
     return done

@@ -15,7 +15,8 @@ from relay.surfaces.chat.changes import closed_row
 from relay.surfaces.chat.reply import button
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, replied_file, text_of
-from relay.surfaces.telegram.parsing.updates import Bot, topic_of
+from relay.surfaces.telegram.parsing.objects import Update
+from relay.surfaces.telegram.parsing.updates import Bot, message_of, topic_of
 from relay.surfaces.telegram.turns.understand import LONGEST
 
 Json = dict[str, Any]
@@ -23,21 +24,22 @@ LOOK_SECONDS, LONGEST_PAUSE = 0.3, 3.0
 """How often it is looked whether an answer is written and delivered: seldomer, the longer that takes."""
 
 
-async def edited(message: Json, user_id: int, bot: Bot, messenger: Messenger, store: Store) -> None:
+async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, store: Store) -> None:
     """Takes an edit, and offers a new answer under one that is to the old wording.
 
     While the message is being answered this waits: the answer is to what was said at first.
     """
+    message = message_of(update)
     edit: Json = {
         "bot_id": bot.id,
-        "chat_id": message["chat"]["id"],
+        "chat_id": message.chat.id,
         "topic_id": topic_of(message),
-        "telegram_message_id": message["message_id"],
+        "telegram_message_id": message.message_id,
         "user_id": user_id,
-        "edited_at": message.get("edit_date") or message["date"],
+        "edited_at": message.edit_date or message.date,
         "text": text_of(message).strip()[:LONGEST],
         "blocks": [*replied_file(message, user_id, bot.id), *blocks_of(message, user_id)],
-        "message": message,
+        "message": update.raw["edited_message"],
     }
     pause = LOOK_SECONDS
     while True:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from weakref import WeakValueDictionary
 
 from relay.memory.claims import ClaimedTurn
-from relay.surfaces.telegram.parsing.updates import Bot, command_of
+from relay.surfaces.telegram.parsing.updates import Bot, command_of, message_of, updates_of
 
 AT_ONCE = 2
 """So many of a person are carried out at a time, in the order in which they came."""
@@ -34,6 +34,8 @@ class FairQueue:
             yield waits
 
     def _stops(self, turn: ClaimedTurn) -> bool:
-        update = turn.updates[0] if turn.updates else {}
-        command = command_of(update.get("message") or {}, self._bot)
-        return "stopped_message_generation" in update or (command is not None and command.name == "stop")
+        if not turn.updates:
+            return False
+        update = updates_of(turn)[0]
+        command = command_of(message_of(update), self._bot) if update.message else None
+        return update.stopped_message_generation is not None or (command is not None and command.name == "stop")

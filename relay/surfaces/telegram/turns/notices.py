@@ -27,9 +27,9 @@ async def say_once(messenger: Messenger, place: Place, text: str) -> None:
 
 async def tell_trouble(services: Services, turn: ClaimedTurn, line: str, what: str) -> None:
     """Says `line` to the chat of a turn, and to those who run the bot `what` became of the message."""
-    chat, topic_id, message_id = lane_of(turn.updates)
-    await say_once(services.messenger, Place(chat["id"], topic_id, chat.get("type") == "private", message_id), line)
-    where = chat.get("title") or "a private chat"
+    chat, topic_id, message_id = lane_of(turn)
+    await say_once(services.messenger, Place(chat.id, topic_id, chat.private, message_id), line)
+    where = chat.title or "a private chat"
     await services.people.refresh(services.store)
     for admin in services.people.admins:
         text = f"⚠️ A message in {where} (turn {turn.turn_id}) {what}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import Any
 
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
@@ -12,31 +11,31 @@ from relay.memory.calls.base import decode_row
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import closed_row
+from relay.surfaces.telegram.parsing.objects import MessageReactionUpdated, ReactionType
 from relay.surfaces.telegram.parsing.updates import Bot
 
-Json = dict[str, Any]
 KEEP, DISLIKE = "✍", "👎"
 
 
-async def reacted(reaction: Json, user_id: int, bot: Bot, store: Store) -> None:
+async def reacted(reaction: MessageReactionUpdated, user_id: int, bot: Bot, store: Store) -> None:
     """Takes down how somebody's reactions to a message stand now."""
-    given = reaction.get("new_reaction")
-    emojis = [name for one in given if (name := emoji_of(one))] if isinstance(given, list) else []
-    at = reaction.get("date")
-    when = at if isinstance(at, int) else int(time.time())
-    await store.react(bot.id, reaction["chat"]["id"], reaction["message_id"], user_id, emojis, when)
+    emojis = [name for one in reaction.new_reaction if (name := emoji_of(one))]
+    when = reaction.date or int(time.time())
+    await store.react(bot.id, reaction.chat.id, reaction.message_id, user_id, emojis, when)
 
 
-def keeps(reaction: Json) -> bool:
+def keeps(reaction: MessageReactionUpdated) -> bool:
     """Whether somebody just gave a ✍: they want the message kept, where their choices allow that."""
     return KEEP in given_now(reaction)
 
 
-async def take_keep(reaction: Json, user_id: int, bot: Bot, messenger: Messenger, store: Store) -> None:
+async def take_keep(
+    reaction: MessageReactionUpdated, user_id: int, bot: Bot, messenger: Messenger, store: Store
+) -> None:
     """Takes the ◆ from an answer that somebody just gave a 👎: it is not worth keeping."""
     if DISLIKE not in given_now(reaction):
         return
-    shown = await store.take_keep(bot.id, reaction["chat"]["id"], reaction["message_id"], user_id)
+    shown = await store.take_keep(bot.id, reaction.chat.id, reaction.message_id, user_id)
     if shown is None:
         return
     others = [row for row in shown["rows"] if not any(str(one.get("callback_data"))[:2] in ("u:", "k:") for one in row)]
@@ -46,24 +45,21 @@ async def take_keep(reaction: Json, user_id: int, bot: Bot, messenger: Messenger
         await messenger.call("editMessageReplyMarkup", **at, reply_markup={"inline_keyboard": rows})
 
 
-def given_now(reaction: Json) -> set[str]:
+def given_now(reaction: MessageReactionUpdated) -> set[str]:
     """The emojis that somebody has just added."""
     old, new = (
-        {emoji_of(one).rstrip("\ufe0f") for one in given} if isinstance(given, list) else set()
-        for given in (reaction.get("old_reaction"), reaction.get("new_reaction"))
+        {emoji_of(one).rstrip("\ufe0f") for one in given} for given in (reaction.old_reaction, reaction.new_reaction)
     )
     return new - old
 
 
-def emoji_of(reaction: Any) -> str:
+def emoji_of(reaction: ReactionType) -> str:
     """A reaction as it is kept: its emoji, `custom:` and the id of a custom one, or `paid`. Empty for kinds unknown."""
-    if not isinstance(reaction, dict):
-        return ""
-    match reaction.get("type"):
+    match reaction.type:
         case "emoji":
-            return str(reaction.get("emoji") or "")
+            return reaction.emoji
         case "custom_emoji":
-            return f"custom:{reaction.get('custom_emoji_id')}"
+            return f"custom:{reaction.custom_emoji_id}"
         case "paid":
             return "paid"
     return ""

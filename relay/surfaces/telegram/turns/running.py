@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from relay.memory.claims import ClaimedTurn
-from relay.surfaces.telegram.parsing.updates import album_of, body_of
+from relay.surfaces.telegram.parsing.updates import message_of, updates_of
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Run:
     @property
     def albums(self) -> set[str]:
         """Those of which parts are in the turn."""
-        return {album_of(body_of(update)) for update in self.turn.updates} - {""}
+        return {message_of(update).media_group_id for update in updates_of(self.turn)} - {""}
 
 
 class Runs:

@@ -28,8 +28,20 @@ from relay.surfaces.telegram.parsing.message_parser import (
     says_something,
     words_of,
 )
+from relay.surfaces.telegram.parsing.objects import CallbackQuery, Chat, Message, User
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import Bot, body_of, chat_of, command_of, for_bot, may_answer, topic_of
+from relay.surfaces.telegram.parsing.updates import (
+    Bot,
+    chat_of,
+    command_of,
+    for_bot,
+    may_answer,
+    message_id_of,
+    message_of,
+    topic_in,
+    topic_of,
+    updates_of,
+)
 from relay.surfaces.telegram.turns.echo import corrected
 
 LONGEST = 400_000
@@ -57,13 +69,11 @@ class Understood:
     """The model that /retry names, in the person's word."""
 
 
-def lane_of(updates: Sequence[Json]) -> tuple[Json, int, int | None]:
-    """The chat, the topic and the last message of a turn's updates."""
-    last = updates[-1]
-    chat, body = chat_of(last) or {"id": 0, "type": "private"}, body_of(last)
-    if "stopped_message_generation" in last:
-        return chat, body.get("message_thread_id") or 0, None
-    return chat, topic_of(body), body.get("message_id")
+def lane_of(turn: ClaimedTurn) -> tuple[Chat, int, int]:
+    """The chat, the topic and the last message (0: none) of a turn's updates."""
+    last = updates_of(turn)[-1]
+    chat = chat_of(last)
+    return chat if chat.type else Chat(0, "private"), topic_in(last), message_id_of(last)
 
 
 @metrics.timed("understand")
@@ -71,16 +81,16 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     """Reads a turn's updates. Group messages that turn out not to be for the bot come to nothing."""
     if turn.linked_to == turn.user_id and not await groups.sees(linked_space(turn), turn.user_id):
         turn = replace(turn, linked_to=None)  # who has left a group lends it nothing
-    if "callback_query" in turn.updates[0]:
-        return await again(turn, bot, groups, messenger, store)
-    chat, topic_id, _ = lane_of(turn.updates)
-    private = chat.get("type") == "private"
-    messages = [update["message"] for update in turn.updates]
+    updates = updates_of(turn)
+    if query := updates[0].callback_query:
+        return await again(turn, query, bot, groups, messenger, store)
+    chat, topic_id, _ = lane_of(turn)
+    messages = [message_of(update) for update in updates]
     space, everything = await groups.space_of(chat, turn.user_id)
     if turn.answers == "addressed" or not (everything or turn.answers == "all"):
         messages = for_bot(messages, bot)
-    reply_to = messages[-1]["message_id"] if messages and (not private or len(messages) > 1) else None
-    place = Place(chat["id"], topic_id, private, reply_to)
+    reply_to = messages[-1].message_id if messages and (not chat.private or len(messages) > 1) else None
+    place = Place(chat.id, topic_id, chat.private, reply_to)
     if not messages:
         return Understood(place)
     command = command_of(messages[0], bot)
@@ -91,7 +101,7 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     if correction := await corrected(turn, messages[0], bot, messenger, store):
         if not correction["last"]:
             return await late(turn, place, space, correction["answered"], store)
-        nothing = unsaid(turn, bot, place, space, messages[0].get("from") or {})
+        nothing = unsaid(turn, bot, place, space, messages[0].sender)
         return Understood(place, replace(nothing, retry=True, retry_turn=correction["turn_id"], replaces=True))
     blocks = joined_blocks(messages, turn.user_id, bot.id)
     if turn.off_record:
@@ -101,11 +111,11 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
         return Understood(place, notice=next(iter(refusals), None))
     retry = command is not None and command.name == "retry"
     incoming = replace(
-        unsaid(turn, bot, place, space, messages[-1].get("from") or {}),
+        unsaid(turn, bot, place, space, messages[-1].sender),
         text="\n".join(words_of(message) for message in messages).strip()[:LONGEST],
         blocks=blocks,
         untrusted=any(block.get("untrusted") for block in blocks),
-        telegram_message_ids=[message["message_id"] for message in messages],
+        telegram_message_ids=[message.message_id for message in messages],
         parts=parts_of(messages, turn.user_id, bot.id) if len(messages) > 1 else [],
         at=said_at(messages[-1]),
         reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
@@ -117,8 +127,7 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
 
 def linked_space(turn: ClaimedTurn) -> Space:
     """The group that a turn was said in."""
-    chat, _, _ = lane_of(turn.updates)
-    return Space("group", chat_id=chat["id"])
+    return Space("group", chat_id=lane_of(turn)[0].id)
 
 
 async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | None, store: Store) -> Understood:
@@ -133,45 +142,46 @@ async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | No
 def silenced(turn: ClaimedTurn, bot: Bot, admin: bool) -> bool:
     """Whether nothing comes of a turn because nothing is answered where it was said: all that people say there, but
     for what an admin commands. Buttons, and what Telegram tells of the group, go on."""
-    update = turn.updates[0]
-    if turn.answers != "off" or not update.keys() & {"message", "edited_message"}:
+    update = updates_of(turn)[0]
+    said = update.message or update.edited_message
+    if turn.answers != "off" or said is None:
         return False
-    body = body_of(update)
-    return says_something(body) and not (admin and command_of(body, bot))
+    return says_something(said) and not (admin and command_of(said, bot))
 
 
-async def asked(message: Json, bot: Bot, store: Store) -> str:
+async def asked(message: Message, bot: Bot, store: Store) -> str:
     """The question of ours that a message answers: it replies to one that its author was asked, however that looks."""
-    if not may_answer(message, bot):
+    target = message.reply_to_message
+    if not may_answer(message, bot) or target is None:
         return ""
-    target, author = message["reply_to_message"], message.get("from") or {}
-    return await store.asked(bot.id, message["chat"]["id"], target["message_id"], author.get("id") or 0)
+    return await store.asked(bot.id, message.chat.id, target.message_id, message.sender_id or 0)
 
 
-async def topic_pressed(query: Json, bot: Bot, store: Store) -> int:
+async def topic_pressed(query: CallbackQuery, bot: Bot, store: Store) -> int:
     """The topic in which a button was pressed. Telegram does not tell it of an old message, whose date is 0."""
-    message = query["message"]
-    if message.get("date") != 0:
+    message = query.message
+    if message.date:
         return topic_of(message)
-    return await store.topic_of(bot.id, message["chat"]["id"], message["message_id"])
+    return await store.topic_of(bot.id, message.chat.id, message.message_id)
 
 
-async def again(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
+async def again(
+    turn: ClaimedTurn, query: CallbackQuery, bot: Bot, groups: Groups, messenger: Messenger, store: Store
+) -> Understood:
     """A tap on Retry (`r:`), on answering with the web (`w:`), or on answering the new wording (`a:`): the same message
     once more.
 
     The first two go, since the new answer brings its own; those that decide about memory stay.
     """
-    query = turn.updates[0]["callback_query"]
-    chat, _, message_id = lane_of(turn.updates)
-    place = Place(chat["id"], await topic_pressed(query, bot, store), chat.get("type") == "private")
-    kind, _, number = query["data"].partition(":")
+    chat, message_id = query.message.chat, query.message.message_id
+    place = Place(chat.id, await topic_pressed(query, bot, store), chat.private)
+    kind, _, number = query.data.partition(":")
     of_turn = parse_number(number) or 0
     standing = await store.standing(of_turn, turn.user_id)
     refusal = "I am switched off here." if turn.answers == "off" else refused(kind, standing)
     with contextlib.suppress(MessengerError):
         text = refusal or (ANSWERING if kind == "a" else None)
-        await messenger.call("answerCallbackQuery", callback_query_id=query["id"], text=text)
+        await messenger.call("answerCallbackQuery", callback_query_id=query.id, text=text)
     if refusal:
         return Understood(place)
     if kind != "a":
@@ -181,7 +191,7 @@ async def again(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenge
             at = {"chat_id": place.chat_id, "message_id": message_id}
             await messenger.call("editMessageReplyMarkup", **at, reply_markup=keyboard)
     space, _ = await groups.space_of(chat, turn.user_id)
-    nothing = unsaid(turn, bot, place, space, query.get("from") or {})
+    nothing = unsaid(turn, bot, place, space, query.sender)
     return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=kind == "w", replaces=kind == "a"))
 
 
@@ -196,7 +206,7 @@ def refused(kind: str, standing: Json | None) -> str:
     return "" if kind != "a" or standing["last"] else MORE_SAID
 
 
-def unsaid(turn: ClaimedTurn, bot: Bot, place: Place, space: Space, sender: Json) -> Incoming:
+def unsaid(turn: ClaimedTurn, bot: Bot, place: Place, space: Space, sender: User | None) -> Incoming:
     """A turn's input before anything is said in it."""
     return Incoming(
         turn_id=turn.turn_id,

@@ -7,7 +7,6 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import structlog
 
@@ -34,8 +33,9 @@ from relay.surfaces.telegram.outgoing.exports import Exports
 from relay.surfaces.telegram.outgoing.render import answer_parts
 from relay.surfaces.telegram.outgoing.sender import STOPPED
 from relay.surfaces.telegram.outgoing.stream import Preview
+from relay.surfaces.telegram.parsing.objects import Chat
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import Bot
+from relay.surfaces.telegram.parsing.updates import Bot, updates_of
 from relay.surfaces.telegram.turns.controls import Controls, Handled
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.fair_queue import FairQueue
@@ -216,15 +216,15 @@ class Worker:
         """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
         if not turn.updates:  # a command at a terminal, whose process ended before it was done
             return await self._deliver(turn, [])
-        chat, topic_id, message_id = lane_of(turn.updates)
-        if "callback_query" in turn.updates[0]:
-            topic_id = await topic_pressed(turn.updates[0]["callback_query"], self.bot, self.store)
-        structlog.contextvars.bind_contextvars(chat_id=chat["id"], topic_id=topic_id)
-        place = Place(chat["id"], topic_id, chat.get("type") == "private", message_id)
+        chat, topic_id, message_id = lane_of(turn)
+        if query := updates_of(turn)[0].callback_query:
+            topic_id = await topic_pressed(query, self.bot, self.store)
+        structlog.contextvars.bind_contextvars(chat_id=chat.id, topic_id=topic_id)
+        place = Place(chat.id, topic_id, chat.private, message_id)
         role = self._services.people.role_of(turn)
         if turn.status != "answered" and (not served(turn, role) or silenced(turn, self.bot, role == "admin")):
             return await self._deliver(turn, [])
-        run = Run(turn, chat["id"], topic_id, message_id or 0)
+        run = Run(turn, chat.id, topic_id, message_id)
         if turn.kind == "control":
             if turn.status == "answered":
                 handled = Handled(await self._stored_parts(turn, place), self._space_of(turn, chat))
@@ -262,15 +262,15 @@ class Worker:
             if turn.status == "answered":
                 return await self._deliver(turn, await self._stored_parts(turn, understood.place), run.stop, readers)
 
-    def _space_of(self, turn: ClaimedTurn, chat: dict[str, Any]) -> Space:
+    def _space_of(self, turn: ClaimedTurn, chat: Chat) -> Space:
         """The space that a stored reply was made from."""
         if turn.owner_id is not None:
             return Space("private", owner_id=turn.owner_id)
-        return Space("group", chat_id=chat["id"])
+        return Space("group", chat_id=chat.id)
 
-    def _readers(self, turn: ClaimedTurn, chat: dict[str, Any], space: Space | None) -> Readers:
+    def _readers(self, turn: ClaimedTurn, chat: Chat, space: Space | None) -> Readers:
         """What tells whether a reply made from this space may still be shown in the chat. None: it is for everybody."""
-        if space is None or chat.get("type") == "private":
+        if space is None or chat.private:
             return everywhere
         lent = turn.linked_to == turn.user_id
         return lambda: self.groups.may_read(chat, turn.user_id, space, lent)

@@ -1,0 +1,134 @@
+"""What a Telegram message can carry besides text: files, places, polls and so on. Pure.
+
+A value of another shape counts as absent, so that a change of the Bot API costs one detail and not the message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import PlainValidator, ValidatorFunctionWrapHandler, WrapValidator
+
+COUNTS = 2**53
+T = TypeVar("T")
+
+
+def text_in(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value < COUNTS else 0
+
+
+def _measure(value: object) -> float | None:
+    return value if isinstance(value, int | float) else None
+
+
+def _is_present(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _listed(value: object, decode: ValidatorFunctionWrapHandler) -> Any:
+    return decode([one for one in value if isinstance(one, dict)] if isinstance(value, list) else [])
+
+
+def _lenient(value: object, decode: ValidatorFunctionWrapHandler) -> Any:
+    return decode(value) if isinstance(value, dict) else None
+
+
+Text = Annotated[str, PlainValidator(text_in)]
+Count = Annotated[int, PlainValidator(_count)]
+Measure = Annotated[float | None, PlainValidator(_measure)]
+Present = Annotated[bool, PlainValidator(_is_present)]
+"""Whether there is an object, whatever it holds."""
+Flag = Annotated[bool, PlainValidator(bool)]
+Listed = Annotated[tuple[T, ...], WrapValidator(_listed)]
+Lenient = Annotated[T | None, WrapValidator(_lenient)]
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    file_id: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaFile:
+    """Any object that holds a `file_id`: Voice, Audio, Video, PhotoSize, Document, Sticker and so on."""
+
+    file_id: Text = ""
+    file_unique_id: Text = ""
+    file_name: Text = ""
+    mime_type: Text = ""
+    file_size: Count = 0
+    duration: Count = 0
+    width: Count = 0
+    height: Count = 0
+    length: Count = 0
+    emoji: Text = ""
+    is_animated: Flag = False
+    is_video: Flag = False
+    thumbnail: Lenient[Thumbnail] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    latitude: Measure = None
+    longitude: Measure = None
+    horizontal_accuracy: Measure = None
+    live_period: Count = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Venue:
+    title: Text = ""
+    address: Text = ""
+    location: Lenient[Location] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    first_name: Text = ""
+    last_name: Text = ""
+    phone_number: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PollOption:
+    text: Text = ""
+    voter_count: Count = 0
+
+
+def _indexes(value: object) -> tuple[int, ...]:
+    return tuple(one for one in value if isinstance(one, int)) if isinstance(value, list) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    question: Text = ""
+    type: Text = ""
+    options: Listed[PollOption] = ()
+    correct_option_ids: Annotated[tuple[int, ...], PlainValidator(_indexes)] = ()
+    explanation: Text = ""
+    description: Text = ""
+    allows_multiple_answers: Flag = False
+    is_closed: Flag = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dice:
+    emoji: Text = ""
+    value: Count = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistTask:
+    text: Text = ""
+    completion_date: Count = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    title: Text = ""
+    tasks: Listed[ChecklistTask] = ()

@@ -1,0 +1,266 @@
+"""Telegram's objects, as far as Relay reads them: see https://core.telegram.org/bots/api. Pure.
+
+What decides who wrote where must be well-formed, or the update cannot be read; `contents` is lenient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PlainValidator, TypeAdapter
+
+from relay.surfaces.telegram.parsing.contents import (
+    Checklist,
+    Contact,
+    Count,
+    Dice,
+    Flag,
+    Lenient,
+    Listed,
+    Location,
+    MediaFile,
+    Poll,
+    Present,
+    Text,
+    Venue,
+    text_in,
+)
+
+RawUpdate = Mapping[str, Any]
+"""An update as Telegram sends it, and as it is stored."""
+NUMBERS = 2**63
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a whole number of 64 bits, as Telegram's are."""
+    return type(value) is int and -NUMBERS <= value < NUMBERS
+
+
+def _chat_id(value: object) -> int | None:
+    return value if type(value) is int and is_number(value) else None
+
+
+Number = Annotated[int, Field(strict=True, ge=-NUMBERS, lt=NUMBERS)]
+"""An identifier or a date."""
+Rights = Annotated[dict[str, Any], BeforeValidator(lambda value: value or {})]
+"""A ChatMember."""
+ChatId = Annotated[int | None, PlainValidator(_chat_id)]
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    id: Number = 0
+    first_name: Text = ""
+    last_name: Text = ""
+    username: Text = ""
+    is_bot: Flag = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat; without a type, none that is known."""
+
+    id: Number = 0
+    type: Text = ""
+    title: Text = ""
+    username: Text = ""
+    first_name: Text = ""
+    last_name: Text = ""
+    is_forum: Flag = False
+
+    @property
+    def private(self) -> bool:
+        return self.type == "private"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageOrigin:
+    sender_user: User | None = None
+    sender_chat: Chat | None = None
+    chat: Chat | None = None
+    sender_user_name: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalReply:
+    """A message of another chat that is replied to."""
+
+    origin: MessageOrigin = MessageOrigin()
+    document: Lenient[MediaFile] = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuote:
+    text: Text = ""
+    is_manual: Flag = False
+
+
+@dataclass(frozen=True, slots=True)
+class InlineKeyboardButton:
+    text: Text = ""
+    callback_data: Text = ""
+
+
+def _rows(value: object) -> tuple[tuple[InlineKeyboardButton, ...], ...]:
+    keyboard = value.get("inline_keyboard") if isinstance(value, dict) else None
+    rows = [row for row in keyboard if isinstance(row, list)] if isinstance(keyboard, list) else []
+    return tuple(
+        tuple(
+            InlineKeyboardButton(text_in(one.get("text")), text_in(one.get("callback_data")))
+            for one in row
+            if isinstance(one, dict)
+        )
+        for row in rows
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    message_id: Number = 0
+    date: Number = 0
+    """Unix time; 0: Telegram does not show the message any more."""
+    edit_date: Number = 0
+    chat: Chat = Chat()
+    sender: Annotated[User | None, Field(alias="from")] = None
+    message_thread_id: Number = 0
+    is_topic_message: Flag = False
+    text: Text = ""
+    caption: Text = ""
+    media_group_id: Text = ""
+    reply_to_message: Message | None = None
+    external_reply: ExternalReply | None = None
+    quote: TextQuote | None = None
+    forward_origin: MessageOrigin | None = None
+    forward_date: Count = 0
+    via_bot: User | None = None
+    buttons: Annotated[
+        tuple[tuple[InlineKeyboardButton, ...], ...], Field(alias="reply_markup"), PlainValidator(_rows)
+    ] = ()
+    """The inline keyboard under it."""
+
+    voice: Lenient[MediaFile] = None
+    audio: Lenient[MediaFile] = None
+    video_note: Lenient[MediaFile] = None
+    animation: Lenient[MediaFile] = None
+    video: Lenient[MediaFile] = None
+    photo: Listed[MediaFile] = ()
+    sticker: Lenient[MediaFile] = None
+    document: Lenient[MediaFile] = None
+
+    venue: Lenient[Venue] = None
+    location: Lenient[Location] = None
+    contact: Lenient[Contact] = None
+    poll: Lenient[Poll] = None
+    dice: Lenient[Dice] = None
+    checklist: Lenient[Checklist] = None
+    game: Present = False
+    invoice: Present = False
+    gift: Present = False
+    unique_gift: Present = False
+    giveaway: Present = False
+    giveaway_winners: Present = False
+    story: Present = False
+    paid_media: Present = False
+
+    forum_topic_created: Present = False
+    forum_topic_edited: Present = False
+    new_chat_members: Listed[User] = ()
+    left_chat_member: User | None = None
+    migrate_to_chat_id: ChatId = None
+    migrate_from_chat_id: ChatId = None
+
+    @property
+    def sender_id(self) -> int | None:
+        return self.sender.id if self.sender else None
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackQuery:
+    """A button was pressed."""
+
+    id: str
+    sender: Annotated[User | None, Field(alias="from")] = None
+    data: Text = ""
+    message: Message = Message()
+    """The one under which the button hangs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionType:
+    type: Text = ""
+    emoji: Text = ""
+    custom_emoji_id: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReactionUpdated:
+    message_id: Number
+    chat: Chat = Chat()
+    user: User | None = None
+    date: Number = 0
+    old_reaction: Listed[ReactionType] = ()
+    new_reaction: Listed[ReactionType] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMemberUpdated:
+    chat: Chat = Chat()
+    sender: Annotated[User | None, Field(alias="from")] = None
+    old_chat_member: Rights = field(default_factory=dict)
+    new_chat_member: Rights = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedGeneration:
+    """The stop button under a draft was pressed."""
+
+    chat: Chat = Chat()
+    message_thread_id: Number = 0
+    draft_id: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonChange:
+    """Written by Relay: somebody's standing has changed."""
+
+    became: str
+    by: int | None = None
+    by_name: str | None = None
+    invited: bool = False
+    for_whom: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Written by Relay: a message that nobody asked for."""
+
+    text: str
+    rows: Any = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An update of a kind that Relay handles; at most one of these fields is set, but for `person` and `notice`."""
+
+    update_id: Number
+    message: Message | None = None
+    edited_message: Message | None = None
+    message_reaction: MessageReactionUpdated | None = None
+    callback_query: CallbackQuery | None = None
+    my_chat_member: ChatMemberUpdated | None = None
+    stopped_message_generation: StoppedGeneration | None = None
+    person: PersonChange | None = None
+    notice: Notice | None = None
+    raw: Any = None
+    """The same as `RawUpdate`."""
+
+
+_UPDATE = TypeAdapter(Update)
+
+
+def decode_update(raw: RawUpdate) -> Update:
+    """An update as values. Raises `ValueError` for one that cannot be read."""
+    return _UPDATE.validate_python({**raw, "raw": raw})
