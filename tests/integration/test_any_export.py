@@ -18,6 +18,7 @@ from relay.archive.export import line
 from relay.archive.imports import LINES, Import, check
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import RelayError
+from relay.memory.rows.export import ImportedRows
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import ADA, House, private
@@ -161,9 +162,9 @@ async def test_an_archive_packed_as_none_of_ours_is_refused(place: Place) -> Non
 
 
 async def test_a_fault_of_ours_is_not_said_to_be_the_files(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def faulty(*_: Any, **__: Any) -> dict[str, Any]:
-        return {}
+    async def faulty(*_: Any, **__: Any) -> ImportedRows:
+        return ImportedRows((), 0)
 
     monkeypatch.setattr(type(place.store), "import_rows", faulty)
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="shorter"):
         await taken_in(place, b"".join(map(line, place.export)))

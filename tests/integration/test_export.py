@@ -25,8 +25,8 @@ from relay.core.errors import SettingsError
 from relay.core.models import ModelRequest, Space
 from relay.core.settings import Settings
 from relay.memory.store import Store
-from relay.surfaces.chat import COMMANDS
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import HANDLERS
 from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli import export as commands
 from relay.surfaces.telegram.outgoing import exports
@@ -342,8 +342,7 @@ async def test_what_says_something_of_other_chats_is_refused(
             with pytest.raises(ImportRefused, match="changes another chat"):
                 check(bad)
         # Nor does the database take them.
-        given = {"threads": [], "personas": rows[:2], "places": rows[2:], "choices": None}
-        await store.import_space(space, given)
+        await store.import_space(space, [], personas=rows[:2], places=rows[2:], choices=None)
     assert await look("select chat_id from persona union all select chat_id from place") == []
 
 
@@ -591,7 +590,6 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
 ) -> None:
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
     running, most, may = 0, 0, asyncio.Event()
-    usage = COMMANDS["usage"]
 
     async def slow(call: ChatContext) -> CommandReply:
         nonlocal running, most
@@ -602,7 +600,8 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
             running -= 1
         return CommandReply(f"used by {call.name}: {call.text}")
 
-    monkeypatch.setitem(COMMANDS, "usage", replace(usage, run=slow))
+    monkeypatch.setitem(HANDLERS, "usage", slow)
+    monkeypatch.setattr("relay.surfaces.chat.dispatch.PRIVATE", set())
     for number in range(20):
         await relay.tg.say(relay.tg.dm(ada), ada, f"/usage {number}")
     await relay.tg.say(relay.tg.dm(ben), ben, "/usage now")

@@ -261,7 +261,8 @@ async def test_a_persona_that_was_set_off_the_record_goes_with_it(house: House, 
     assert now is not None
     assert now.session_id is not None
     exported = await store.export_space(private(ADA))
-    assert [one["text"] for one in exported["personas"]] == ["You are a pirate"]
+    assert exported is not None
+    assert [one["text"] for one in exported.personas] == ["You are a pirate"]
     await store.private(private(ADA), ADA, 0, False, ADA)
     assert await holding(sql, *WORDS) == {}
     present = await store.persona(ADA, 0)
