@@ -11,6 +11,7 @@ from relay.core.errors import ChatGone, ChatMigrated, MessengerError, MessengerT
 from relay.core.retry import RetryPolicy
 from relay.surfaces.telegram.groups.groups import MOST_KNOWN, Groups
 from relay.surfaces.telegram.outgoing import insist
+from relay.surfaces.telegram.parsing.objects import Chat
 
 
 def test_of_groups_that_got_another_id_only_so_many_are_kept() -> None:
@@ -39,7 +40,7 @@ class Failing(FakeMessenger):
 async def test_a_group_is_asked_about_for_as_long_as_telegram_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its message would be set aside after three failures."""
     monkeypatch.setattr(insist, "RETRIES", RetryPolicy(first=0.0, longest=0.0))
-    group = {"id": -5, "type": "group"}
+    group = Chat(-5, "group")
     away = [MessengerUnavailable("Telegram is away."), MessengerThrottled(0)] * 10
     assert await Groups(Failing(*away), 1).is_alone(group, 7)
     assert await Groups(Failing(ChatMigrated(-1000000000005)), 1).is_alone(group, 7), "the same people are in it"

@@ -35,6 +35,7 @@ from relay.surfaces.chat.memory.remember import FACT_LENGTH
 from relay.surfaces.chat.reply import NOT_YOURS, ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.command_message import said_in
+from tests.telegram_objects import as_message
 
 ADA, BEN = 1001, 1002
 CHANGE = MemoryChange(1, "learn", "applied", 12, "fact", "likes tea")
@@ -78,7 +79,7 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> ChatCon
         "admin": False, "text": text, "message": {"message_id": 1}, "stop": not_running, "sees": sees,
     }  # fmt: skip
     values |= more
-    return ChatContext(**{"said": said_in(values["message"]), **values})
+    return ChatContext(**{"said": said_in(as_message(values["message"])), **values})
 
 
 async def running() -> bool:
