@@ -12,6 +12,7 @@ from relay.clients.fakes import FakeMessenger
 from relay.core.errors import DatabaseError
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
+from relay.memory.rows.people import Person
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.worker import Worker
@@ -31,9 +32,9 @@ class Queue:
         self.errors.append(error)
         return True
 
-    async def people(self) -> list[dict[str, Any]]:
+    async def people(self) -> list[Person]:
         """A second admin, let in by another process meanwhile."""
-        return [{"user_id": 8, "role": "admin", "name": "Eve"}]
+        return [Person(8, "Eve", "admin")]
 
 
 @pytest.mark.parametrize(
