@@ -16,7 +16,7 @@ from relay.surfaces.chat.memory import (
     remember,
 )
 from relay.surfaces.chat.people import groups, invites, people
-from relay.surfaces.chat.session import session, settings, usage, voice
+from relay.surfaces.chat.session import session, settings, status, usage, voice
 from relay.surfaces.chat.soul import persona, soul
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "sessions",
     "settings",
     "soul",
+    "status",
     "summary",
     "usage",
     "voice",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.commands.registry import ADMINS_ONLY
+from relay.commands.session.session import NOT_ENDED
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import verb
 from relay.surfaces.chat.memory.controls import may_switch
@@ -13,8 +14,6 @@ BEGUN = (
     "or backed up, and all of it is erased when it ends: with /private off, with /new, or after 12 silent hours. What "
     "I know of you I still use. Your messages stay in Telegram, and what you write goes to the model that answers."
 )
-
-NOT_ENDED = "This conversation is off the record. Whoever began that ends it, or an admin."
 
 
 @verb("private", usage="[off]", help="talk off the record; it's erased when you end it")

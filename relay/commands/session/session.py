@@ -1,0 +1,103 @@
+"""Conversations: beginning and ending them, and what one can do in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import COMMANDS, command, list_commands
+from relay.core.errors import CommandRefused, NotAllowed
+from relay.memory.rows.sessions import SessionEnd
+
+TITLE_LENGTH = 80
+NOT_ENDED = "This conversation is off the record. Whoever began that ends it, or an admin."
+IN_A_GROUP = ("memory", "search", "new", "stop")
+"""What /help lists in a group, where thirty lines would be in everybody's way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """Who is greeted, and how Relay behaves where they are."""
+
+    name: str
+    alone: bool
+    """The person's own memory is used: a private chat, or a group with nobody else."""
+    answers: str | None
+    """What is answered in a group: all, addressed or off; None: nobody said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCommand:
+    """A command in /help."""
+
+    name: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class HelpSection:
+    """Commands under a title; without one in a group."""
+
+    title: str
+    commands: tuple[ListedCommand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """A session that begins, and how the one before it ended."""
+
+    title: str
+    ended: SessionEnd
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Whether an answer was being written, which ends now."""
+
+    running: bool
+
+
+@command("start", help="say hello", surfaces=("chat",), places=("private",))
+async def start(ctx: CommandContext) -> Greeting:
+    """Returns what a greeting needs to say."""
+    if ctx.private or ctx.space.kind == "private":
+        return Greeting(ctx.name, True, None)
+    return Greeting(ctx.name, False, (await ctx.store.place(ctx.chat_id, ctx.topic_id)).answers)
+
+
+@command("help", help="what I can do", surfaces=("chat",))
+async def list_help(ctx: CommandContext) -> list[HelpSection]:
+    """Returns the commands that this person can use here."""
+    if ctx.private:
+        sections = list_commands("private", ctx.admin)
+    else:
+        group = list_commands("group", ctx.admin).get("In this group", [])
+        sections = {"": [*(COMMANDS[name] for name in IN_A_GROUP), *group]}
+    return [
+        HelpSection(title, tuple(ListedCommand(one.name, one.help) for one in listed))
+        for title, listed in sections.items()
+    ]
+
+
+@command("new", usage="[title]", help="start a new conversation; what I know stays")
+async def new(ctx: CommandContext, title: str = "") -> NewSession:
+    """Ends this thread's session. One that is off the record is ended by whoever began it, or an admin."""
+    title = " ".join(title.split())[:TITLE_LENGTH]
+    may = ctx.admin if ctx.space.kind == "group" else ctx.space.owner_id == ctx.user_id
+    if not may:
+        ended = await ctx.store.private(ctx.space, ctx.chat_id, ctx.topic_id, False, ctx.user_id, may=False)
+        if ended.refused:
+            raise NotAllowed(NOT_ENDED)
+    return NewSession(title, await ctx.store.new_session(ctx.space, ctx.chat_id, ctx.topic_id, title))
+
+
+@command("stop", help="stop the answer I'm writing", surfaces=("chat",))
+async def stop(ctx: CommandContext) -> Stopped:
+    """Ends the answer that is being written here."""
+    return Stopped(await ctx.stop())
+
+
+@command("retry", usage="[big|small|model]", help="answer my last message again", surfaces=("chat",))
+async def retry(ctx: CommandContext) -> None:
+    """Declared to be listed. A retry is a turn: the worker runs it."""
+    raise CommandRefused("A retry is a turn of its own.")

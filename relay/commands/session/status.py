@@ -1,0 +1,51 @@
+"""How things stand: a space in numbers and, for the people who run Relay, the installation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import command
+from relay.memory.rows.controls import Controls
+from relay.memory.rows.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """A space and the installation. What only operators may know is empty for others."""
+
+    version: str
+    model: str
+    small_model: str
+    now: Status
+    memory: Controls
+    hears: str
+    """What turns speech into text; empty: nothing does."""
+    speaks: str
+    embedder: str
+    """The model that finds by meaning; empty: only words find."""
+    storage: str
+    operator: bool
+    """It is for somebody who runs Relay, in private."""
+
+
+@command("status", help="how things stand")
+async def status(ctx: CommandContext) -> StatusReport:
+    """Returns numbers about this space and the installation."""
+    services, now = ctx.services, await ctx.store.status(ctx.space)
+    if not ctx.operator:
+        now = replace(
+            now, waiting=0, running=0, set_aside=0, summaries_due=0, liked=0, disliked=0, incidents=(), night=None
+        )
+    return StatusReport(
+        version=services.version,
+        model=services.model,
+        small_model=services.small_model,
+        now=now,
+        memory=await ctx.store.controls(ctx.space, ctx.chat_id, ctx.topic_id),
+        hears=services.hears,
+        speaks=services.speaks,
+        embedder=services.embedder.model if services.embedder else "",
+        storage=services.storage if ctx.operator else "",
+        operator=ctx.operator,
+    )

@@ -1,0 +1,84 @@
+"""Shows how things stand."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from relay.commands.session.status import StatusReport
+from relay.commands.session.status import status as status_command
+from relay.commands.session.usage import sum_up
+from relay.core.text import escape_markdown, pluralize
+from relay.memory.rows.controls import Controls
+from relay.memory.sleep.words import night_told
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import shows
+from relay.surfaces.chat.reply import CommandReply
+from relay.surfaces.chat.session.usage import price
+from relay.surfaces.chat.times import moment
+
+
+@shows("status")
+async def status(call: ChatContext) -> CommandReply:
+    """Numbers about this space and the installation."""
+    report = await status_command(call)
+    now, today = report.now, report.now.today
+    cached = f", {100 * today.cached // today.asked} % from the cache" if today.asked else ""
+    found = f"words and meaning ({escape_markdown(report.embedder)})" if report.embedder else "words"
+    lines = [
+        f"**Relay {report.version}** on {escape_markdown(report.model)} "
+        f"(summaries: {escape_markdown(report.small_model)})",
+        f"- {pluralize(now.memories, 'memory', 'memories')}, {now.pending:,} waiting for a tap; "
+        f"soul version {now.soul}",
+        *_memory_lines(report.memory, call.zone),
+        f"- {pluralize(now.threads, 'conversation')}, {pluralize(now.exchanges, 'answer')}",
+        f"- last 24 hours: {pluralize(today.turns, 'turn')}, {pluralize(today.asked, 'token')} in{cached}, "
+        f"{today.output:,} out, "
+        f"{price(sum_up(now.used, call.services.budget.prices))} with summaries and titles",
+        f"- voice: {heard_by(report.hears, report.speaks)}",
+        f"- found by {found}",
+    ]
+    if report.operator:
+        lines += _operator_lines(call, report)
+    return CommandReply("\n".join(lines), result=report)
+
+
+def _memory_lines(memory: Controls, zone: tzinfo) -> list[str]:
+    """What is unusual about memory now; nothing when it is simply on."""
+    lines = []
+    if memory.memory == "off":
+        lines.append("- ⛔ memory is off (/memory on)")
+    elif memory.paused_until:
+        lines.append(f"- 💤 memory rests until {moment(memory.paused_until, zone)} (/memory resume)")
+    if not memory.recalls:
+        lines.append("- this chat ignores what I know (/memory here)")
+    if not memory.teaches:
+        lines.append("- this chat teaches me nothing (/memory here)")
+    if memory.private:
+        lines.append("- 🕶 this conversation is off the record (/private off)")
+    return lines
+
+
+def _operator_lines(call: ChatContext, report: StatusReport) -> list[str]:
+    """How things stand for the people who run it."""
+    now = report.now
+    lines = [
+        f"- queue: {now.waiting} waiting, {now.running} running, {now.set_aside} set aside today, "
+        f"{pluralize(now.summaries_due, 'summary', 'summaries')} due",
+        f"- reactions in 30 days: 👍 {now.liked}, 👎 {now.disliked}",
+        f"- storage: {escape_markdown(report.storage)}",
+    ]
+    if night := now.night:
+        when = moment(night.begun_at, call.zone) + ("" if night.ended_at else " (not over yet)")
+        lines.append(f"- last sleep: {when}; {escape_markdown(night_told(night.phases) or 'nothing is done yet')}")
+    lines += [
+        f"- ⚠️ since {moment(incident.begun_at, call.zone)}: {escape_markdown(incident.detail)}"
+        for incident in now.incidents
+    ]
+    return lines
+
+
+def heard_by(hears: str, speaks: str) -> str:
+    """What hears people and what speaks to them, in words (Markdown)."""
+    heard = f"heard by {escape_markdown(hears)}" if hears else "not heard (no engine is installed and on)"
+    said = f"answers said by {escape_markdown(speaks)}" if speaks else "answers are not said aloud"
+    return f"{heard}; {said}"
