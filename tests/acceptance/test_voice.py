@@ -195,7 +195,7 @@ async def test_say_says_the_answer_it_replies_to_or_the_last(house: House, speec
     *_, note = await heard(house, chat, 2)
     assert [one.text for one in speech.asked] == [f"Answer: {first}.", f"Answer: {second}."]
     await house.tg.say(chat, None, "/say", reply_to=note)
-    await house.until_said(chat, "That is no answer of mine")
+    await house.until_said(chat, "isn't one of my answers")
 
 
 async def test_say_in_a_group(house: House, speech: SpeechStandIn) -> None:
