@@ -51,10 +51,10 @@ declare
         where m.id = any (p_messages) and not s.private);
     threads constant bigint[] := array(select distinct thread_id from session where id = any (sessions));
 begin
-    update summary_due set lease_owner = null, lease_until = null
-    where status = 'due' and lease_owner is not null and thread_id = any (threads);
-    update title_due set lease_owner = null, lease_until = null
-    where status = 'due' and lease_owner is not null and session_id = any (sessions);
+    perform relay.free_jobs('title', sessions::text[]);
+    perform relay.free_jobs('summary', array(
+        select key from job where kind = 'summary' and lease_owner is not null
+            and (payload ->> 'session_id')::bigint in (select id from session where thread_id = any (threads))));
     update judging set lease_owner = null, lease_until = null
     where lease_owner is not null and thread_id = any (threads);
 end $$;
@@ -133,11 +133,10 @@ $$;
 
 create or replace function relay.owe_summaries(p_owed jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    insert into summary_due (thread_id, session_id, context_from, through_message_id)
-    select o.thread_id, o.session_id, o.context_from, o.through
-    from jsonb_to_recordset(p_owed) as o (thread_id bigint, session_id bigint, context_from bigint, through bigint)
-    on conflict (thread_id, through_message_id) do update
-        set status = 'due', failures = 0, error = null, not_before = now(), lease_owner = null, lease_until = null
+    select relay.free_jobs('summary', array(select one ->> 'through' from jsonb_array_elements(p_owed) as one));
+    select relay.owe_job_anew('summary', o.through::text,
+        jsonb_build_object('session_id', o.session_id, 'context_from', o.context_from))
+    from jsonb_to_recordset(p_owed) as o (session_id bigint, context_from bigint, through bigint)
 $$;
 
 -- Takes memories away with their history, what was derived from them and what a night would do to them.

@@ -9,10 +9,10 @@ declare
     all_of_it constant boolean := relay.may_erase(
         p_erasure.space_id, null, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
 begin
-    update title_due set status = 'due', failures = 0, error = null, not_before = now()
-    where session_id in (
-        select id from session
-        where space_id = p_erasure.space_id and titled_by = 'model' and relay.says(title, loose));
+    perform relay.owe_job_anew('title', s.id::text, jsonb_build_object('bot_id', t.bot_id))
+    from session s, lateral (
+        select bot_id from turn where thread_id = s.thread_id and bot_id is not null order by id desc limit 1) t
+    where s.space_id = p_erasure.space_id and s.titled_by = 'model' and relay.says(s.title, loose);
     update session set title = null, titled_by = null
     where space_id = p_erasure.space_id and title is not null and (all_of_it or titled_by = 'model')
         and relay.says(title, loose);

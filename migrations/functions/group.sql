@@ -81,7 +81,6 @@ begin
     where session_id in (select id from session where thread_id = p_into) and thread_id = p_from
         or kind = 'memory' and source_id in (select id from memory where thread_id = p_into) and thread_id = p_from;
     perform set_config('relay.index', '', true);
-    update summary_due set thread_id = p_into where thread_id = p_from;
     perform relay.merge_judging(p_into, p_from);
     delete from thread where id = p_from returning * into other;
     update thread set exchange_count = exchange_count + other.exchange_count,

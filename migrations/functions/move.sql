@@ -224,11 +224,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select lease_until as until from turn
         where status in ('working', 'answered') and lease_until between now() and now() + interval '15 minutes'
         union all
-        select lease_until from summary_due
-        where status = 'due' and lease_until between now() and now() + interval '1 day'
-        union all
-        select lease_until from title_due
-        where status = 'due' and lease_until between now() and now() + interval '1 day'
+        select lease_until from job where lease_until between now() and now() + interval '1 day'
         union all
         select lease_until from judging where lease_until between now() and now() + interval '1 day'
         union all
@@ -433,8 +429,7 @@ begin
     get diagnostics aside = row_count;
     update inbox set status = 'failed', error = why where status = 'pending';
     get diagnostics waiting = row_count;
-    update summary_due set lease_owner = null, lease_until = null where status = 'due' and lease_owner is not null;
-    update title_due set lease_owner = null, lease_until = null where status = 'due' and lease_owner is not null;
+    update job set lease_owner = null, lease_until = null where lease_owner is not null;
     update judging set lease_owner = null, lease_until = null where lease_owner is not null;
     -- What was told may have been told since: nothing is told twice.
     update announcement set status = 'done', lease_owner = null, lease_until = null where status = 'due';

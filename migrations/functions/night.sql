@@ -56,7 +56,7 @@ begin
                 and not exists (select from consolidation where space_id = s.id)),
         'digests', (select count(*) from digest where space_id = any (spaces)),
         'goals', (select count(*) from relay.past_goals()),
-        'summaries', (select count(*) from summary_due where status = 'due'));
+        'summaries', (select count(*) from job where kind = 'summary' and parked_at is null));
 end $$;
 
 -- The night that was begun and has not ended; null when there is none, or it is given up as too old.
@@ -247,7 +247,7 @@ end $$;
 -- What is dropped once a day.
 
 -- Drops what only served to recognise repeats: done updates after some days, and events of updates nobody answered; and
--- what answers were before lines were added to them, after two days.
+-- what answers were before lines were added to them, after two days; and jobs that failed for good, after thirty.
 -- Returns how many rows went; a run that drops p_limit of either may have left more.
 create or replace function public.relay_tidy(p_days integer, p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -267,6 +267,7 @@ begin
     get diagnostics forgotten = row_count;
     delete from announcement a using turn t
     where a.status = 'done' and t.id = a.turn_id and t.done_at < now() - interval '2 days';
+    delete from job where parked_at < now() - interval '30 days';
     return to_jsonb(dropped + forgotten);
 end $$;
 

@@ -391,10 +391,7 @@ begin
     update turn set lease_owner = null, lease_until = null, fence = fence + 1
     where status in ('working', 'answered') and lease_owner = p_worker;
     get diagnostics freed = row_count;
-    update summary_due set lease_owner = null, lease_until = null
-    where status = 'due' and lease_owner = p_worker;
-    update title_due set lease_owner = null, lease_until = null
-    where status = 'due' and lease_owner = p_worker;
+    update job set lease_owner = null, lease_until = null, fence = fence + 1 where lease_owner = p_worker;
     update judging set lease_owner = null, lease_until = null where lease_owner = p_worker;
     update announcement set lease_owner = null, lease_until = null where lease_owner = p_worker;
     delete from duty where name = 'serve:' || p_worker;
@@ -406,42 +403,11 @@ begin
     return to_jsonb(freed);
 end $$;
 
--- Prolongs the lease of a summary that a worker is making.
-create or replace function public.relay_renew_summary(p_due_id bigint, p_worker uuid, p_lease_seconds integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with renewed as (
-        update summary_due set lease_until = now() + make_interval(secs => p_lease_seconds)
-        where id = p_due_id and status = 'due' and lease_owner = p_worker returning 1)
-    select to_jsonb(count(*)) from renewed
-$$;
-
--- Prolongs the lease of a title that a worker is making.
-create or replace function public.relay_renew_title(p_session_id bigint, p_worker uuid, p_lease_seconds integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with renewed as (
-        update title_due set lease_until = now() + make_interval(secs => p_lease_seconds)
-        where session_id = p_session_id and status = 'due' and lease_owner = p_worker returning 1)
-    select to_jsonb(count(*)) from renewed
-$$;
-
--- Which jobs have something to do that nobody does: a summary, or a title in a bot's chats, is due; or something is to be
--- judged, told there, or entered into the index. What never failed does not wait: a clock that was ahead when it was owed
--- puts nothing off.
+-- Which kinds of jobs have something to do that nobody does. Those that keep what is due in tables of their own come after
+-- the others. What never failed does not wait: a clock that was ahead when it was owed puts nothing off.
 create or replace function relay.jobs_owed(p_bot_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb(array_remove(array[
-        case when exists (
-            select from summary_due
-            where status = 'due' and (error is null or not_before <= now())
-                and (lease_owner is null or lease_until < now()))
-        then 'summaries' end,
-        case when exists (
-            select from title_due
-            where status = 'due' and bot_id = p_bot_id and (error is null or not_before <= now())
-                and (lease_owner is null or lease_until < now()))
-        then 'titles' end,
+    select to_jsonb(relay.kinds_owed(p_bot_id) || array_remove(array[
         case when exists (
             select from judging j
             where due_at is not null and (j.failures = 0 or not_before <= now())

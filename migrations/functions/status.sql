@@ -6,7 +6,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'waiting', (select count(*) from inbox where status = 'pending'),
         'running', (select count(*) from turn where kind = 'message' and status in ('working', 'answered')),
         'set_aside', (select count(*) from turn where status = 'failed' and done_at > now() - interval '1 day'),
-        'summaries_due', (select count(*) from summary_due where status = 'due'),
+        'summaries_due', (select count(*) from job where kind = 'summary' and parked_at is null),
+        'parked', relay.parked_jobs(7),
         'soul', (select version from soul where active),
         'liked', (select count(*) from signal
             where emoji = '👍' and removed_at is null and created_at > now() - interval '30 days'),
@@ -108,6 +109,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'waiting_seconds', (select floor(extract(epoch from now() - min(received_at))) from inbox
             where status = 'pending'),
         'set_aside', (select count(*) from turn where status = 'failed' and done_at > now() - interval '1 day'),
+        'parked', relay.parked_jobs(7),
         'incidents', (select coalesce(jsonb_agg(detail order by id), '[]') from (
             select id, detail from incident
             where over_at is null and not (kind = 'spend' and calm_since is not null) order by id limit 5) open),
@@ -119,8 +121,8 @@ $$;
 
 -- How things stand for a bot: {now; queue_seconds: for how long the oldest turn that is due has waited to be taken; turns,
 -- failed: of the last ten minutes' ended turns (500 at most), and how many of them came to nothing by a fault of ours or of
--- the model; error: why the last of them did, null where it did not; owed, owed_error: summaries and titles that failed
--- four times or more, and why the last did; spent: what was used since p_since, by model; open: the incidents that are not
+-- the model; error: why the last of them did, null where it did not; owed, owed_error: jobs that failed four times or
+-- more and are tried again, and why the last did; spent: what was used since p_since, by model; open: the incidents that are not
 -- over}.
 create or replace function public.relay_readings(p_bot_id bigint, p_since timestamptz) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -129,9 +131,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where id > coalesce((select max(id) from turn), 0) - 500 and kind = 'message' and status <> 'working'
             and created_at > now() - interval '10 minutes' and bot_id = p_bot_id),
     owed as (
-        select error, not_before from summary_due where status = 'due' and failures >= 4
-        union all
-        select error, not_before from title_due where status = 'due' and failures >= 4 and bot_id = p_bot_id)
+        select last_error, due_at from job j
+        where parked_at is null and failures >= 4 and relay.is_for(j, p_bot_id))
     select jsonb_build_object(
         'now', now(),
         'queue_seconds', coalesce(extract(epoch from now() - least(
@@ -143,7 +144,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'failed', (select count(*) from ended where failed),
         'error', (select error from ended order by id desc limit 1),
         'owed', (select count(*) from owed),
-        'owed_error', (select error from owed order by not_before desc limit 1),
+        'owed_error', (select last_error from owed order by due_at desc limit 1),
         'spent', public.relay_spent(p_since, null),
         'open', (select coalesce(jsonb_agg(to_jsonb(i) order by i.id), '[]') from incident i where over_at is null))
 $$;

@@ -1,52 +1,49 @@
--- Summaries of threads: owed by every fifth exchange, made by a job, each a version of its own with its lineage.
+-- Summaries of threads: every fifth exchange owes one, a job makes it; each is a version of its own with its lineage.
 
--- The version that a summary which is due builds on: the latest of its conversation that covers less.
-create or replace function relay.summary_before(p_due relay.summary_due) returns relay.summary
+-- The version that a summary of a thread builds on: the latest of its conversation that covers less.
+create or replace function relay.summary_before(p_thread_id bigint, p_from bigint, p_through bigint) returns relay.summary
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select * from summary
-    where thread_id = p_due.thread_id and through_message_id >= p_due.context_from
-        and through_message_id < p_due.through_message_id
+    where thread_id = p_thread_id and through_message_id >= p_from and through_message_id < p_through
     order by through_message_id desc, id desc limit 1
 $$;
 
--- What a summary is made of: the one before and the messages since.
-create or replace function relay.summary_work(p_due relay.summary_due) returns jsonb
+-- Owes a summary of a conversation, which began with the message p_from, up to the message p_through. That is its key.
+create or replace function relay.owe_summary(p_session_id bigint, p_from bigint, p_through bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_job('summary', p_through::text,
+        jsonb_build_object('session_id', p_session_id, 'context_from', p_from))
+    where not exists (
+        select from summary s join session own on own.id = p_session_id and own.thread_id = s.thread_id
+        where s.through_message_id = p_through and s.author_id is null)
+$$;
+
+-- What a summary that a process holds is made of: {thread_id, space_id, user_id: whose budget it takes, previous: the one
+-- before, messages: those since}. Null when the process has lost it.
+create or replace function public.relay_summary_work(p_job_id bigint, p_fence bigint) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    previous summary := relay.summary_before(p_due);
+    own job;
+    place thread;
+    since bigint;
+    previous summary;
 begin
-    return jsonb_build_object('due_id', p_due.id, 'thread_id', p_due.thread_id,
-        'space_id', (select space_id from thread where id = p_due.thread_id), 'failures', p_due.failures,
+    select * into own from job where id = p_job_id and fence = p_fence;
+    select t.* into place from session s join thread t on t.id = s.thread_id
+    where s.id = (own.payload ->> 'session_id')::bigint;
+    if place.id is null then
+        return null;
+    end if;
+    since := (own.payload ->> 'context_from')::bigint;
+    previous := relay.summary_before(place.id, since, own.key::bigint);
+    return jsonb_build_object('thread_id', place.id, 'space_id', place.space_id, 'user_id', own.payload -> 'user_id',
         'previous', case when previous.id is not null then jsonb_build_object('id', previous.id,
             'text', previous.text, 'tainted', previous.tainted) end,
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
             select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
-            where thread_id = p_due.thread_id and status <> 'replaced' and id <= p_due.through_message_id
-                and id >= p_due.context_from and id > coalesce(previous.through_message_id, 0)
+            where thread_id = place.id and status <> 'replaced' and id <= own.key::bigint
+                and id >= since and id > coalesce(previous.through_message_id, 0)
             order by id desc limit 100) m));
-end $$;
-
--- Leases summaries that are due and returns what each is made of: the one before and the messages since.
-create or replace function public.relay_claim_summaries(p_worker uuid, p_limit integer, p_lease_seconds integer)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    due summary_due;
-    work jsonb := '[]';
-begin
-    for due in
-        update summary_due set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds)
-        where id in (
-            select id from summary_due
-            where status = 'due'
-                and (error is null or not_before <= now() or not_before > now() + interval '2 hours')
-                and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes')
-            order by id limit p_limit for update skip locked)
-        returning *
-    loop
-        work := work || relay.summary_work(due);
-    end loop;
-    return work;
 end $$;
 
 -- The version that a thread's prompt shows: the first that covers all that has left the window, and none before something
@@ -94,80 +91,47 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from large
 $$;
 
--- Stores a summary as a new version and, where the window is large by now, moves that up. A lease that was lost stores nothing; nor does a summary made of a version that a person has
--- corrected since: that one stays due.
-create or replace function public.relay_store_summary(p_due_id bigint, p_worker uuid, p_summary jsonb) returns jsonb
+-- Stores a summary as a new version, moves the window up where that is large by now, and finishes the job. Nothing where
+-- the lease was lost; nor of what was made of a version that a person has corrected since: that is owed still.
+create or replace function public.relay_store_summary(p_job_id bigint, p_fence bigint, p_summary jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    due summary_due;
+    held job := relay.hold_job(p_job_id, p_fence);
+    since constant bigint := (held.payload ->> 'context_from')::bigint;
+    through constant bigint := held.key::bigint;
     previous summary;
     made bigint;
     own thread;
 begin
-    select * into due from summary_due where id = p_due_id and status = 'due' and lease_owner = p_worker for update;
-    if due.id is null then
+    if held.id is null then
         return to_jsonb(false);
     end if;
-    select * into own from thread where id = due.thread_id for update;  -- whoever corrects it waits here, or is seen below
-    previous := relay.summary_before(due);
+    select t.* into own from thread t  -- whoever corrects it waits here, or is seen below
+    where t.id = (select thread_id from session where id = (held.payload ->> 'session_id')::bigint) for update;
+    previous := relay.summary_before(own.id, since, through);
     if previous.author_id is not null and previous.id is distinct from (p_summary ->> 'previous_id')::bigint then
-        update summary_due set lease_owner = null, lease_until = null where id = due.id;
+        update job set lease_owner = null, lease_until = null where id = held.id;
         return to_jsonb(false);
     end if;
     insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,
         message_count, model, settings, usage, tainted, derivation)
-    values (due.thread_id, due.session_id, (p_summary ->> 'previous_id')::bigint, p_summary ->> 'text',
-        (p_summary ->> 'from_message_id')::bigint, due.through_message_id, (p_summary ->> 'message_count')::integer,
-        p_summary ->> 'model', p_summary -> 'settings', p_summary -> 'usage', (p_summary ->> 'tainted')::boolean,
-        coalesce(p_summary -> 'derivation', '{}'))
+    values (own.id, (held.payload ->> 'session_id')::bigint, (p_summary ->> 'previous_id')::bigint,
+        p_summary ->> 'text', (p_summary ->> 'from_message_id')::bigint, through,
+        (p_summary ->> 'message_count')::integer, p_summary ->> 'model', p_summary -> 'settings', p_summary -> 'usage',
+        (p_summary ->> 'tainted')::boolean, coalesce(p_summary -> 'derivation', '{}'))
     on conflict (thread_id, through_message_id) where author_id is null do nothing
     returning id into made;
-    update summary_due set status = 'done', lease_owner = null where id = due.id;
-    update thread set summary_id = made,
-        window_from = greatest(window_from, relay.window_after(own, due.through_message_id))
-    where id = due.thread_id and made is not null and due.through_message_id >= context_from
-        and not exists (select from summary s where s.id = summary_id and s.through_message_id > due.through_message_id);
+    delete from job where id = held.id;
+    update thread set summary_id = made, window_from = greatest(window_from, relay.window_after(own, through))
+    where id = own.id and made is not null and through >= context_from
+        and not exists (select from summary s where s.id = summary_id and s.through_message_id > through);
     return to_jsonb(made is not null);
 end $$;
 
--- Too little to summarise: nothing is made.
-create or replace function public.relay_skip_summary(p_due_id bigint, p_worker uuid) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with skipped as (
-        update summary_due set status = 'skipped', lease_owner = null
-        where id = p_due_id and lease_owner = p_worker returning 1)
-    select to_jsonb(count(*)) from skipped
-$$;
-
--- A summary could not be made: it is tried again after a pause, up to p_most times; the next one covers its messages.
-create or replace function public.relay_fail_summary(
-    p_due_id bigint, p_worker uuid, p_error text, p_retry_seconds double precision, p_most integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with failed as (
-        update summary_due set failures = failures + (p_most is not null)::integer, error = p_error, lease_owner = null, lease_until = null,
-            status = case when failures + 1 >= p_most then 'failed' else 'due' end,
-            not_before = now() + make_interval(secs => p_retry_seconds)
-        where id = p_due_id and lease_owner = p_worker returning 1)
-    select to_jsonb(count(*)) from failed
-$$;
-
--- Leases one summary that is due, with what it is made of. Null when it is not due any more, or another process makes it.
-create or replace function public.relay_claim_summary(p_due_id bigint, p_worker uuid, p_lease_seconds integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with claimed as (
-        update summary_due set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds)
-        where id = p_due_id and status = 'due'
-            and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes')
-        returning *)
-    select relay.summary_work(c) from claimed c
-$$;
-
--- Owes a thread a summary of what was said up to its last answer, now. Returns its number; null when less than p_least
--- messages are new.
-create or replace function public.relay_owe_summary(
-    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_least integer)
+-- Owes a thread a summary of what was said up to its last answer, now and at the cost of p_user_id. Returns the key of the
+-- job; null when less than p_least messages are new.
+create or replace function public.relay_want_summary(
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_least integer, p_user_id bigint)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -175,7 +139,6 @@ declare
     covered bigint := (select through_message_id from summary where id = own.summary_id);
     through bigint;
     fresh integer;
-    owed bigint;
 begin
     if exists (select from session where id = own.session_id and private) then
         return null;
@@ -190,20 +153,10 @@ begin
     if fresh < p_least then
         return null;
     end if;
-    insert into summary_due (thread_id, session_id, context_from, through_message_id)
-    values (own.id, own.session_id, own.context_from, through)
-    on conflict (thread_id, through_message_id) do update
-        set status = 'due', failures = 0, error = null, not_before = now()
-        where summary_due.status in ('due', 'failed', 'skipped')
-    returning id into owed;
-    return to_jsonb(owed);
+    perform relay.owe_job_anew('summary', through::text, jsonb_build_object(
+        'session_id', own.session_id, 'context_from', own.context_from, 'user_id', p_user_id));
+    return to_jsonb(through::text);
 end $$;
-
--- How it stands with a summary that was owed: {status, error}.
-create or replace function public.relay_summary_due(p_due_id bigint) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('status', status, 'error', error) from summary_due where id = p_due_id
-$$;
 
 -- The versions of the summary of a thread's present conversation, numbered from the first on.
 create or replace function relay.summary_versions(p_thread relay.thread)

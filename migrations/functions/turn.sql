@@ -214,9 +214,7 @@ begin
         return counted.exchange_count;
     end if;
     if counted.exchange_count % 5 = 0 then
-        insert into summary_due (thread_id, session_id, through_message_id, context_from)
-        values (counted.id, p_turn.session_id, p_through, counted.context_from)
-        on conflict do nothing;
+        perform relay.owe_summary(p_turn.session_id, counted.context_from, p_through);
     end if;
     if (select count(*) >= 2 from (
             select session_id, role, status from message where thread_id = counted.id order by id desc limit 20) newest

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from relay.archive.backup_purge import Leftovers
 
 
+async def leave_job(_kind: str, _key: str) -> None:
+    """Leaves a job to whichever process does those that are owed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The installation, as far as commands may use it."""
@@ -49,6 +53,8 @@ class Services:
     """What remains of erased texts outside of the tables."""
     capture: str = "auto"
     """How memories come about: see RELAY_CAPTURE."""
+    run_job: Callable[[str, str], Awaitable[object]] = leave_job
+    """Does a job of a kind and key now that is owed, unless another process is at it."""
 
 
 @dataclass(frozen=True, slots=True)

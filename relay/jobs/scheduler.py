@@ -1,4 +1,4 @@
-"""When jobs run (APScheduler)."""
+"""The clock: when jobs are looked for (APScheduler)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SOON_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """Something that is done again and again; what it works on is leased in the database."""
+class Schedule:
+    """When something is done again and again. What it works on is leased in the database."""
 
     name: str
     run: Callable[[], Awaitable[object]]
@@ -36,7 +36,7 @@ class Job:
 class Scheduler:
     """Runs the jobs of one process."""
 
-    def __init__(self, jobs: Sequence[Job], zone: tzinfo = UTC) -> None:
+    def __init__(self, jobs: Sequence[Schedule], zone: tzinfo = UTC) -> None:
         self._jobs = list(jobs)
         self.outcomes: dict[str, Outcome] = {}
         """How each job ended when it ran last."""
@@ -49,7 +49,7 @@ class Scheduler:
         self._owed: set[str] = set()
         self._looked_at = -SOON_SECONDS
 
-    def add(self, job: Job) -> None:
+    def add(self, job: Schedule) -> None:
         """One more job; before the start."""
         self._jobs.append(job)
 
@@ -82,7 +82,7 @@ class Scheduler:
             elif job.name in owed:
                 self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
 
-    async def run(self, job: Job) -> None:
+    async def run(self, job: Schedule) -> None:
         """Runs a job, and again if something became due meanwhile, of which it may not have seen."""
         self._running.add(job.name)
         try:
@@ -94,7 +94,7 @@ class Scheduler:
             self._running.discard(job.name)
             self._again.discard(job.name)
 
-    async def _run_once(self, job: Job) -> None:
+    async def _run_once(self, job: Schedule) -> None:
         """Runs it, and keeps how it ended; a failure is logged and waits for the next time."""
         # What made it due may be a turn, whose names its lines are not to carry.
         structlog.contextvars.clear_contextvars()
@@ -113,7 +113,7 @@ class Scheduler:
         else:
             self._ended(job, "")
 
-    def _ended(self, job: Job, error: str) -> None:
+    def _ended(self, job: Schedule, error: str) -> None:
         metrics.JOBS.labels(job.name, "failed" if error else "done").inc()
         before = self.outcomes.get(job.name)
         failures = (before.failures if before else 0) + 1 if error else 0

@@ -6,6 +6,7 @@ from relay.memory.calls.controls import ControlCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.erasure import EraseCalls, ExportCalls
 from relay.memory.calls.facts import FactCalls
+from relay.memory.calls.jobs import JobCalls
 from relay.memory.calls.night import NightCalls
 from relay.memory.calls.operations import DutyCalls, ExamineCalls, StatusCalls, WatchCalls
 from relay.memory.calls.people import ChoiceCalls, PeopleCalls, PlaceCalls
@@ -32,6 +33,7 @@ class Store(
     ExamineCalls,
     ExportCalls,
     FactCalls,
+    JobCalls,
     JudgeCalls,
     NightCalls,
     PeopleCalls,

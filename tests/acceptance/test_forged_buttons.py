@@ -87,7 +87,7 @@ async def test_with_anothers_numbers_no_button_shows_or_changes_anything(house: 
     harmless = {"tl", "tv", "ts", "tz", "vv", "mk", "ms", "pc", "pu", "pe", "sa", "sx", "sr", "se"}
     data = [one for one in forged(ids(house, ada)) if one.split(":")[0] not in harmless]
     under = await house.tg.wait_reply(ben, await house.tg.say(ben, None, "/help"))
-    await house.tg.wait_for(lambda: house.sql("select count(*) from relay.title_due where status = 'due'") == [(0,)])
+    await house.tg.wait_for(lambda: house.sql("select count(*) from relay.job where kind = 'title'") == [(0,)])
     asked, before = len(house.model.requests), state(house)
     assert len(data) > 100
     told = await pressed(house, ben, under, data)

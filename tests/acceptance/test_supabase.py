@@ -18,9 +18,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BACKGROUND = (
     "claim", "renew", "release", "tidy", "watch",
-    "claim_summaries", "store_summary", "skip_summary",
-    "claim_titles", "store_title", "skip_title", "fail_title", "spend_writing",
-    "spend", "pass_judging", "claim_announcements", "index_missing", "open_night",
+    "claim_jobs", "finish_job", "fail_job", "skip_job", "renew_job",
+    "summary_work", "store_summary", "title_work", "store_title", "spend_writing",
+    "spend", "pass_judging", "claim_announcements", "index_missing",
     "files_gone", "erase_step", "retractions", "sweep_private",
 )  # fmt: skip
 
@@ -135,7 +135,7 @@ async def test_an_idle_bot_asks_once_in_five_seconds(house: House, project: Supa
     assert {seen.function for seen in project.requests} <= set(BACKGROUND)
     assert 1 <= len(project.calls("claim")) <= 4
     assert len(project.requests) <= 10, "what is done once a minute may fall into it"
-    assert len(project.calls("claim_summaries")) <= 1
+    assert len(project.calls("claim_jobs")) <= 4, "one for each kind"
 
 
 # What goes wrong

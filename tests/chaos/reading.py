@@ -27,10 +27,7 @@ LEFT = {
     "lanes that are due": "select count(*) from relay.lane where due_at is not null",
     "parts that were not sent": "select count(*) from relay.outbox where status <> 'sent'",
     # One that was refused, or owed by a clock that was ahead, waits for its time, which a clock set back puts off.
-    "summaries that are owed": """select count(*) from relay.summary_due
-        where status = 'failed' or status = 'due' and not_before <= now()""",
-    "titles that are owed": """select count(*) from relay.title_due
-        where status = 'failed' or status = 'due' and not_before <= now()""",
+    "jobs that are owed": "select count(*) from relay.job where parked_at is not null or due_at <= now()",
     "announcements that are owed": """select count(*) from relay.announcement
         where status = 'due' and not_before <= now()""",
     "leases of the stopped": "select count(*) from relay.duty where lease_owner is not null",
@@ -47,18 +44,14 @@ COUNTS = {
             where exchange_count <> (select count(*) from standing where thread_id = t.id)""",
         "select 0",
     ),
-    "summaries owed, one after every fifth exchange and one at a session's end": (
-        "select count(*) from relay.summary_due",
+    "summaries made, one after every fifth exchange and one at a session's end": (
+        "select (select count(*) from relay.summary) + (select count(*) from relay.job where kind = 'summary')",
         """select sum(exchange_count / 5) + (
-                select count(*) from relay.session s where ended_at is not null and 0 < (
+                select count(*) from relay.session s where ended_at is not null and 1 < (
                     select count(*) from relay.message where thread_id = s.thread_id and role = 'assistant'
                         and status <> 'replaced' and id <= (select max(id) from relay.message where session_id = s.id)
                 ) % 5)
             from relay.thread""",
-    ),
-    "summaries made, one for each that was owed": (
-        "select count(*) from relay.summary",
-        "select count(*) from relay.summary_due where status = 'done'",
     ),
     "messages kept of people, one a turn": (
         "select count(*) from relay.message where role = 'user'",

@@ -95,9 +95,8 @@ insert into summary (thread_id, session_id, previous_id, text, from_message_id, 
 select 1 + n % 400, 1 + n % 700, nullif(n - 1, 0), pg_temp.odd(n), n, 9007199254740993 + n, 5, 'small',
     coalesce(pg_temp.json(n), '{}'), pg_temp.json(n + 1), n % 2 = 0
 from generate_series(1, 1500) n;
-insert into summary_due (thread_id, session_id, context_from, through_message_id, status, not_before, error)
-select 1 + n % 400, 1 + n % 700, n, 9007199254740993 + n, (array['due', 'done', 'skipped', 'failed'])[1 + n % 4],
-    pg_temp.at(n), nullif(pg_temp.odd(n), '')
+insert into job (kind, key, payload, due_at, last_error)
+select 'summary', (9007199254740993 + n)::text, coalesce(pg_temp.json(n), '{}'), pg_temp.at(n), nullif(pg_temp.odd(n), '')
 from generate_series(1, 1500) n;
 insert into event (at, kind, bot_id, update_id, space_id, turn_id, user_id, payload)
 select pg_temp.at(n), 'odd', 7000000000, 9007199254740990 + n, null, n, n, pg_temp.json(n)
@@ -127,8 +126,9 @@ insert into document_part (document_id, part, space_id, text)
 select d.id, n, d.space_id, pg_temp.odd(d.id::integer % 50 + n) from document d, generate_series(1, 3) n;
 insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
 select 7000000000, -1009007199254740993, n, pg_temp.odd(n), n % 2 = 0, now() from generate_series(1, 20) n;
-insert into title_due (session_id, bot_id, status, error)
-select s.id, 9007199254740993, 'failed', pg_temp.odd(s.id::integer % 50) from session s order by s.id limit 20;
+insert into job (kind, key, payload, due_at, failures, last_error, parked_at)
+select 'title', s.id::text, pg_temp.json(s.id::integer), pg_temp.at(s.id::integer), 6, pg_temp.odd(s.id::integer % 50), now()
+from session s order by s.id limit 20;
 insert into person (user_id, bot_id, name, username, role, decided_by, decided_by_name, asked_at, decided_at)
 select 9007199254740993 + n, 9007199254740993, pg_temp.odd(n), nullif(pg_temp.odd(n), ''),
     (array['admin', 'user', 'asking', 'refused', 'blocked'])[1 + n % 5], nullif(n % 4, 0), pg_temp.odd(n), pg_temp.at(n), case n % 2 when 0 then pg_temp.at(n + 1) end

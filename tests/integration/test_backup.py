@@ -33,17 +33,20 @@ from relay.clients.supabase.database import Supabase
 from relay.core.ports import Database
 from relay.core.private_files import FileRefused
 from relay.core.settings import Settings
-from relay.jobs.scheduler import Job
+from relay.jobs.kinds import JobKind, Retry
+from relay.jobs.registry import DailyJobFailed, run_daily
+from relay.jobs.runner import Runner
+from relay.jobs.scheduler import Schedule
 from relay.memory import migrations
 from relay.memory.api import Memory
 from relay.memory.people import People
 from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.spending.budget import UNLIMITED
 from relay.memory.store import Store
-from relay.memory.writing.summaries import run_as_duty
 from relay.runtime.app import Relay, make_gate
 from relay.surfaces.cli import backup as commands
-from relay.surfaces.server.job_list import DAILY_SECONDS, jobs
+from relay.surfaces.server.job_list import jobs
 from relay.surfaces.telegram.parsing.updates import Bot
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import ADA, House, message
@@ -440,6 +443,15 @@ def test_old_backups_go_but_never_the_newest_and_nothing_else(tmp_path: Path) ->
     assert {path.name for path in tmp_path.iterdir()} == {mine[3], *others}
 
 
+def backing_up(store: Store, backup: Backup, folder: Path) -> Runner:
+    """What makes a backup once a day."""
+
+    async def run(_: ClaimedJob) -> bool:
+        return bool(await nightly(backup, folder, 7))
+
+    return Runner(store, [JobKind("backup", run, timeout=60, retry=Retry(most=3))])
+
+
 async def test_of_several_processes_one_makes_the_nights_backup(make: Any, tmp_path: Path) -> None:
     side = await make()
     stores = [Store(side.port, str(uuid.uuid4())) for _ in range(3)]
@@ -447,7 +459,7 @@ async def test_of_several_processes_one_makes_the_nights_backup(make: Any, tmp_p
     async def night() -> int:
         made = len(files_in(tmp_path))
         backup = backup_of(side.port, Quiet())
-        nights = [run_as_duty(store, "backup", lambda: nightly(backup, tmp_path, 7), DAILY_SECONDS) for store in stores]
+        nights = [run_daily(backing_up(store, backup, tmp_path), "backup") for store in stores]
         await asyncio.gather(*nights)
         return len(files_in(tmp_path)) - made
 
@@ -468,9 +480,13 @@ async def test_a_night_without_success_leaves_no_file_removes_none_and_may_be_re
     old.touch()
     side.sql("insert into move (source_id, state) values (gen_random_uuid(), 'copying')")
     store = Store(side.port, str(uuid.uuid4()))
-    for _ in range(2):
-        with pytest.raises(BackupRefused):
-            await run_as_duty(store, "backup", lambda: nightly(backup_of(side.port), tmp_path, 7), DAILY_SECONDS)
+    runner = backing_up(store, backup_of(side.port), tmp_path)
+    with pytest.raises(DailyJobFailed):
+        await run_daily(runner, "backup")
+    assert await runner.run_one("backup", "")
+    owed = await store.job("backup", "")
+    assert owed is not None
+    assert owed.failures == 2
     assert files_in(tmp_path) == [old]
 
 
@@ -521,7 +537,7 @@ async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
 async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any, tmp_path: Path) -> None:
     side = await make()
 
-    def job(days: int) -> Job:
+    def job(days: int) -> Schedule:
         settings = settings_of(side, tmp_path).model_copy(update={"backup_days": days})
         store = Store(side.port, str(uuid.uuid4()))
         relay = Relay(
@@ -529,7 +545,7 @@ async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any,
         )
         messenger: Any = FakeMessenger()
         made = jobs(relay, make_gate(relay, OfflineModel()), messenger, Bot(1, "relay"), People(frozenset()))
-        return next(job for job in made if job.name == "sleep")
+        return next(job for job in made if job.name == "daily sleep")
 
     await job(0).run()
     assert not (tmp_path / "data" / "backups").exists()

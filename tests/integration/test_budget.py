@@ -16,11 +16,12 @@ from relay.core.prices import LISTED, Price, Prices
 from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import Summariser, summarise_due
-from relay.memory.writing.titles import Titler, title_due
+from relay.memory.writing.summaries import Summariser
+from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, incoming_of, private
 from tests.integration.test_turn import Room, Scripted, call
+from tests.integration.work import summarise_due, title_due
 
 PRICES = Prices({**LISTED, "big": Price(10_000.0, 0.0, 0.0), "small": Price(1000.0, 0.0, 0.0)})
 """A call of the scripted model (10 tokens in) costs ten cents, one of the small one a tenth of it."""
@@ -156,16 +157,16 @@ async def test_what_is_written_for_somebody_waits_while_their_budget_is_used_up(
     gate = Gate(Scripted("They spoke.", "A title"), store, Budget(each=1.0, prices=PRICES))
     summariser, titler = Summariser(store, gate, "small"), Titler(store, gate, "small", FakeMessenger(), BOT.id)
     assert await summarise_due(summariser) == 1
-    assert await title_due(titler) == 2
+    assert await title_due(titler) == 1
     assert await sql(KEPT.replace("order", "where model = 'small' order")) == [
         ("summary", True, BEN, "small", 10, 3, 0),
         ("title", True, BEN, "small", 10, 3, 0),
     ]
-    for table in ("summary_due", "title_due"):
-        waiting = f"select status, failures, error from {table} where not_before > now() and status = 'due'"  # noqa: S608
-        ((status, failures, error),) = await sql(waiting)
-        assert (status, failures) == ("due", 0), "no failure"
-        assert error.startswith("Your budget")
+    waiting = await sql(
+        "select kind, failures, last_error from job where due_at > now() and parked_at is null order by 1"
+    )
+    assert [(kind, failures) for kind, failures, _ in waiting] == [("summary", 0), ("title", 0)], "no failure"
+    assert all(error.startswith("Your budget") for _, _, error in waiting)
 
 
 async def test_summaries_and_titles_wait_for_the_next_day(house: House, store: Store, sql: Sql) -> None:

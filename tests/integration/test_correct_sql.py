@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.core.models import ModelRequest, Space, Step
+from relay.memory.rows.jobs import OwedJob
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import LEAST_MESSAGES, Summariser, summarise, summarise_due
+from relay.memory.writing.summaries import LEAST_MESSAGES, Summariser, summarise
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, group, private
+from tests.integration.work import claim_summaries, summarise_due
 
 Json = dict[str, Any]
 
@@ -107,13 +109,13 @@ async def test_corrections_and_summaries_at_once(house: House, store: Store, ano
     await summarised(house, "One.")
     await talk(house, 5, first=6)
     of = (await shown(house)).present
-    (work,) = await store.claim_summaries(4, 60)
+    (work,) = await claim_summaries(store, 4)
     summary = {
-        "text": "Two.", "previous_id": work["previous"]["id"], "from_message_id": 1, "message_count": 5,
+        "text": "Two.", "previous_id": work.work.previous["id"], "from_message_id": 1, "message_count": 5,
         "model": "m", "settings": {}, "usage": {}, "tainted": False,
     }  # fmt: skip
     corrections = [another().correct_summary(private(ADA), ADA, 0, of, ADA, "Ada", text=f"Mine {n}.") for n in range(5)]
-    stored, *corrected = await asyncio.gather(store.store_summary(work["due_id"], summary), *corrections)
+    stored, *corrected = await asyncio.gather(store.store_summary(work.job, summary), *corrections)
     assert sum(corrected) + stored <= 2
     assert stored != any(corrected), "either the summary came first, or it has to be made again"
 
@@ -186,8 +188,8 @@ async def test_other_conversations_and_spaces_have_their_own(house: House, store
 # On demand
 
 
-async def owe(house: House) -> int | None:
-    return await house.store.owe_summary(private(ADA), ADA, 0, LEAST_MESSAGES)
+async def owe(house: House) -> str | None:
+    return await house.store.want_summary(private(ADA), ADA, 0, LEAST_MESSAGES, ADA)
 
 
 async def test_a_summary_on_demand(house: House, store: Store) -> None:
@@ -198,14 +200,13 @@ async def test_a_summary_on_demand(house: House, store: Store) -> None:
     due = await owe(house)
     assert due is not None
     assert await owe(house) == due
-    work = await store.claim_summary(due, 60)
-    assert work is not None
-    assert [row["text"] for row in work["messages"]] == ["q1", "a1", "q2", "a2"]
-    assert await summarise(Summariser(store, Gate(Small("So far."), store), "small"), work)
-    assert (await store.summary_due(due))["status"] == "done"
+    (work,) = await claim_summaries(store, 1, due)
+    assert [row["text"] for row in work.work.messages] == ["q1", "a1", "q2", "a2"]
+    assert await summarise(Summariser(store, Gate(Small("So far."), store), "small"), work.job)
+    assert await store.job("summary", due) is None
     assert (await shown(house)).summary.text == "So far."
     assert await owe(house) is None
-    assert await store.claim_summary(due, 60) is None
+    assert await claim_summaries(store, 1, due) == []
     await talk(house, 2, first=3)
     again = await owe(house)
     assert again not in (None, due)
@@ -215,21 +216,21 @@ async def test_one_process_makes_it(house: House, store: Store, another: Callabl
     await talk(house, 2)
     due = await owe(house)
     assert due is not None
-    assert await another().claim_summary(due, 60) is not None
-    assert await store.claim_summary(due, 60) is None
-    assert await store.claim_summaries(4, 60) == []
+    assert await claim_summaries(another(), 1, due)
+    assert await claim_summaries(store, 1, due) == []
+    assert await claim_summaries(store, 4) == []
 
 
 async def test_one_that_was_given_up_is_tried_again_on_demand(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 2)
     due = await owe(house)
     assert due is not None
-    assert await store.claim_summary(due, 60)
-    await store.fail_summary(due, "away", 3000, 1)
-    assert await store.summary_due(due) == {"status": "failed", "error": "away"}
+    (work,) = await claim_summaries(store, 1, due)
+    assert await store.fail_job(work.job, "away", 3000, 1)
+    assert await store.job("summary", due) == OwedJob(1, "away", parked=True)
     assert await owe(house) == due
-    assert await store.summary_due(due) == {"status": "due", "error": None}
-    assert await store.claim_summary(due, 60) is not None
+    assert await store.job("summary", due) == OwedJob(0, None, parked=False)
+    assert await claim_summaries(store, 1, due)
 
 
 # Sessions

@@ -159,7 +159,7 @@ async def test_closing_the_fifth_exchange_says_that_a_summary_is_due(house: Hous
         await house.exchange(ADA, f"q{number}")
     fifth = await house.exchange(ADA, "q5", close=False)
     await house.store.pass_judging(4)
-    assert await store.sent(fifth.turn, [], True) == Delivered(False, ("summaries", "titles", "index"))
+    assert await store.sent(fifth.turn, [], True) == Delivered(False, ("summary", "title", "index"))
 
 
 @pytest.mark.parametrize("done", [True, False])

@@ -14,6 +14,7 @@ from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, fact, group, incoming_of, private, reply
+from tests.integration.work import claim_summaries
 
 Json = dict[str, Any]
 WORDS = ("zanzibarix", "quetzalcoatlus")
@@ -53,18 +54,18 @@ async def told_of(house: House, sql: Sql) -> Json:
     await house.store.deliver(turn, BOT.id, [Part(1, ADA, part)])
     await house.store.sent(turn, [PartResult(1, "sent", 99)], True)
     await house.exchange(ADA, "Thanks", "You are welcome.")
-    (due,) = await house.store.claim_summaries(1, 60)
+    (due,) = await claim_summaries(house.store, 1)
     summary = {
         "text": "Ada has a parrot, Zanzibarix, a quetzalcoatlus.",
         "previous_id": None,
-        "from_message_id": due["messages"][0]["id"],
+        "from_message_id": due.work.messages[0]["id"],
         "message_count": 10,
         "model": "small",
         "settings": {},
         "usage": {},
         "tainted": False,
     }
-    assert await house.store.store_summary(due["due_id"], summary)
+    assert await house.store.store_summary(due.job, summary)
     await sql("update session set title = 'Zanzibarix the parrot', titled_by = 'model'")
     return learned.told["changes"][0]
 
@@ -103,9 +104,9 @@ async def test_summaries_are_owed_anew_without_the_old_texts(house: House, store
     await erase(store, private(ADA), {"words": "Zanzibarix"})
     assert (await sql("select count(*) from summary"))[0][0] == 0
     assert await sql("select summary_id from thread") == [(None,)]
-    (due,) = await store.claim_summaries(4, 60)
-    assert due["previous"] is None
-    texts = [message["text"] for message in due["messages"]]
+    (due,) = await claim_summaries(store, 4)
+    assert due.work.previous is None
+    texts = [message["text"] for message in due.work.messages]
     assert "I also like tea" in texts
     assert not [text for text in texts if "anzibarix" in text]
 

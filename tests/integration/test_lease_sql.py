@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+
+import pytest
 
 from relay.core.ports import Database
+from relay.jobs.kinds import JobKind, Retry
+from relay.jobs.registry import DailyJobFailed, run_daily
+from relay.jobs.runner import Runner
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimResult
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
-from relay.memory.writing.summaries import run_as_duty
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, message
+from tests.integration.work import claim_summaries
 
 Another = Callable[[], Store]
 POLL = f"poll:{BOT.id}"
@@ -111,20 +117,30 @@ async def test_a_claim_prolongs_what_runs_and_tells_what_is_lost(
 async def test_a_summary_of_the_dead_is_owed_in_time(house: House, store: Store, another: Another, sql: Sql) -> None:
     for number in range(5):
         await house.exchange(ADA, f"question {number}")
-    await sql("update title_due set status = 'done'")
+    await sql("delete from job where kind = 'title'")
     await store.pass_judging(4)
     other = another()
     assert (await news(other)).owed
-    ((due),) = await store.claim_summaries(4, LEASE_SECONDS)
+    (due,) = await claim_summaries(store, 4)
     assert not (await news(other)).owed
-    await sql("update summary_due set lease_until = now() + interval '1 second'")
-    await store.renew_summary(due["due_id"], LEASE_SECONDS)
-    assert await sql("select lease_until > now() + interval '15 seconds' from summary_due") == [(True,)]
-    await sql("update summary_due set lease_until = now() - interval '1 second'")
+    await sql("update job set lease_until = now() + interval '1 second'")
+    assert await store.renew_job(due.job)
+    assert await sql("select lease_until > now() + interval '15 seconds' from job") == [(True,)]
+    await sql("update job set lease_until = now() - interval '1 second'")
     assert (await news(other)).owed
-    assert len(await other.claim_summaries(4, LEASE_SECONDS)) == 1
-    await store.renew_summary(due["due_id"], LEASE_SECONDS)
-    assert not (await store.store_summary(due["due_id"], {})), "it is the other's now"
+    assert len(await claim_summaries(other, 4)) == 1
+    assert not await store.renew_job(due.job)
+    assert not (await store.store_summary(due.job, {})), "it is the other's now"
+
+
+def daily(by: Store, work: Callable[[], Awaitable[object]]) -> Runner:
+    """What does something once a day."""
+
+    async def run(_: ClaimedJob) -> bool:
+        await work()
+        return True
+
+    return Runner(by, [JobKind("tidy", run, timeout=60, retry=Retry(most=3))])
 
 
 async def test_what_is_done_once_a_day_is_done_once(store: Store, another: Another, sql: Sql) -> None:
@@ -135,21 +151,30 @@ async def test_what_is_done_once_a_day_is_done_once(store: Store, another: Anoth
             done.append(by)
             await asyncio.sleep(0.05)
 
-        await run_as_duty(by, "tidy", work, 3600)
+        await run_daily(daily(by, work), "tidy")
 
     stores = [store, another(), another()]
     await asyncio.gather(*(tidied(one) for one in stores))
     await asyncio.gather(*(tidied(one) for one in stores))
     assert len(done) == 1
-    await sql("update duty set done_at = done_at - interval '1 day', lease_owner = gen_random_uuid(),"
-              " lease_until = now() - interval '1 second'")  # fmt: skip
+    await sql("update duty set done_at = done_at - interval '1 day'")
     await tidied(store)
     assert len(done) == 2
 
 
 async def test_work_that_fails_is_not_done(store: Store, another: Another) -> None:
-    async def work() -> None:
-        raise RuntimeError
+    done: list[bool] = []
 
-    await asyncio.gather(run_as_duty(store, "tidy", work, 3600), return_exceptions=True)
-    assert await another().take_duty("tidy", 60, 3600)
+    async def fails() -> None:
+        raise RuntimeError("of which nobody is told the words")
+
+    async def works() -> None:
+        done.append(True)
+
+    with pytest.raises(DailyJobFailed, match=r"^RuntimeError$"):
+        await run_daily(daily(store, fails), "tidy")
+    await run_daily(daily(another(), works), "tidy")
+    assert done == [], "it waits for its next try"
+    assert await daily(another(), works).run_one("tidy", "")
+    assert await store.job("tidy", "") is None
+    assert done == [True]

@@ -53,8 +53,8 @@ async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, s
     await secret(house, sql)
     held = await holding(sql, *WORDS)
     assert held.keys() == {"message", "outbox", "turn"} | (held.keys() & {"posted"}), "no events, no memory, no titles"
-    assert await sql("select count(*) from summary_due") == [(1,)], "of what was said before"
-    assert await sql("select count(*) from title_due d join session s on s.id = d.session_id where private") == [(0,)]
+    assert await sql("select count(*) from job where kind = 'summary'") == [(1,)], "of what was said before"
+    assert await sql("select count(*) from job j join session s on s.id::text = j.key where private") == [(0,)]
     done = await store.private(private(ADA), ADA, 0, False, ADA)
     assert done == OffRecord(False, True)
     assert await holding(sql, *WORDS) == {}

@@ -18,9 +18,10 @@ from relay.memory.rederivation.summaries import Summaries
 from relay.memory.spending.budget import UNLIMITED, Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import Summariser, summarise_due
+from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, House, fact, forget, private
+from tests.integration.work import summarise_due
 
 Json = dict[str, Any]
 

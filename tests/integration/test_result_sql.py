@@ -10,11 +10,13 @@ from typing import Any
 from relay.core.models import ModelRequest, Step
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.results import once
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import Summariser, summarise_due
+from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, House
+from tests.integration.work import summarise_due
 
 
 def made_of(number: int) -> Derivation:
@@ -85,13 +87,13 @@ async def test_a_summary_that_was_written_and_not_stored_is_not_asked_for_again(
     summariser = Summariser(store, Gate(model, store), "small")
 
     class Dies(Store):
-        async def store_summary(self, due_id: int, summary: dict[str, Any]) -> bool:
+        async def store_summary(self, job: ClaimedJob, summary: dict[str, Any]) -> bool:
             raise asyncio.CancelledError
 
     dying = Summariser(Dies(store._database, store._worker), Gate(model, store), "small")
     with contextlib.suppress(asyncio.CancelledError):
         await summarise_due(dying)
-    await sql("update summary_due set lease_owner = null")
+    await sql("update job set lease_owner = null")
     assert await summarise_due(summariser) == 1
     assert len(model.requests) == 1
     ((text, derivation, messages),) = await sql(

@@ -16,6 +16,7 @@ from relay.core.models import ModelRequest, Step
 from relay.core.ports import Database
 from relay.core.settings import Settings
 from relay.memory.api import Memory
+from relay.memory.people import People
 from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.rows.digest import DigestPlace
 from relay.memory.rows.nights import Tidied
@@ -28,7 +29,7 @@ from relay.memory.spending.budget import UNLIMITED
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.runtime.app import Relay
-from relay.surfaces.server.job_list import writings
+from relay.surfaces.server.job_list import runner_of, writings
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, private
 
@@ -507,8 +508,9 @@ async def test_a_night_right_now_makes_ready_what_the_bot_does(
     settings = Settings(DATABASE_URL="", SUPABASE_URL="")
     relay = Relay(settings, database, RetryingDatabase(database), store, Memory(store), "a worker", "a test", UNLIMITED)
     gate = Gate(OfflineModel(), store)
-    owed = writings(relay, gate, FakeMessenger(), BOT.id)
+    people = People(frozenset())
+    owed = writings(runner_of(relay, gate, FakeMessenger(), BOT.id, people))
     told = await Preparation(store, owed).run(1)
     assert (told["titles"], told["index"]) == (1, 4)
     assert await sql("select count(*) from entry") == [(4,)]
-    assert "titles" not in writings(relay, gate, None, BOT.id), "topics are named by them"
+    assert "titles" not in writings(runner_of(relay, gate, None, BOT.id, people)), "topics are named by them"

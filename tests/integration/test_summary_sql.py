@@ -14,17 +14,20 @@ from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import Summariser, summarise_due
+from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, private
+from tests.integration.work import Due, claim_summaries, summarise_due
+
+OWED = "select parked_at is not null, failures from job where kind = 'summary'"
 
 
-def made(text: str, work: dict[str, Any], tainted: bool = False) -> dict[str, Any]:
+def made(text: str, due: Due, tainted: bool = False) -> dict[str, Any]:
     return {
         "text": text,
-        "previous_id": work["previous"]["id"] if work["previous"] else None,
-        "from_message_id": work["messages"][0]["id"],
-        "message_count": len(work["messages"]),
+        "previous_id": due.work.previous["id"] if due.work.previous else None,
+        "from_message_id": due.work.messages[0]["id"],
+        "message_count": len(due.work.messages),
         "model": "small",
         "settings": {"max_tokens": 800},
         "usage": {"input_tokens": 3},
@@ -76,17 +79,17 @@ def asked_of(request: ModelRequest) -> str:
 
 async def test_what_a_summary_is_made_of(house: House, store: Store) -> None:
     await talk(house, 5)
-    (work,) = await store.claim_summaries(4, 60)
-    assert work["previous"] is None
-    assert said(work["messages"]) == [text for n in range(1, 6) for text in (f"q{n}", f"a{n}")]
-    assert await store.claim_summaries(4, 60) == []
+    (work,) = await claim_summaries(store, 4)
+    assert work.work.previous is None
+    assert said(work.work.messages) == [text for n in range(1, 6) for text in (f"q{n}", f"a{n}")]
+    assert await claim_summaries(store, 4) == []
 
 
 async def summarise(store: Store, *texts: str) -> None:
     """Makes the summaries that are due, oldest first."""
-    due = await store.claim_summaries(4, 60)
+    due = await claim_summaries(store, 4)
     for work, text in zip(due, texts, strict=True):
-        assert await store.store_summary(work["due_id"], made(text, work)) is True
+        assert await store.store_summary(work.job, made(text, work)) is True
 
 
 async def shown_now(house: House, words: str = "now") -> tuple[str | None, list[str]]:
@@ -137,22 +140,22 @@ async def test_no_message_falls_between_the_summary_and_the_window(house: House,
             ((covered,),) = await sql("select through_message_id from summary where id = %s", context.summary["id"])
         first = context.recent[0]["id"] if context.recent else 0
         assert await sql("select count(*) from message where id > %s and id < %s", covered, first) == [(0,)]
-        late += await store.claim_summaries(4, 60)
+        late += await claim_summaries(store, 4)
         for work in late[-1:] if number % 7 == 0 else late[:1] if number % 11 == 0 else []:
-            await store.store_summary(work["due_id"], made(f"{number}.", work))
+            await store.store_summary(work.job, made(f"{number}.", work))
             late.remove(work)
 
 
 async def test_the_next_summary_builds_on_the_one_before(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
-    (first,) = await store.claim_summaries(4, 60)
-    await store.store_summary(first["due_id"], made("Early.", first, tainted=True))
+    (first,) = await claim_summaries(store, 4)
+    await store.store_summary(first.job, made("Early.", first, tainted=True))
     await talk(house, 5, first=6)
-    (second,) = await store.claim_summaries(4, 60)
-    assert (second["previous"]["text"], second["previous"]["tainted"]) == ("Early.", True)
-    assert said(second["messages"])[0] == "q6"
-    assert len(second["messages"]) == 10
-    await store.store_summary(second["due_id"], made("Later.", second))
+    (second,) = await claim_summaries(store, 4)
+    assert (second.work.previous["text"], second.work.previous["tainted"]) == ("Early.", True)
+    assert said(second.work.messages)[0] == "q6"
+    assert len(second.work.messages) == 10
+    await store.store_summary(second.job, made("Later.", second))
     rows = await sql(
         "select s.text, p.text, s.message_count, s.model, s.settings ->> 'max_tokens', s.usage ->> 'input_tokens',"
         " s.from_message_id <= s.through_message_id from summary s left join summary p on p.id = s.previous_id"
@@ -166,9 +169,9 @@ async def test_the_next_summary_builds_on_the_one_before(house: House, store: St
 
 async def test_an_older_summary_that_comes_late_does_not_replace_a_newer(house: House, store: Store) -> None:
     await talk(house, 10)
-    first, second = await store.claim_summaries(4, 60)
-    await store.store_summary(second["due_id"], made("Later.", second))
-    await store.store_summary(first["due_id"], made("Early.", first))
+    first, second = await claim_summaries(store, 4)
+    await store.store_summary(second.job, made("Later.", second))
+    await store.store_summary(first.job, made("Early.", first))
     context = (await house.exchange(ADA, "now")).context
     assert context.latest_summary is not None
     assert context.latest_summary["text"] == "Later."
@@ -176,9 +179,9 @@ async def test_an_older_summary_that_comes_late_does_not_replace_a_newer(house: 
 
 async def test_a_summary_that_comes_after_new_is_kept_and_not_shown(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
-    (work,) = await store.claim_summaries(4, 60)
+    (work,) = await claim_summaries(store, 4)
     await store.new_session(private(ADA), ADA, 0, "")
-    await store.store_summary(work["due_id"], made("Before.", work))
+    await store.store_summary(work.job, made("Before.", work))
     context = (await house.exchange(ADA, "a clean page")).context
     assert context.summary is None
     assert context.recent == []
@@ -187,37 +190,37 @@ async def test_a_summary_that_comes_after_new_is_kept_and_not_shown(house: House
 
 async def test_a_session_that_ended_is_summarised_on_its_own(house: House, store: Store) -> None:
     await talk(house, 5)
-    (work,) = await store.claim_summaries(4, 60)
-    await store.store_summary(work["due_id"], made("Early.", work))
+    (work,) = await claim_summaries(store, 4)
+    await store.store_summary(work.job, made("Early.", work))
     await talk(house, 2, first=6)
     await store.new_session(private(ADA), ADA, 0, "")
     await talk(house, 3, first=8)
     await house.store.new_session(private(ADA), ADA, 0, "")
-    first, second, *rest = sorted(await store.claim_summaries(9, 60), key=lambda work: work["due_id"])
-    assert said(first["messages"]) == ["q6", "a6", "q7", "a7"]
-    assert first["previous"]["text"] == "Early."
-    assert second["previous"] is None
-    assert said(second["messages"])[0] == "q8"
+    first, second, *rest = sorted(await claim_summaries(store, 9), key=lambda due: due.job.id)
+    assert said(first.work.messages) == ["q6", "a6", "q7", "a7"]
+    assert first.work.previous["text"] == "Early."
+    assert second.work.previous is None
+    assert said(second.work.messages)[0] == "q8"
     assert len(rest) <= 1
 
 
 async def test_a_lost_lease_stores_nothing(house: House, store: Store, another: Callable[[], Store], sql: Sql) -> None:
     await talk(house, 5)
-    (work,) = await store.claim_summaries(4, 60)
-    await sql("update summary_due set lease_until = now() - interval '1 second'")
+    (work,) = await claim_summaries(store, 4)
+    await sql("update job set lease_until = now() - interval '1 second'")
     other = another()
-    (taken,) = await other.claim_summaries(4, 60)
-    assert await store.store_summary(work["due_id"], made("Mine.", work)) is False
-    assert await other.store_summary(taken["due_id"], made("Theirs.", taken)) is True
-    assert await other.store_summary(taken["due_id"], made("Again.", taken)) is False
+    (taken,) = await claim_summaries(other, 4)
+    assert await store.store_summary(work.job, made("Mine.", work)) is False
+    assert await other.store_summary(taken.job, made("Theirs.", taken)) is True
+    assert await other.store_summary(taken.job, made("Again.", taken)) is False
     assert await sql("select text from summary") == [("Theirs.",)]
 
 
 async def test_many_claimers_get_each_summary_once(house: House, another: Callable[[], Store]) -> None:
     for topic in range(2, 8):
         await talk(house, 5, topic_id=topic)
-    results = await asyncio.gather(*(another().claim_summaries(2, 60) for _ in range(8)))
-    ids = [work["due_id"] for works in results for work in works]
+    results = await asyncio.gather(*(claim_summaries(another(), 2) for _ in range(8)))
+    ids = [work.job.id for works in results for work in works]
     assert len(ids) == len(set(ids)) == 6
 
 
@@ -225,47 +228,48 @@ async def test_a_clock_that_was_set_back_does_not_hold_a_summary_for_long(
     house: House, store: Store, another: Callable[[], Store], sql: Sql
 ) -> None:
     await talk(house, 5)
-    await store.claim_summaries(4, 60)
-    await sql("update summary_due set lease_until = lease_until + interval '1 hour'")
-    assert len(await another().claim_summaries(4, 60)) == 1
+    await claim_summaries(store, 4)
+    await sql("update job set lease_until = lease_until + interval '1 hour'")
+    assert len(await claim_summaries(another(), 4)) == 1
 
 
 async def test_a_stopped_process_gives_its_summaries_back(
     house: House, store: Store, another: Callable[[], Store]
 ) -> None:
     await talk(house, 5)
-    assert len(await store.claim_summaries(4, 60)) == 1
+    assert len(await claim_summaries(store, 4)) == 1
     await store.release()
-    assert len(await another().claim_summaries(4, 60)) == 1
+    assert len(await claim_summaries(another(), 4)) == 1
 
 
 async def test_failures_are_put_off_and_given_up(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
     for number in range(3):
-        (work,) = await store.claim_summaries(4, 60)
-        assert work["failures"] == number
-        await store.fail_summary(work["due_id"], "away", 30, 3)
-        assert await store.claim_summaries(4, 60) == []
-        await sql("update summary_due set not_before = now()")
-    assert await store.claim_summaries(4, 60) == []
-    assert await sql("select status, error, failures from summary_due") == [("failed", "away", 3)]
+        (work,) = await claim_summaries(store, 4)
+        assert work.job.failures == number
+        await store.fail_job(work.job, "away", 30, 3)
+        assert await claim_summaries(store, 4) == []
+        await sql("update job set due_at = now()")
+    assert await claim_summaries(store, 4) == []
+    owed = await sql("select parked_at is not null, last_error, failures from job where kind = 'summary'")
+    assert owed == [(True, "away", 3)]
 
 
 async def test_what_a_given_up_summary_left_is_in_the_next(house: House, store: Store) -> None:
     await talk(house, 5)
-    (work,) = await store.claim_summaries(4, 60)
-    await store.fail_summary(work["due_id"], "away", 0, 1)
+    (work,) = await claim_summaries(store, 4)
+    await store.fail_job(work.job, "away", 0, 1)
     await talk(house, 5, first=6)
-    (work,) = await store.claim_summaries(4, 60)
-    assert len(work["messages"]) == 20
+    (work,) = await claim_summaries(store, 4)
+    assert len(work.work.messages) == 20
 
 
 async def test_replaced_answers_are_not_summarised(house: House, store: Store) -> None:
     await talk(house, 4)
     await house.exchange(ADA, "q5", "bad")
     await house.exchange(ADA, "/retry", "good", retry=True)
-    (work,) = await store.claim_summaries(4, 60)
-    assert "bad" not in said(work["messages"])
+    (work,) = await claim_summaries(store, 4)
+    assert "bad" not in said(work.work.messages)
 
 
 # The job
@@ -287,8 +291,8 @@ async def test_the_job_makes_what_is_due(house: House, store: Store, sql: Sql) -
 async def test_the_job_survives_a_model_that_is_away(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
     assert await summarise_due(Summariser(store, Gate(Scripted(ModelUnavailable()), store), "small")) == 0
-    assert await sql("select status, failures from summary_due") == [("due", 1)]
-    await sql("update summary_due set not_before = now()")
+    assert await sql(OWED) == [(False, 1)]
+    await sql("update job set due_at = now()")
     assert await summarise_due(Summariser(store, Gate(Scripted("Now."), store), "small")) == 1
 
 
@@ -299,7 +303,7 @@ async def test_a_message_that_no_window_holds_is_cut_and_the_thread_is_summarise
     await talk(house, 4)
     model = Narrow(600)
     assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 1
-    assert await sql("select status, failures from summary_due") == [("done", 0)]
+    assert await sql(OWED) == []
     assert await sql("select text from summary") == [("In short.",)]
     read = asked_of(model.requests[-1])
     assert "The roses." in read
@@ -311,7 +315,7 @@ async def test_a_window_too_small_for_any_summary_is_a_failure(house: House, sto
     await talk(house, 5)
     model = Narrow(10)
     assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 0
-    assert await sql("select status, failures from summary_due") == [("due", 1)]
+    assert await sql(OWED) == [(False, 1)]
     assert len(model.requests) < 8
 
 
@@ -328,7 +332,7 @@ async def test_fewer_than_three_messages_make_none(house: House, store: Store, s
     model = Scripted("never")
     assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 0
     assert model.requests == []
-    assert await sql("select status from summary_due") == [("skipped",)]
+    assert await sql(OWED) == []
 
 
 async def test_a_summary_inherits_taint(house: House, store: Store, sql: Sql) -> None:

@@ -42,8 +42,7 @@ async def test_values_arrive_as_they_were_sent(client: Supabase) -> None:
     assert version == 2
     soul = await client.call("soul")
     assert (soul["text"], soul["author_id"]) == (text, 2**52 - 17)
-    worker = "00000000-0000-0000-0000-000000000001"
-    assert await client.call("renew_summary", due_id=2**53 - 1, worker=worker, lease_seconds=1) == 0
+    assert await client.call("renew_job", job_id=2**53 - 1, fence=1, lease_seconds=1) is False
     assert await client.call("people") == []
 
 

@@ -13,9 +13,10 @@ from relay.core.errors import MessengerRefused, ModelUnavailable
 from relay.core.models import ModelRequest, Step
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.titles import TITLE_LENGTH, Titler, title_due
+from relay.memory.writing.titles import TITLE_LENGTH, Titler
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, message, private
+from tests.integration.work import claim_summaries, title_due
 
 Json = dict[str, Any]
 
@@ -88,7 +89,7 @@ def renamed(made: Titler) -> list[Json]:
 
 async def test_two_exchanges_make_a_title(house: House, store: Store) -> None:
     await talk(house, 1)
-    assert await store.claim_titles(BOT.id, 9, 60) == []
+    assert await store.claim_jobs("title", BOT.id, 9) == []
     assert await titles(house) == [None]
     await talk(house, 1)
     made = titler(store, "Tea in Bergen")
@@ -128,14 +129,14 @@ async def test_each_stretch_after_a_pause_has_its_own_title(house: House, store:
 async def test_an_answer_that_was_replaced_is_no_exchange(house: House, store: Store) -> None:
     await talk(house, 1)
     await house.exchange(ADA, "/retry", "better", retry=True)
-    assert await store.claim_titles(BOT.id, 9, 60) == []
+    assert await store.claim_jobs("title", BOT.id, 9) == []
 
 
 async def test_many_claimers_get_each_title_once(house: House, another: Callable[[], Store]) -> None:
     for topic in range(2, 8):
         await talk(house, 2, topic_id=topic)
-    works = await asyncio.gather(*(another().claim_titles(BOT.id, 2, 60) for _ in range(8)))
-    ids = [work["session_id"] for some in works for work in some]
+    works = await asyncio.gather(*(another().claim_jobs("title", BOT.id, 2) for _ in range(8)))
+    ids = [job.id for some in works for job in some]
     assert len(ids) == len(set(ids)) == 6
 
 
@@ -143,11 +144,11 @@ async def test_a_lost_lease_stores_nothing_and_a_stopped_process_gives_back(
     house: House, store: Store, another: Callable[[], Store], sql: Sql
 ) -> None:
     await talk(house)
-    (work,) = await store.claim_titles(BOT.id, 9, 60)
-    await sql("update title_due set lease_until = now() - interval '1 second'")
+    (work,) = await store.claim_jobs("title", BOT.id, 9)
+    await sql("update job set lease_until = now() - interval '1 second'")
     other = another()
-    assert len(await other.claim_titles(BOT.id, 9, 60)) == 1
-    await store.store_title(work["session_id"], "Mine")
+    assert len(await other.claim_jobs("title", BOT.id, 9)) == 1
+    await store.store_title(work, "Mine")
     assert await titles(house) == [None]
     await other.release()
     assert await title_due(titler(store, "Again mine")) == 1
@@ -162,24 +163,24 @@ async def test_a_bot_names_what_was_said_to_it(house: House, store: Store) -> No
 
 async def test_what_was_owed_by_a_clock_that_was_ahead_is_made_at_once(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
-    await sql("update title_due set not_before = now() + interval '1 hour'")
-    await sql("update summary_due set not_before = now() + interval '1 hour'")
+    assert await sql("select distinct due_at = '-infinity' from job") == [(True,)]
     await sql("update judging set not_before = now() + interval '1 hour'")
     assert (await store.claim(BOT.id, 0, []))[1].owed
-    assert len(await store.claim_titles(BOT.id, 9, 60)) == 1
-    assert len(await store.claim_summaries(9, 60)) == 1
+    assert len(await store.claim_jobs("title", BOT.id, 9)) == 1
+    assert len(await claim_summaries(store, 9)) == 1
 
 
 async def test_failures_are_put_off_and_given_up(house: House, store: Store, sql: Sql) -> None:
     await talk(house)
     for _ in range(6):
         await title_due(titler(store, ModelUnavailable()))
-        assert await store.claim_titles(BOT.id, 9, 60) == []
-        await sql("update title_due set not_before = now()")
-    assert await store.claim_titles(BOT.id, 9, 60) == []
-    assert await sql("select status, failures from title_due") == [("failed", 6)]
+        assert await store.claim_jobs("title", BOT.id, 9) == []
+        await sql("update job set due_at = now() where kind = 'title'")
+    assert await store.claim_jobs("title", BOT.id, 9) == []
+    parked = "select parked_at is not null, failures from job where kind = 'title'"
+    assert await sql(parked) == [(True, 6)]
     await talk(house, 3)
-    assert await store.claim_titles(BOT.id, 9, 60) == []
+    assert await store.claim_jobs("title", BOT.id, 9) == []
 
 
 @pytest.mark.parametrize(
@@ -289,8 +290,8 @@ async def test_a_rename_that_telegram_refuses_does_no_harm_and_is_not_tried_agai
 async def test_a_name_given_while_a_title_was_made_stays(house: House, store: Store, sql: Sql) -> None:
     await opened(house, 5, "New chat", implicit=True)
     await talk(house, 2, topic_id=5)
-    (work,) = await store.claim_titles(BOT.id, 9, 60)
-    topic = await store.store_title(work["session_id"], "Tea")
+    (work,) = await store.claim_jobs("title", BOT.id, 9)
+    topic = await store.store_title(work, "Tea")
     assert topic == {"chat_id": ADA, "topic_id": 5}
     await heard(house, 5, {"forum_topic_edited": {"name": "Mine"}})
     await store.topic_renamed(BOT.id, ADA, 5, "Tea")

@@ -20,9 +20,10 @@ from relay.core.retry import RetryPolicy
 from relay.memory.spending.budget import UNLIMITED, Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import Summariser, summarise_due
+from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, group, incoming_of, private
+from tests.integration.work import summarise_due
 
 Said = str | Exception | list[Block] | Callable[[ModelRequest], str]
 

@@ -166,7 +166,7 @@ async def test_every_fifth_exchange_owes_one_summary(house: House, sql: Sql) -> 
     for number in range(11):
         await house.exchange(ADA, f"q{number}")
     assert await sql("select exchange_count from thread") == [(11,)]
-    assert await sql("select count(*) from summary_due") == [(2,)]
+    assert await sql("select count(*) from job where kind = 'summary'") == [(2,)]
 
 
 async def test_the_fifth_exchange_is_counted_once_whoever_finishes(
@@ -183,7 +183,7 @@ async def test_the_fifth_exchange_is_counted_once_whoever_finishes(
     results = await asyncio.gather(*finishes, return_exceptions=True)
     assert not [result for result in results if isinstance(result, BaseException)]
     assert await sql("select exchange_count from thread") == [(5,)]
-    assert await sql("select count(*) from summary_due") == [(1,)]
+    assert await sql("select count(*) from job where kind = 'summary'") == [(1,)]
     assert await sql("select count(*) from message") == [(10,)]
 
 
@@ -302,7 +302,7 @@ async def test_a_new_session_starts_with_a_clean_page(house: House, store: Store
     assert after.context.summary is None
     assert [memory["content"] for memory in after.context.memories] == ["likes tea"]
     assert await sql("select title, ended_at is null from session order by id") == [(None, False), ("Plans", True)]
-    assert await sql("select count(*) from summary_due") == [(1,)]
+    assert await sql("select count(*) from job where kind = 'summary'") == [(1,)]
 
 
 async def test_a_new_session_after_nothing_was_said_changes_nothing(house: House, store: Store, sql: Sql) -> None:
@@ -310,7 +310,7 @@ async def test_a_new_session_after_nothing_was_said_changes_nothing(house: House
     await house.exchange(ADA, "hello")
     await store.new_session(private(ADA), ADA, 0, "")
     assert (await store.new_session(private(ADA), ADA, 0, "")).messages == 0
-    assert await sql("select count(*) from summary_due") == [(1,)]
+    assert await sql("select count(*) from job where kind = 'summary'") == [(1,)]
 
 
 async def test_a_new_session_in_one_thread_leaves_the_others(house: House, store: Store) -> None:

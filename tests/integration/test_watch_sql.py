@@ -12,7 +12,7 @@ import pytest
 from relay.core.errors import ChatGone, DatabaseUnavailable, MessengerUnavailable, RelayError
 from relay.core.ports import Database
 from relay.jobs.alerts import Sentinel
-from relay.jobs.scheduler import Job, Scheduler
+from relay.jobs.scheduler import Schedule, Scheduler
 from relay.memory.people import People
 from relay.memory.spending.budget import Budget
 from relay.memory.store import Store
@@ -78,7 +78,7 @@ class Watch:
             if error:
                 raise RelayError(error)
 
-        await self.scheduler.run(Job("backup", run, at=(3, 0)) if daily else Job("backup", run, minutes=3))
+        await self.scheduler.run(Schedule("backup", run, at=(3, 0)) if daily else Schedule("backup", run, minutes=3))
 
 
 @pytest.fixture
@@ -194,9 +194,9 @@ async def test_a_message_that_nobody_takes_up_and_turns_that_fail(house: House, 
 async def test_summaries_that_fail_again_and_again(house: House, watch: Watch, sql: Sql) -> None:
     for number in range(5):
         await house.exchange(ADA, f"hello {number}")
-    await sql("update summary_due set failures = 3, error = 'The model is away.'")
+    await sql("update job set failures = 3, last_error = 'The model is away.'")
     assert await watch.look() == []
-    await sql("update summary_due set failures = 4")
+    await sql("update job set failures = 4 where kind = 'summary'")
     (told,) = await watch.look()
     assert "(still owed: 1): The model is away. They are tried again" in told
 

@@ -13,10 +13,10 @@ from relay.archive.readable import Readable
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, ModelRequest, Space
 from relay.media.reading import Read, Reader, refused
-from relay.memory.writing.summaries import summarise_due
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside
+from tests.integration.work import summarise_due
 from tests.standins.telegram import Chat, StoredMessage, Upload, User
 
 FACT = "my cello is called Bertha"

@@ -20,6 +20,7 @@ from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
 from tests.integration.apart import Act, Ledger, words_of
 from tests.integration.inside import Inside
+from tests.integration.work import claim_summaries
 from tests.standins.telegram.values import Chat, StoredMessage, User
 from tests.standins.telegram.world import present
 
@@ -311,13 +312,14 @@ class Walk:
 
     async def sum(self) -> None:
         """The summaries that are owed are made, one after the other."""
-        while due := await self.relay.store.claim_summaries(1, 180):
+        while due := await claim_summaries(self.relay.store, 1):
             ((kind, owner, chat_id),) = await self.relay.sql(
                 "select kind, owner_id, chat_id from space where id = (select space_id from thread where id = %s)",
-                due[0]["thread_id"],
+                due[0].work.thread_id,
             )
             self._begin(Act(f"a summary of {kind} {owner or chat_id}", home=(kind, owner or chat_id)))
-            await summarise(self.relay.summariser, due[0])
+            await summarise(self.relay.summariser, due[0].job)
+            await self.relay.store.finish_job(due[0].job)
             self.ledger.end()
 
     async def night(self) -> None:

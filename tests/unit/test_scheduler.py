@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from relay.jobs import scheduler as scheduling
-from relay.jobs.scheduler import Job, Scheduler
+from relay.jobs.scheduler import Schedule, Scheduler
 
 
 async def test_what_becomes_due_while_its_job_runs_is_done_right_after_and_logged_nowhere(
@@ -25,7 +25,7 @@ async def test_what_becomes_due_while_its_job_runs_is_done_right_after_and_logge
         else:
             done.set()
 
-    scheduler = Scheduler([Job("work", work, minutes=3)])
+    scheduler = Scheduler([Schedule("work", work, minutes=3)])
     with caplog.at_level(logging.WARNING):
         scheduler.start()
         await asyncio.wait_for(begun.wait(), 10)
@@ -53,7 +53,7 @@ async def test_many_turns_at_once_are_one_look_and_the_last_of_them_is_seen(monk
         if seen == 50:
             done.set()
 
-    work = Scheduler([Job("work", look, minutes=60), Job("other", asyncio.Event().wait, minutes=60)])
+    work = Scheduler([Schedule("work", look, minutes=60), Schedule("other", asyncio.Event().wait, minutes=60)])
     work.start()
     try:
         for _ in range(50):
@@ -70,7 +70,7 @@ async def test_many_turns_at_once_are_one_look_and_the_last_of_them_is_seen(monk
 async def test_a_lone_turn_does_not_wait(monkeypatch):
     monkeypatch.setattr(scheduling, "SOON_SECONDS", 3600)
     ran = asyncio.Queue[None]()
-    work = Scheduler([Job("work", lambda: ran.put(None), minutes=60)])
+    work = Scheduler([Schedule("work", lambda: ran.put(None), minutes=60)])
     work.start()
     try:
         async with asyncio.timeout(10):
@@ -85,7 +85,7 @@ async def test_only_what_is_owed_runs_soon(monkeypatch):
     monkeypatch.setattr(scheduling, "SOON_SECONDS", 0.05)
     ran = asyncio.Queue[str]()
     names = ["index", "judging", "titles"]
-    work = Scheduler([Job(name, lambda name=name: ran.put(name), minutes=60) for name in names])
+    work = Scheduler([Schedule(name, lambda name=name: ran.put(name), minutes=60) for name in names])
     work.start()
     try:
         async with asyncio.timeout(10):

@@ -62,9 +62,9 @@ async def test_a_correction_keeps_its_lines() -> None:
 
 
 async def test_why_none_could_be_made_is_shown_as_it_is() -> None:
-    state = {"status": "due", "error": "no *such* model_name_"}
+    job = {"failures": 1, "last_error": "no *such* model_name_", "parked": False}
     nothing = {"summary": None, "fresh": 0, "versions": 0, "present": None, "messages": 0, "through": None}
-    database = Canned(owe_summary=3, claim_summary=None, summary_due=state, summary=nothing)
+    database = Canned(want_summary="3", job=job, summary=nothing)
     done = await told("summary", replace(call(database, "refresh"), admin=True))
     (shown,) = format_reply(done.text)
     assert "no *such* model_name_" in shown.text

@@ -45,6 +45,7 @@ STATUS = {
     "threads": 8, "exchanges": 9, "today": {"turns": 10, "input": 100, "cached": 300, "written": 0, "output": 11},
     "used": [], "night": None,
     "liked": 12, "disliked": 13, "incidents": [],
+    "parked": [],
 }  # fmt: skip
 CONTROLS = {
     "space_id": 7, "memory": "on", "paused_until": None, "remembers": True, "recalls": True, "teaches": True,

@@ -13,7 +13,7 @@ from relay.core.errors import CommandRefused
 from relay.core.limits import MAX_OFFSET, SUMMARY_TOKENS
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.rows.sessions import SummaryInUse, SummaryPage
-from relay.memory.writing.summaries import LEASE_SECONDS, LEAST_MESSAGES, summarise
+from relay.memory.writing.summaries import LEAST_MESSAGES
 
 WAIT_SECONDS = 45.0
 LOOK_SECONDS = 0.5
@@ -98,15 +98,13 @@ async def refresh_summary(ctx: CommandContext) -> RefreshedSummary:
 
 async def _write(ctx: CommandContext) -> tuple[Literal["written", "nothing_new", "failed"], str]:
     """Writes a summary here, or waits for the process that writes it already. Returns how it ended, and its error."""
-    due = await ctx.store.owe_summary(ctx.space, ctx.chat_id, ctx.topic_id, LEAST_MESSAGES)
-    while due is not None:
-        work = await ctx.store.claim_summary(due, LEASE_SECONDS)
-        if work is not None:
-            await summarise(ctx.services.summariser, work, ctx.user_id)
-        state = await ctx.store.summary_due(due)
-        if state["status"] != "due":
-            return ("written" if state["status"] == "done" else "nothing_new"), ""
-        if state["error"]:
-            return "failed", state["error"] if ctx.operator else ""
+    key = await ctx.store.want_summary(ctx.space, ctx.chat_id, ctx.topic_id, LEAST_MESSAGES, ctx.user_id)
+    while key is not None:
+        await ctx.services.run_job("summary", key)
+        job = await ctx.store.job("summary", key)
+        if job is None:
+            return "written", ""
+        if job.last_error:
+            return "failed", job.last_error if ctx.operator else ""
         await asyncio.sleep(LOOK_SECONDS)
     return "nothing_new", ""

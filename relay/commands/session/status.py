@@ -35,7 +35,16 @@ async def status(ctx: CommandContext) -> StatusReport:
     services, now = ctx.services, await ctx.store.status(ctx.space)
     if not ctx.operator:
         now = replace(
-            now, waiting=0, running=0, set_aside=0, summaries_due=0, liked=0, disliked=0, incidents=(), night=None
+            now,
+            waiting=0,
+            running=0,
+            set_aside=0,
+            summaries_due=0,
+            liked=0,
+            disliked=0,
+            parked=(),
+            incidents=(),
+            night=None,
         )
     return StatusReport(
         version=services.version,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
+from relay.memory.rows.jobs import ClaimedJob, SummaryWork
 from relay.memory.rows.sessions import Session, SessionEnd, SessionPage, SummaryInUse, SummaryPage
 from relay.memory.rows.status import Status
 
@@ -35,37 +36,15 @@ class SessionCalls(Calls):
 class TopicCalls(Calls):
     """Titles, owed and made; topics that bear them."""
 
-    async def claim_titles(self, bot_id: int, limit: int, lease_seconds: int) -> list[Json]:
-        """Leases titles that are due in a bot's chats, with what each is made of."""
-        return list(
-            await self._call(
-                "claim_titles", bot_id=bot_id, worker=self._worker, limit=limit, lease_seconds=lease_seconds
-            )
-        )
+    async def title_work(self, job: ClaimedJob) -> list[Json]:
+        """How the session began to which a job owes a title: its first messages."""
+        return list(await self._call("title_work", job_id=job.id, fence=job.fence))
 
-    async def renew_title(self, session_id: int, lease_seconds: int) -> None:
-        """Prolongs the lease of a title that is being made."""
-        await self._call("renew_title", session_id=session_id, worker=self._worker, lease_seconds=lease_seconds)
-
-    async def store_title(self, session_id: int, title: str) -> Json | None:
-        """Stores a title. Returns `{chat_id, topic_id}` of the topic that is to be renamed by it, if any."""
-        found: Json | None = await self._call("store_title", session_id=session_id, worker=self._worker, title=title)
+    async def store_title(self, job: ClaimedJob, title: str) -> Json | None:
+        """Stores a title and finishes its job. Returns `{chat_id, topic_id}` of the topic that is to be renamed by it,
+        if any."""
+        found: Json | None = await self._call("store_title", job_id=job.id, fence=job.fence, title=title)
         return found
-
-    async def skip_title(self, session_id: int) -> None:
-        """Settles a title for which there is nothing to name."""
-        await self._call("skip_title", session_id=session_id, worker=self._worker)
-
-    async def fail_title(self, session_id: int, error: str, retry_seconds: float, most: int | None) -> None:
-        """Puts a title off, up to `most` times; None: that was no failure, and counts as none."""
-        await self._call(
-            "fail_title",
-            session_id=session_id,
-            worker=self._worker,
-            error=error,
-            retry_seconds=retry_seconds,
-            most=most,
-        )
 
     async def topic_renamed(self, bot_id: int, chat_id: int, topic_id: int, name: str) -> None:
         """Takes down that a topic bears the name that was thought up for it."""
@@ -75,46 +54,22 @@ class TopicCalls(Calls):
 class SummaryCalls(Calls):
     """Summaries of threads, owed and made."""
 
-    async def claim_summaries(self, limit: int, lease_seconds: int) -> list[Json]:
-        """Leases summaries that are due, with what each is made of."""
-        return list(await self._call("claim_summaries", worker=self._worker, limit=limit, lease_seconds=lease_seconds))
+    async def summary_work(self, job: ClaimedJob) -> SummaryWork | None:
+        """What the summary is made of that a job owes. None: this process has lost the job."""
+        return await self._find(SummaryWork, "summary_work", job_id=job.id, fence=job.fence)
 
-    async def renew_summary(self, due_id: int, lease_seconds: int) -> None:
-        """Prolongs the lease of a summary that is being made."""
-        await self._call("renew_summary", due_id=due_id, worker=self._worker, lease_seconds=lease_seconds)
+    async def store_summary(self, job: ClaimedJob, summary: Json) -> bool:
+        """Stores a summary and finishes its job. False: the job was lost, the summary is there already, or the one
+        before was corrected meanwhile, and then the job stays owed."""
+        return bool(await self._call("store_summary", job_id=job.id, fence=job.fence, summary=summary))
 
-    async def store_summary(self, due_id: int, summary: Json) -> bool:
-        """Stores a summary. Returns False when the lease was lost or it is there already."""
-        return bool(await self._call("store_summary", due_id=due_id, worker=self._worker, summary=summary))
-
-    async def skip_summary(self, due_id: int) -> None:
-        """Settles a due row for which there is too little to summarise."""
-        await self._call("skip_summary", due_id=due_id, worker=self._worker)
-
-    async def fail_summary(self, due_id: int, error: str, retry_seconds: float, most: int | None) -> None:
-        """Puts a summary off, up to `most` times; None: that was no failure, and counts as none."""
-        await self._call(
-            "fail_summary", due_id=due_id, worker=self._worker, error=error, retry_seconds=retry_seconds, most=most
-        )
-
-    async def claim_summary(self, due_id: int, lease_seconds: int) -> Json | None:
-        """Leases one summary, with what it is made of. None when it is made already, or being made elsewhere."""
-        found: Json | None = await self._call(
-            "claim_summary", due_id=due_id, worker=self._worker, lease_seconds=lease_seconds
+    async def want_summary(self, space: Space, chat_id: int, topic_id: int, least: int, user_id: int) -> str | None:
+        """Owes a thread a summary, now, at the cost of `user_id`. Returns the key of its job; None when fewer than
+        `least` messages are new."""
+        found: str | None = await self._call(
+            "want_summary", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, least=least, user_id=user_id
         )
         return found
-
-    async def owe_summary(self, space: Space, chat_id: int, topic_id: int, least: int) -> int | None:
-        """Owes a thread a summary, now. Returns its number; None when fewer than `least` messages are new."""
-        found: int | None = await self._call(
-            "owe_summary", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, least=least
-        )
-        return found
-
-    async def summary_due(self, due_id: int) -> Json:
-        """How it stands with a summary that was owed: `{status, error}`."""
-        result: Json = await self._call("summary_due", due_id=due_id)
-        return result
 
     async def summary(self, space: Space, chat_id: int, topic_id: int, summary_id: int | None = None) -> SummaryInUse:
         """A thread's present summary, or another version of it."""

@@ -16,15 +16,16 @@ from relay.core.errors import ContextTooLong, EmbedderUnavailable, ModelError, M
 from relay.core.models import ModelRequest
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import text_block
+from relay.memory.calls.jobs import LEASE_SECONDS
 from relay.memory.calls.search import vector_text
 from relay.memory.derivation import Input, derived
+from relay.memory.lease import renew_lease
 from relay.memory.review import findings, keywords, settling
 from relay.memory.review.findings import Finding, InvalidAnswer
 from relay.memory.review.readings import JUDGE, PLAIN, Reading, as_text, readings
 from relay.memory.review.waiting import AGAIN_SECONDS, gone, pause_after
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import LEASE_SECONDS, renew_lease
 
 log = structlog.get_logger()
 

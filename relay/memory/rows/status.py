@@ -44,6 +44,16 @@ class LastNight:
 
 
 @dataclass(frozen=True, slots=True)
+class ParkedJobs:
+    """The jobs of a kind that failed for good."""
+
+    kind: str
+    jobs: int
+    last_error: str
+    """Why the last of them did."""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """A space and the installation, in numbers."""
 
@@ -64,6 +74,8 @@ class Status:
     threads: int
     exchanges: int
     today: LastDay
+    parked: tuple[ParkedJobs, ...]
+    """Jobs that failed for good in the last 7 days."""
     incidents: tuple[Incident, ...]
     night: LastNight | None
     used: tuple[DailyUse, ...]

@@ -14,8 +14,6 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 Json = dict[str, Any]
-DUTY = "sleep"
-"""By what name one process at a time does it."""
 
 
 @dataclass(frozen=True, slots=True)

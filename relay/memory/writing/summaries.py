@@ -1,46 +1,31 @@
-"""Background work as plain async functions."""
+"""Summaries of threads, as a model writes them."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import structlog
-
 from relay.core.charge import Charge
-from relay.core.errors import BudgetUsedUp, ContextTooLong, DatabaseError, EmptyAnswer, ModelRefused, RelayError
+from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
 from relay.core.limits import SUMMARY_TOKENS
 from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import fits, neutralize_markup, plain_name, shorten_longest, text_block, untrusted
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
 from relay.memory.results import MOST, once
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
-log = structlog.get_logger()
-
 Json = dict[str, Any]
 
-LEASE_SECONDS = 24
-"""How long a summary, a title or a duty is a process's own after its last word. A call of its own says it, every
-`RENEW_SECONDS`: three may be lost. (A turn's lease is the queue's; each claim renews that.)"""
-RENEW_SECONDS = 6.0
 MODEL_SECONDS = 150
-BUDGET_SECONDS = 600.0
-"""After so long work whose person's budget is used up is looked at again."""
 LEAST_MESSAGES = 3
-MOST_FAILURES = 8
 SHARES = (1.0, 0.5, 0.2, 0.05)
 """Of the messages' words: a model that finds them too long is given less of the longest."""
-AT_ONCE = 4
-RECORDS = 1_000
-"""Turns whose records are dropped in one step."""
 WORDLESS = "(something without words)"
 WHOLE_SENTENCES = re.compile(r"(?s).*(?:[.!?…][\"'”’»)]*(?=\s|\Z)|[。！？]|\S(?=[ \t]*\n))")
 """Up to the last end of a sentence or of a line."""
@@ -74,75 +59,30 @@ class Summariser:
         return f"{PROMPT}/{self.model_name}/{self.max_tokens}"
 
 
-@contextlib.asynccontextmanager
-async def renew_lease(renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
-    """Prolongs a lease for as long as what it is for goes on: it is short, so that a dead process's work is soon done
-    by another."""
-
-    async def again() -> None:
-        while True:
-            await asyncio.sleep(RENEW_SECONDS)
-            with contextlib.suppress(DatabaseError):
-                await renew()
-
-    keeping = asyncio.create_task(again())
-    try:
-        yield
-    finally:
-        keeping.cancel()
-        await asyncio.gather(keeping, return_exceptions=True)
-
-
-async def summarise_due(summariser: Summariser) -> int:
-    """Makes the summaries that are owed, a few at a time, until none is due or today's budget is used up: then they stay
-    owed. Returns how many were made.
-
-    Failures are logged and tried again later; they touch no reply.
-    """
-    made = 0
-    while not await summariser.gate.used_up():
-        work = await summariser.store.claim_summaries(AT_ONCE, LEASE_SECONDS)
-        if not work:
-            return made
-        made += sum(await asyncio.gather(*(summarise(summariser, due) for due in work)))
-    return made
-
-
-async def summarise(summariser: Summariser, due: dict[str, Any], user_id: int | None = None) -> bool:
-    """Makes one summary of a due row; `user_id`: whose budget it takes, None: that of the space's owner. Returns whether it was stored; when the one before was corrected meanwhile it is
-    not, and stays due."""
-    messages, previous = due["messages"], due["previous"]
-    try:
-        if len(messages) < LEAST_MESSAGES:
-            await summariser.store.skip_summary(due["due_id"])
-            return False
-        derivation = summary_derivation(summariser, previous, messages)
-        renew = partial(summariser.store.renew_summary, due["due_id"], LEASE_SECONDS)
-        charge = Charge("summary", user_id=user_id, thread_id=due["thread_id"])
-        async with renew_lease(renew):
-            made = await write_summary(summariser, due["space_id"], derivation, previous, messages, charge)
-        return await summariser.store.store_summary(
-            due["due_id"],
-            {
-                "text": made["text"],
-                "previous_id": previous["id"] if previous else None,
-                "from_message_id": messages[0]["id"],
-                "message_count": len(messages),
-                "model": made["model"],
-                "settings": summariser.settings,
-                "usage": made["usage"],
-                "derivation": derivation.as_json(),
-                "tainted": tainted(previous, messages),
-            },
-        )
-    except BudgetUsedUp as error:
-        await summariser.store.fail_summary(due["due_id"], str(error), BUDGET_SECONDS, None)
+async def summarise(summariser: Summariser, job: ClaimedJob) -> bool:
+    """Makes the summary that a job owes. Returns whether it was stored: not where too little was said; nor when the one
+    before was corrected meanwhile, then it stays owed. Raises the `RelayError` tree and `TimeoutError`."""
+    work = await summariser.store.summary_work(job)
+    if work is None or len(work.messages) < LEAST_MESSAGES:
         return False
-    except (RelayError, TimeoutError) as error:
-        log.warning("summary failed", thread_id=due["thread_id"], failures=due["failures"] + 1, error=str(error))
-        pause = min(3600.0, 30.0 * 2 ** due["failures"])
-        await summariser.store.fail_summary(due["due_id"], str(error), pause, MOST_FAILURES)
-        return False
+    messages, previous = work.messages, work.previous
+    derivation = summary_derivation(summariser, previous, messages)
+    charge = Charge("summary", user_id=work.user_id, thread_id=work.thread_id)
+    made = await write_summary(summariser, work.space_id, derivation, previous, messages, charge)
+    return await summariser.store.store_summary(
+        job,
+        {
+            "text": made["text"],
+            "previous_id": previous["id"] if previous else None,
+            "from_message_id": messages[0]["id"],
+            "message_count": len(messages),
+            "model": made["model"],
+            "settings": summariser.settings,
+            "usage": made["usage"],
+            "derivation": derivation.as_json(),
+            "tainted": tainted(previous, messages),
+        },
+    )
 
 
 def summary_derivation(summariser: Summariser, previous: Json | None, messages: Sequence[Json]) -> Derivation:
@@ -218,26 +158,3 @@ def tainted(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]])
         or any(row["untrusted"] or row["tainted"] for row in messages)
         or len(people) > 1
     )
-
-
-async def run_as_duty(store: Store, duty: str, work: Callable[[], Awaitable[object]], rest_seconds: int) -> None:
-    """Does something unless another process is at it, or one has done it within `rest_seconds`."""
-    if await store.take_duty(duty, LEASE_SECONDS, rest_seconds):
-        done = False
-        try:
-            async with renew_lease(lambda: store.take_duty(duty, LEASE_SECONDS, rest_seconds)):
-                await work()
-            done = True
-        finally:
-            await store.end_duty(duty, done)
-
-
-async def tidy(store: Store, days: int = 14, batch: int = 5_000, keep_days: int = 0) -> int:
-    """Drops what is left of done updates, and after `keep_days` (0: never) records of what happened, batch by batch.
-    Returns how many rows went."""
-    dropped = 0
-    while (gone := await store.tidy(days, batch)) > 0:
-        dropped += gone
-    while keep_days and (gone := await store.drop_records(keep_days, min(batch, RECORDS))) > 0:
-        dropped += gone
-    return dropped

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import structlog
 
 from relay.core.charge import Charge
-from relay.core.errors import BudgetUsedUp, EmptyAnswer, MessengerError, ModelRefused, RelayError
+from relay.core.errors import EmptyAnswer, MessengerError, ModelRefused
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Messenger
 from relay.core.prompt_markup import text_block
 from relay.memory.intents import process_intents
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import BUDGET_SECONDS, LEASE_SECONDS, format_message, renew_lease
+from relay.memory.writing.summaries import format_message
 
 log = structlog.get_logger()
 
 MODEL_SECONDS = 75
-AT_ONCE = 4
-MOST_FAILURES = 6
 MOST_TOKENS = 60
 TITLE_LENGTH = 60
 """Characters; a topic's name may have 128."""
@@ -45,45 +42,19 @@ class Titler:
     bot_id: int
 
 
-async def title_due(titler: Titler) -> int:
-    """Makes the titles that are owed, a few at a time, until none is due or today's budget is used up. Returns how many
-    were tried.
-
-    Failures are logged and tried again later; they touch no reply.
-    """
-    tried = 0
-    while not await titler.gate.used_up():
-        work = await titler.store.claim_titles(titler.bot_id, AT_ONCE, LEASE_SECONDS)
-        if not work:
-            break
-        await asyncio.gather(*(name_session(titler, due) for due in work))
-        tried += len(work)
-    return tried
-
-
-async def name_session(titler: Titler, due: dict[str, Any]) -> None:
-    """Makes one title of a due row, and names the topic by it if that has no name yet."""
-    session_id = due["session_id"]
-    try:
-        if not due["messages"]:
-            await titler.store.skip_title(session_id)
-            return
-        request = ModelRequest(titler.model_name, [text_block(NAME)], title_messages(due["messages"]), MOST_TOKENS)
-        renew = partial(titler.store.renew_title, session_id, LEASE_SECONDS)
-        charge = Charge("title", session_id=session_id)
-        async with renew_lease(renew):
-            title = title_of(await titler.gate.ask(request, charge, MODEL_SECONDS))
-        topic = await titler.store.store_title(session_id, title)
-    except BudgetUsedUp as error:
-        await titler.store.fail_title(session_id, str(error), BUDGET_SECONDS, None)
-        return
-    except (RelayError, TimeoutError) as error:
-        log.warning("title failed", session_id=session_id, failures=due["failures"] + 1, error=str(error))
-        pause = min(3600.0, 30.0 * 2 ** due["failures"])
-        await titler.store.fail_title(session_id, str(error), pause, MOST_FAILURES)
-        return
+async def name_session(titler: Titler, job: ClaimedJob) -> bool:
+    """Makes the title that a job owes, and names the topic by it if that has no name yet. Returns whether there was
+    something to name. Raises the `RelayError` tree and `TimeoutError`."""
+    messages = await titler.store.title_work(job)
+    if not messages:
+        return False
+    request = ModelRequest(titler.model_name, [text_block(NAME)], title_messages(messages), MOST_TOKENS)
+    charge = Charge("title", session_id=int(job.key))
+    title = title_of(await titler.gate.ask(request, charge, MODEL_SECONDS))
+    topic = await titler.store.store_title(job, title)
     if topic is not None:
         await rename(titler, topic["chat_id"], topic["topic_id"], title)
+    return True
 
 
 async def rename(titler: Titler, chat_id: int, topic_id: int, name: str) -> None:

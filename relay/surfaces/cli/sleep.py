@@ -15,12 +15,11 @@ from relay.core.settings import Settings, lacking
 from relay.core.text import pluralize
 from relay.memory.people import People
 from relay.memory.sleep.consolidate import Consolidation
-from relay.memory.sleep.night import DUTY, sleep
+from relay.memory.sleep.night import NightFailed
 from relay.memory.sleep.words import PHASES, night_told, phase_told, step_told
-from relay.memory.writing.summaries import LEASE_SECONDS, renew_lease
 from relay.runtime.app import Relay, open_model, open_relay
-from relay.runtime.nights import mind_of, phases
-from relay.surfaces.server.job_list import writings
+from relay.runtime.nights import mind_of
+from relay.surfaces.server.job_list import runner_of
 
 Json = dict[str, Any]
 MOST_SHOWN = 20
@@ -110,14 +109,13 @@ async def now(settings: Settings) -> Json:
         store, few = relay.store, gate.few(settings.background_concurrency)
         people = People(settings.admins, settings.users)
         await people.refresh(store)
-        owed = writings(relay, few, messenger, settings.bot_id)
-        if not await store.take_duty(DUTY, LEASE_SECONDS):
+        await store.owe_job("sleep")
+        if not await runner_of(relay, few, messenger, settings.bot_id, people).run_one("sleep", ""):
             raise SleepsAlready()
-        try:
-            async with renew_lease(lambda: store.take_duty(DUTY, LEASE_SECONDS)):
-                done = await sleep(store, phases(relay, few, settings.bot_id, people, owed))
-        finally:
-            await store.end_duty(DUTY, done=False)  # the scheduled night is still to come
+        job = await store.job("sleep", "")
+        if job is not None:
+            raise NightFailed(job.last_error or "It was broken off.")
+        done = (await store.night_ahead())["last"]["phases"]
         print("\n".join(phase_told(name, done[name]) for name in PHASES if name in done))
         return done
 

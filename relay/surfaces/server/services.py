@@ -19,7 +19,7 @@ from relay.runtime.app import Relay, read_version
 
 if TYPE_CHECKING:
     from relay.clients.telegram.client import Telegram
-    from relay.jobs.scheduler import Job, Scheduler
+    from relay.jobs.scheduler import Schedule, Scheduler
     from relay.surfaces.telegram.incoming.intake import Intake
     from relay.surfaces.telegram.incoming.webhook import Registration
     from relay.surfaces.telegram.parsing.updates import Bot
@@ -75,10 +75,10 @@ def make_alerts_job(
     silence: Callable[[], float],
     lost_polls: Callable[[], int],
     scheduler: Scheduler,
-) -> Job:
+) -> Schedule:
     """The job that tells admins when something is wrong."""
     from relay.jobs.alerts import Sentinel
-    from relay.jobs.scheduler import Job
+    from relay.jobs.scheduler import Schedule
 
     settings = relay.settings
     sentinel = Sentinel(
@@ -92,7 +92,7 @@ def make_alerts_job(
         lost_polls=lost_polls,
         outcomes=scheduler.outcomes,
     )
-    return Job("sentinel", sentinel.look, minutes=1)
+    return Schedule("sentinel", sentinel.look, minutes=1)
 
 
 async def settle_in(telegram: Telegram, scheduler: Scheduler, people: People) -> None:

@@ -71,6 +71,10 @@ def _operator_lines(call: ChatContext, report: StatusReport) -> list[str]:
         when = moment(night.begun_at, call.zone) + ("" if night.ended_at else " (not over yet)")
         lines.append(f"- last sleep: {when}; {escape_markdown(night_told(night.phases) or 'nothing is done yet')}")
     lines += [
+        f"- ⚠️ gave up: {pluralize(one.jobs, one.kind + ' job')} in 7 days ({escape_markdown(one.last_error)})"
+        for one in now.parked
+    ]
+    lines += [
         f"- ⚠️ since {moment(incident.begun_at, call.zone)}: {escape_markdown(incident.detail)}"
         for incident in now.incidents
     ]

@@ -182,6 +182,9 @@ def work_of(work: Json) -> Finding:
     if set_aside := work["set_aside"]:
         said = f"{set_aside} {'answer was' if set_aside == 1 else 'answers were'} given up in the last day"
         return warning("work", said, "Relay's log tells why; the people concerned have a Retry button.")
+    if parked := work["parked"]:
+        jobs = ", ".join(f"{one['jobs']} × {one['kind']} ({one['last_error']})" for one in parked)
+        return warning("work", f"background jobs failed for good in the last week: {jobs}", "Relay's log tells more.")
     if work["waiting"] and (work["waiting_seconds"] or 0) > LATE_SECONDS:
         minutes = int(work["waiting_seconds"] // 60)
         said = f"{work['waiting']} messages wait, the oldest for {minutes} min"

@@ -14,13 +14,15 @@ from relay.clients.embedded.account import make_directory
 from relay.clients.fakes import OfflineModel
 from relay.core.ports import Embedder
 from relay.core.settings import Settings
+from relay.jobs.runner import Runner
+from relay.jobs.summary import summary_kind
+from relay.jobs.title import title_kind
 from relay.memory.indexing import EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.query_vectors import LOADING_SECONDS
 from relay.memory.review.judging import judge_due
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.summaries import summarise_due
-from relay.memory.writing.titles import Titler, title_due
+from relay.memory.writing.titles import Titler
 from relay.runtime.app import Relay, make_gate, make_judge, make_model, make_summariser, open_relay
 from relay.runtime.embedder_router import open_embedder
 from relay.runtime.services import make_services
@@ -138,11 +140,11 @@ class Conversation:
 
 def _writing(relay: Relay, gate: Gate, terminal: Terminal, embedder: Embedder | None) -> tuple[list[Work], Work]:
     """What makes the summaries and titles that are due and tells what was learned; and what judges what was said."""
-    summariser = make_summariser(relay, gate)
     titler = Titler(relay.store, gate, relay.settings.small_model, terminal, BOT.id)
+    runner = Runner(relay.store, [summary_kind(make_summariser(relay, gate)), title_kind(titler)], BOT.id)
     teller = Teller(relay.store, terminal, BOT.id)
     judge = make_judge(relay, gate, embedder, lambda: tell_due(teller))
-    works: list[Work] = [lambda: summarise_due(summariser), lambda: title_due(titler), lambda: tell_due(teller)]
+    works: list[Work] = [*(partial(runner.run_due, name) for name in runner.kinds), lambda: tell_due(teller)]
     return works, lambda: judge_due(judge)
 
 

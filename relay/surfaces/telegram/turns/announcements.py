@@ -13,9 +13,9 @@ from relay.conversation.outcome import answer_from
 from relay.core.errors import ChatGone, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
 from relay.core.ports import Messenger
 from relay.memory.calls.base import decode_row
+from relay.memory.calls.jobs import LEASE_SECONDS
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.store import Store
-from relay.memory.writing.summaries import LEASE_SECONDS
 from relay.surfaces.chat.changes import asks_which, closed_row, memory_line
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.formatting.split import LIMIT

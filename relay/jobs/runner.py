@@ -1,0 +1,76 @@
+"""Does the jobs that are owed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+import structlog
+
+from relay.core.errors import BudgetUsedUp, RelayError
+from relay.jobs.kinds import JobKind
+from relay.memory.lease import renew_lease
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.store import Store
+
+log = structlog.get_logger()
+
+BUDGET_SECONDS = 600.0
+"""After so long a job whose person's budget is used up is looked at again."""
+
+
+class Runner:
+    """Claims jobs, does each under its lease, and ends it: finished, failed or skipped."""
+
+    def __init__(self, store: Store, kinds: Sequence[JobKind], bot_id: int | None = None) -> None:
+        self.store = store
+        self.kinds = {kind.name: kind for kind in kinds}
+        self._bot_id = bot_id
+
+    async def run_due(self, name: str) -> int:
+        """Does the jobs of a kind, a few at a time, until none is due, or today's budget is used up and they stay owed.
+        Returns of how many something came. Failures are logged and tried again later. Raises `DatabaseError`."""
+        kind, done = self.kinds[name], 0
+        while not (kind.gate and await kind.gate.used_up()):
+            jobs = await self.store.claim_jobs(name, self._bot_id, kind.at_once)
+            if not jobs:
+                break
+            done += await self._run_all(kind, jobs)
+        return done
+
+    async def run_one(self, name: str, key: str) -> bool:
+        """Does one job now, even if it waits after a failure. False: it is not owed, or another process is at it."""
+        jobs = await self.store.claim_jobs(name, self._bot_id, 1, key)
+        await self._run_all(self.kinds[name], jobs)
+        return bool(jobs)
+
+    async def _run_all(self, kind: JobKind, jobs: Sequence[ClaimedJob]) -> int:
+        ended = await asyncio.gather(*(self._run(kind, job) for job in jobs), return_exceptions=True)
+        for error in ended:
+            if isinstance(error, BaseException):
+                raise error
+        return sum(map(bool, ended))
+
+    async def _run(self, kind: JobKind, job: ClaimedJob) -> bool:
+        """Does one job and ends it. What it raised is kept without the words that it may quote."""
+        try:
+            async with asyncio.timeout(kind.timeout), renew_lease(partial(self.store.renew_job, job)):
+                came = await kind.run(job)
+        except BudgetUsedUp as error:
+            await self.store.skip_job(job, str(error), BUDGET_SECONDS)
+            return False
+        except (RelayError, TimeoutError) as error:
+            most = 0 if isinstance(error, kind.retry.never) else kind.retry.most
+            await self._fail(kind, job, str(error) or "It took too long.", most)
+            return False
+        except Exception as error:
+            log.exception("job failed", kind=job.kind, key=job.key)
+            await self._fail(kind, job, type(error).__name__, kind.retry.most)
+            return False
+        await self.store.finish_job(job)
+        return came
+
+    async def _fail(self, kind: JobKind, job: ClaimedJob, error: str, most: int) -> None:
+        parked = await self.store.fail_job(job, error, kind.retry.pause(job.failures), most)
+        log.warning(f"{job.kind} failed", key=job.key, failures=job.failures + 1, parked=parked, error=error)

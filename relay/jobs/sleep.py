@@ -1,0 +1,17 @@
+"""Nights: what is done once a day while nobody writes."""
+
+from __future__ import annotations
+
+from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.sleep.night import NightFailed, sleep
+
+
+def kind(services: JobServices) -> JobKind:
+    """A night. One that a kill broke off is gone on with; one of which a part failed is over."""
+
+    async def run(_: ClaimedJob) -> bool:
+        return bool(await sleep(services.store, services.phases()))
+
+    retry = Retry(most=5, first_seconds=60, never=(NightFailed,))
+    return JobKind("sleep", run, timeout=12 * 3600, retry=retry, daily_at=services.sleep_at)

@@ -1,0 +1,25 @@
+"""Summaries of threads."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.memory.writing.summaries import Summariser, summarise
+
+
+def kind(services: JobServices) -> JobKind:
+    """Summaries, in one of which the model may be asked several times."""
+    return summary_kind(services.summariser)
+
+
+def summary_kind(summariser: Summariser) -> JobKind:
+    """The same for whoever needs nothing else."""
+    return JobKind(
+        "summary",
+        partial(summarise, summariser),
+        timeout=660,
+        retry=Retry(most=8),
+        at_once=4,
+        gate=summariser.gate,
+    )

@@ -1,0 +1,34 @@
+"""Once a day: what only served to recognise repeats is dropped, and records of what happened long ago."""
+
+from __future__ import annotations
+
+from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.store import Store
+
+DAYS = 14
+"""For so long updates and what failed for good are kept."""
+BATCH = 5_000
+"""Rows that go in one step."""
+RECORDS = 1_000
+"""Turns whose records are dropped in one step."""
+
+
+def kind(services: JobServices) -> JobKind:
+    """The daily cleanup."""
+
+    async def run(_: ClaimedJob) -> bool:
+        return await tidy(services.store, keep_days=services.keep_days) > 0
+
+    return JobKind("tidy", run, timeout=4 * 3600, retry=Retry(most=5, first_seconds=300), daily_at=(3, 10))
+
+
+async def tidy(store: Store, days: int = DAYS, batch: int = BATCH, keep_days: int = 0) -> int:
+    """Drops what is left of done updates, and after `keep_days` (0: never) records of what happened, batch by batch.
+    Returns how many rows went."""
+    dropped = 0
+    while (gone := await store.tidy(days, batch)) > 0:
+        dropped += gone
+    while keep_days and (gone := await store.drop_records(keep_days, min(batch, RECORDS))) > 0:
+        dropped += gone
+    return dropped

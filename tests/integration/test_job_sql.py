@@ -1,0 +1,279 @@
+"""Jobs: nothing that is owed is lost, and nothing is done twice, whatever becomes of the processes that do it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import sys
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from relay.clients.postgres.database import Postgres
+from relay.core.errors import ModelUnavailable
+from relay.jobs.kinds import JobKind, Retry
+from relay.jobs.runner import Runner
+from relay.memory import migrations
+from relay.memory.rows.jobs import ClaimedJob, OwedJob
+from relay.memory.store import Store
+from tests.integration.conftest import TEMPLATE, Server, Sql
+
+Another = Callable[[], Store]
+ROOT = Path(__file__).parents[2]
+JOBS = 300
+COUNTING = """
+create table public.counted (key text, by uuid);
+create function public.relay_count_job(p_job_id bigint, p_fence bigint) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare held job := relay.hold_job(p_job_id, p_fence);
+begin
+    if held.id is null then return 'false'; end if;
+    insert into public.counted values (held.key, held.lease_owner);
+    delete from job where id = held.id;
+    return 'true';
+end $$;
+create function public.relay_jobs_left() returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$ select to_jsonb(count(*) > 0) from job $$;
+grant all on public.counted to relay;
+"""
+
+
+async def owe(sql: Sql, *keys: str, kind: str = "work") -> None:
+    for key in keys:
+        await sql("select relay.owe_job(%s, %s)", kind, key)
+
+
+def runner(store: Store, *fails: Exception, most: int = 3, timeout: float = 60) -> tuple[Runner, list[str]]:
+    """What does jobs of the kind "work", of which the first fail so; and which were done."""
+    left, done = list(fails), []
+
+    async def run(job: ClaimedJob) -> bool:
+        if left:
+            raise left.pop(0)
+        if job.key == "slow":
+            await asyncio.sleep(60)
+        done.append(job.key)
+        return True
+
+    return Runner(store, [JobKind("work", run, timeout=timeout, retry=Retry(most=most), at_once=2)]), done
+
+
+# Two processes and a kill
+
+
+@pytest.fixture
+def counting(embedded: Server) -> Iterator[str]:
+    """A database in which jobs of the kind "count" are owed, and each that is done is counted."""
+    name = embedded.create(TEMPLATE)
+    url = embedded.url(name, superuser=True)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(COUNTING.encode())
+        connection.execute("select relay.owe_job('count', n::text) from generate_series(1, %s) n", [JOBS])
+    yield url
+    embedded.drop(name)
+
+
+def begin(url: str, name: uuid.UUID) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.integration.job_worker", url, str(name)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def done_by(worker: subprocess.Popen[str], jobs: int) -> None:
+    """Waits until a process has done some jobs, or has found none left."""
+    assert worker.stdout is not None
+    for _ in range(jobs):
+        worker.stdout.readline()
+
+
+def test_a_kill_loses_no_job_and_doubles_none(counting: str) -> None:
+    mine, other = uuid.uuid4(), uuid.uuid4()
+    workers = [begin(counting, mine), begin(counting, other)]
+    cut_off = 0
+    try:
+        for _ in range(3):
+            done_by(workers[0], 5)
+            workers[0].kill()
+            workers[0].wait()
+            with psycopg.connect(counting, autocommit=True) as connection:
+                cut_off += len(
+                    connection.execute("select key from relay.job where lease_owner = %s", [mine]).fetchall()
+                )
+            workers[0] = begin(counting, mine)  # its next start frees what it held
+        for worker in workers:
+            assert worker.wait(60) == 0
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    assert cut_off, "kills came in the middle of jobs"
+    with psycopg.connect(counting) as connection:
+        rows = connection.execute("select key, by from public.counted").fetchall()
+    assert Counter(key for key, _ in rows) == Counter(str(number + 1) for number in range(JOBS))
+    assert {by for _, by in rows} == {mine, other}, "both did some"
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_however_processes_take_turns_every_job_is_done_once(sql: Sql, another: Another, seed: int) -> None:
+    """Claims, ends, failures, pauses, lost leases and late words of those that lost them, in any order."""
+    random_ = random.Random(seed)
+    stores = [another() for _ in range(3)]
+    keys = [str(number) for number in range(9)]
+    await owe(sql, *keys)
+    done: Counter[str] = Counter()
+    held: list[tuple[Store, ClaimedJob]] = []
+    while await sql("select 1 from job"):
+        store = random_.choice(stores)
+        match random_.choice(["claim", "claim", "finish", "finish", "fail", "skip", "late", "dies"]):
+            case "claim":
+                held += [(store, job) for job in await store.claim_jobs("work", None, random_.randint(1, 3))]
+            case "late":
+                await sql("update job set lease_until = now() - interval '1 second' where lease_owner is not null")
+            case "dies":
+                await store.release()
+            case act if held:
+                place = random_.randrange(len(held))
+                by, job = held[place] if random_.random() < 0.2 else held.pop(place)
+                if act == "finish":
+                    done[job.key] += await by.finish_job(job)
+                elif act == "fail":
+                    await by.fail_job(job, "away", 0, 1_000)
+                else:
+                    await by.skip_job(job, "not now", 0)
+    assert done == Counter(keys)
+
+
+# The runner
+
+
+async def test_a_failure_is_put_off_by_chance_and_by_more_each_time(store: Store, sql: Sql) -> None:
+    await owe(sql, *(str(number) for number in range(8)))
+    run, done = runner(store, *(ModelUnavailable() for _ in range(8)))
+    assert await run.run_due("work") == 0
+    pauses = [row[0] for row in await sql("select extract(epoch from due_at - now())::float from job")]
+    assert all(20 < pause < 40 for pause in pauses)
+    assert len({round(pause, 2) for pause in pauses}) > 4, "they do not come back together"
+    assert 96 <= Retry(most=9).pause(2) <= 144
+    assert Retry(most=9).pause(60) <= 1.2 * 3600
+    assert await run.run_due("work") == 0, "not yet"
+    await sql("update job set due_at = now()")
+    assert await run.run_due("work") == 8
+    assert sorted(done) == sorted(str(number) for number in range(8))
+
+
+async def test_what_fails_for_good_is_parked_told_of_and_not_tried_again(store: Store, sql: Sql) -> None:
+    await owe(sql, "a")
+    run, done = runner(store, ModelUnavailable(), ValueError("Ada's own words"), most=2)
+    for _ in range(3):
+        await run.run_due("work")
+        await sql("update job set due_at = now()")
+    assert done == []
+    assert await store.job("work", "a") == OwedJob(2, "ValueError", parked=True)
+    told = [{"kind": "work", "jobs": 1, "last_error": "ValueError"}]
+    assert (await store.examine_work())["parked"] == told
+    await sql("select relay.owe_job('work', 'a')")
+    assert await run.run_due("work") == 0, "what makes it due once more does not revive it"
+    await store.owe_job("work", "a")
+    assert await run.run_due("work") == 1
+    assert (await store.examine_work())["parked"] == []
+
+
+async def test_an_error_after_which_no_try_helps_parks_at_once(store: Store, sql: Sql) -> None:
+    await owe(sql, "a")
+
+    async def run(_: ClaimedJob) -> bool:
+        raise ModelUnavailable
+
+    kind = JobKind("work", run, timeout=60, retry=Retry(most=9, never=(ModelUnavailable,)))
+    await Runner(store, [kind]).run_due("work")
+    owed = await store.job("work", "a")
+    assert owed is not None
+    assert (owed.failures, owed.parked) == (1, True)
+
+
+async def test_a_job_that_takes_too_long_is_cut_off(store: Store, sql: Sql) -> None:
+    await owe(sql, "slow", "quick")
+    run, done = runner(store, timeout=0.3)
+    assert await run.run_due("work") == 1
+    assert done == ["quick"]
+    assert await store.job("work", "slow") == OwedJob(1, "It took too long.", parked=False)
+
+
+async def test_jobs_of_a_bot_are_its_own_and_wake_it_alone(store: Store, sql: Sql) -> None:
+    await sql("select relay.owe_job('work', 'a', '{\"bot_id\": 7}')")
+    assert await store.claim_jobs("work", 8, 9) == []
+    assert await store.claim_jobs("work", None, 9) == []
+    assert (await store.claim(8, 0))[1].owed == ()
+    assert (await store.claim(7, 0))[1].owed == ("work",)
+    (job,) = await store.claim_jobs("work", 7, 9)
+    assert (job.key, job.payload, job.failures) == ("a", {"bot_id": 7}, 0)
+    assert (await store.claim(7, 0))[1].owed == (), "it is being done"
+
+
+async def test_each_kind_that_is_due_is_named_once(store: Store, sql: Sql) -> None:
+    for kind in ("b", "a", "c"):
+        await owe(sql, *(str(number) for number in range(5)), kind=kind)
+    await sql("update job set due_at = now() + interval '1 hour' where kind = 'c'")
+    await sql("update job set parked_at = now() where kind = 'b' and key < '4'")
+    assert (await store.claim(7, 0))[1].owed == ("a", "b")
+
+
+async def test_who_asks_for_one_gets_it_before_its_time_but_not_from_another(
+    store: Store, another: Another, sql: Sql
+) -> None:
+    await owe(sql, "a", "b")
+    run, done = runner(store, ModelUnavailable(), ModelUnavailable())
+    await run.run_due("work")
+    assert await run.run_one("work", "b")
+    assert done == ["b"]
+    assert not await run.run_one("work", "b"), "it is done"
+    assert await another().claim_jobs("work", None, 1, "a")
+    assert not await run.run_one("work", "a")
+
+
+async def test_clocks_that_were_wrong_hold_no_job_for_long(store: Store, another: Another, sql: Sql) -> None:
+    await owe(sql, "a")
+    await store.claim_jobs("work", None, 1)
+    await sql("update job set lease_until = lease_until + interval '1 hour'")
+    (job,) = await another().claim_jobs("work", None, 1)
+    await another().fail_job(job, "away", 30, 9)
+    await sql("update job set due_at = due_at + interval '1 day'")
+    assert await another().claim_jobs("work", None, 1)
+
+
+async def test_what_the_version_before_owed_is_owed_still(embedded: Server) -> None:
+    name = embedded.create()
+    place = next(at for at, one in enumerate(migrations.load().migrations) if one.name == "jobs")
+    client = Postgres(embedded.url(name))
+    await client.open()
+    try:
+        scripts = migrations.load().scripts()
+        for script in scripts[: place + 1]:
+            await client.run(script)
+        with psycopg.connect(embedded.url(name, superuser=True), autocommit=True) as connection:
+            connection.execute("set session_replication_role = replica")
+            connection.execute(
+                "insert into relay.summary_due (thread_id, session_id, context_from, through_message_id, status, error,"
+                " failures) values (1, 2, 3, 40, 'due', null, 0), (1, 2, 3, 50, 'due', 'away', 2),"
+                " (1, 2, 3, 30, 'done', null, 0), (1, 2, 3, 20, 'failed', 'away', 8)"
+            )
+            connection.execute(
+                "insert into relay.title_due (session_id, bot_id, status, error, failures)"
+                " values (2, 7, 'due', null, 0), (3, 7, 'failed', 'away', 6), (4, 7, 'done', null, 0)"
+            )
+        for script in scripts[place + 1 :]:
+            await client.run(script)
+        store = Store(client, str(uuid.uuid4()))
+        assert (await store.claim(7, 0))[1].owed == ("summary", "title")
+        summaries = await store.claim_jobs("summary", 7, 9)
+        assert [(job.key, job.failures) for job in summaries] == [("40", 0), ("50", 2)]
+        assert summaries[0].payload == {"session_id": 2, "context_from": 3}
+        assert [job.key for job in await store.claim_jobs("title", 7, 9)] == ["2"]
+        assert await store.job("title", "3") == OwedJob(6, "away", parked=True)
+    finally:
+        await client.close()
+        embedded.drop(name)

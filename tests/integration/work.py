@@ -1,0 +1,38 @@
+"""Background work as tests do it: the jobs of one kind, run or claimed by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.jobs.runner import Runner
+from relay.jobs.summary import summary_kind
+from relay.jobs.title import title_kind
+from relay.memory.rows.jobs import ClaimedJob, SummaryWork
+from relay.memory.store import Store
+from relay.memory.writing.summaries import Summariser
+from relay.memory.writing.titles import Titler
+
+
+@dataclass(frozen=True)
+class Due:
+    """A summary that is owed, claimed."""
+
+    job: ClaimedJob
+    work: SummaryWork
+
+
+async def summarise_due(summariser: Summariser) -> int:
+    """Makes the summaries that are due. Returns how many were stored."""
+    return await Runner(summariser.store, [summary_kind(summariser)]).run_due("summary")
+
+
+async def title_due(titler: Titler) -> int:
+    """Makes the titles that are due. Returns how many were made."""
+    return await Runner(titler.store, [title_kind(titler)], titler.bot_id).run_due("title")
+
+
+async def claim_summaries(store: Store, limit: int, key: str | None = None) -> list[Due]:
+    """Claims summaries that are due, with what each is made of."""
+    jobs = await store.claim_jobs("summary", None, limit, key)
+    works = [await store.summary_work(job) for job in jobs]
+    return [Due(job, work) for job, work in zip(jobs, works, strict=True) if work is not None]
