@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from relay.core.errors import RelayError
 from relay.core.ports import Messenger
+from relay.core.retry import RetryPolicy
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.sleep.night import Phase
 from relay.memory.spending.gate import Gate
@@ -21,15 +21,9 @@ class Retry:
 
     most: int
     """After so many failures it is parked."""
-    first_seconds: float = 30.0
-    longest_seconds: float = 3600.0
+    pauses: RetryPolicy = RetryPolicy(first=30.0, longest=3600.0)
     never: tuple[type[RelayError], ...] = ()
     """After these it is parked at once."""
-
-    def pause(self, failures: int) -> float:
-        """Seconds before the next try: twice as many after each failure, a fifth more or less by chance, so that jobs
-        that failed together do not come back together."""
-        return min(self.longest_seconds, self.first_seconds * 2.0**failures) * random.uniform(0.8, 1.2)  # noqa: S311
 
 
 @dataclass(frozen=True, slots=True)

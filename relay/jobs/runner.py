@@ -61,16 +61,16 @@ class Runner:
             await self.store.skip_job(job, str(error), BUDGET_SECONDS)
             return False
         except (RelayError, TimeoutError) as error:
-            most = 0 if isinstance(error, kind.retry.never) else kind.retry.most
-            await self._fail(kind, job, str(error) or "It took too long.", most)
+            await self._fail(kind, job, error, str(error) or "It took too long.")
             return False
         except Exception as error:
             log.exception("job failed", kind=job.kind, key=job.key)
-            await self._fail(kind, job, type(error).__name__, kind.retry.most)
+            await self._fail(kind, job, error, type(error).__name__)
             return False
         await self.store.finish_job(job)
         return came
 
-    async def _fail(self, kind: JobKind, job: ClaimedJob, error: str, most: int) -> None:
-        parked = await self.store.fail_job(job, error, kind.retry.pause(job.failures), most)
-        log.warning(f"{job.kind} failed", key=job.key, failures=job.failures + 1, parked=parked, error=error)
+    async def _fail(self, kind: JobKind, job: ClaimedJob, error: Exception, why: str) -> None:
+        most = 0 if isinstance(error, kind.retry.never) else kind.retry.most
+        parked = await self.store.fail_job(job, why, kind.retry.pauses.pause(job.failures + 1, error), most)
+        log.warning(f"{job.kind} failed", key=job.key, failures=job.failures + 1, parked=parked, error=why)

@@ -13,5 +13,5 @@ def kind(services: JobServices) -> JobKind:
     async def run(_: ClaimedJob) -> bool:
         return bool(await sleep(services.store, services.phases()))
 
-    retry = Retry(most=5, first_seconds=60, never=(NightFailed,))
+    retry = Retry(most=5, never=(NightFailed,))
     return JobKind("sleep", run, timeout=12 * 3600, retry=retry, daily_at=services.sleep_at)

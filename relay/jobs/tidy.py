@@ -20,7 +20,7 @@ def kind(services: JobServices) -> JobKind:
     async def run(_: ClaimedJob) -> bool:
         return await tidy(services.store, keep_days=services.keep_days) > 0
 
-    return JobKind("tidy", run, timeout=4 * 3600, retry=Retry(most=5, first_seconds=300), daily_at=(3, 10))
+    return JobKind("tidy", run, timeout=4 * 3600, retry=Retry(most=5), daily_at=(3, 10))
 
 
 async def tidy(store: Store, days: int = DAYS, batch: int = BATCH, keep_days: int = 0) -> int:

@@ -17,6 +17,8 @@ MERGED = {
     "thread_id": ("merge_threads", "merge_judging"),
 }
 """What takes the rows of a space, and of a thread, over into another one."""
+RETIRED = {"summary_due", "title_due"}
+"""Tables of older versions, which are empty now."""
 COUNTED = {"lexeme", "lexeme_change"}
 """Follows the entries, by their trigger."""
 TABLES = """select c.table_name from information_schema.columns c
@@ -32,4 +34,4 @@ def test_a_group_that_gets_another_id_takes_the_rows_of_every_table_along(embedd
         [(body,)] = connection.execute(BODIES.encode(), [list(MERGED[column])])
     taken = set(re.findall(r"\b(?:update|delete from) (\w+)", body))
     assert {"turn", "memory"} < tables
-    assert tables - COUNTED <= taken
+    assert tables - COUNTED - RETIRED <= taken
