@@ -14,6 +14,8 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 
+JOB_PAUSES = RetryPolicy(first=30.0, longest=3600.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:
@@ -21,7 +23,7 @@ class Retry:
 
     most: int
     """After so many failures it is parked."""
-    pauses: RetryPolicy = RetryPolicy(first=30.0, longest=3600.0)
+    pauses: RetryPolicy = JOB_PAUSES
     never: tuple[type[RelayError], ...] = ()
     """After these it is parked at once."""
 
