@@ -115,7 +115,7 @@ async def now(settings: Settings) -> Json:
         job = await store.job("sleep", "")
         if job is not None:
             raise NightFailed(job.last_error or "It was broken off.")
-        done = (await store.night_ahead())["last"]["phases"]
+        done: Json = (await store.night_ahead())["last"]["phases"]
         print("\n".join(phase_told(name, done[name]) for name in PHASES if name in done))
         return done
 
