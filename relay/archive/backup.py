@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from relay.archive.backup_file import BackupWriter, Header
+from relay.archive.move_rows import MovedTable, MovePage, MoveState
 from relay.archive.transfer import Watcher
 from relay.core.errors import DatabaseUnavailable, RelayError
 from relay.core.ports import Database, Snapshots
@@ -18,7 +19,6 @@ from relay.core.private_files import in_thread, written
 from relay.core.program import RELAY
 from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import until_reached
-from relay.memory.rows.move import MovedTable, MovePage, MoveState
 
 MOST_ROWS = 2_000
 PAGE_BYTES = 524_288

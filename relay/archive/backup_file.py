@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter, ValidationError
 
+from relay.archive.move_rows import MovedTable
 from relay.core.errors import RelayError
-from relay.memory.rows.move import MovedTable
 
 FORMAT = "relay-backup"
 VERSION = 1

@@ -10,11 +10,11 @@ from pathlib import Path
 import structlog
 
 from relay.archive.backup import Backup, BackupRefused, Made
+from relay.archive.move_rows import OwedRewrite
 from relay.archive.nightly import backups, fresh, made_at, partials
 from relay.core.ports import MediaStore, Rewrites
 from relay.core.private_files import FileRefused, in_thread
 from relay.memory.calls.base import decode_row
-from relay.memory.rows.move import OwedRewrite
 
 log = structlog.get_logger()
 

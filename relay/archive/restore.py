@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from relay.archive.backup_file import BackupDamaged, Header, Sum, checked, read_header, rows
+from relay.archive.move_rows import Digest, MovedTable, MoveState, StoredRows
 from relay.archive.transfer import DIGEST_ROWS, FIRST_BYTES, LEAST_BYTES, MOST_BYTES, MOST_ROWS, Watcher
 from relay.core.errors import RelayError
 from relay.core.ports import Database
 from relay.core.private_files import in_thread
 from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import until_reached
-from relay.memory.rows.move import Digest, MovedTable, MoveState, StoredRows
 
 PATIENCE = 120.0
 """Seconds to try again while the database cannot be reached."""

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from relay.archive.move_rows import BegunMove, Digest, MovedTable, MovePage, MoveState, StoredRows
 from relay.core.errors import RelayError, SchemaError
 from relay.core.ports import Database
 from relay.core.program import RELAY
 from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import until_reached
-from relay.memory.rows.move import BegunMove, Digest, MovedTable, MovePage, MoveState, StoredRows
 
 MOST_ROWS = 2_000
 DIGEST_ROWS = 20_000

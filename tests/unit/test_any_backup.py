@@ -18,9 +18,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.archive.backup_file import BackupWriter, Header, rows
+from relay.archive.move_rows import MovedTable
 from relay.archive.restore import Checked, check
 from relay.core.errors import RelayError
-from relay.memory.rows.move import MovedTable
 from tests.integration.sides import Looking
 from tests.strategies import altered, damaged, examples, json_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from relay.memory.claims import ClaimedTurn
 from relay.memory.intents import Forget, Intents, Learn, Remember, without_known
-from relay.surfaces.chat.people.bot_rights import Standing, is_present, reads_all, writes
+from relay.surfaces.chat.people.bot_rights import BotUser, ChatInfo, ChatMember, Standing, decode, reads_all, writes
 from relay.surfaces.telegram.groups.group_join import greeting
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.understand import silenced
@@ -35,7 +35,7 @@ GROUP = {"id": -1001, "type": "supergroup", "title": "Club"}
     ],
 )
 def test_whether_it_reads_all(me: Json, member: Json, expected: bool | None) -> None:
-    assert reads_all(me, member) is expected
+    assert reads_all(decode(BotUser, me), decode(ChatMember, member)) is expected
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,14 @@ def test_whether_it_reads_all(me: Json, member: Json, expected: bool | None) -> 
     ],
 )
 def test_whether_it_may_write(chat: Json, member: Json, expected: bool | None) -> None:
-    assert writes(chat, member) is expected
+    assert writes(decode(ChatInfo, chat), decode(ChatMember, member)) is expected
 
 
 def test_who_is_in_a_chat() -> None:
     here = [{"status": "member"}, {"status": "creator"}, {"status": "restricted", "is_member": True}]
     gone = [{"status": "left"}, {"status": "kicked"}, {"status": "restricted", "is_member": False}, {}]
-    assert [is_present(member) for member in here + gone] == [True] * 3 + [False] * 4
+    members = [decode(ChatMember, member) for member in here + gone]
+    assert [member is not None and member.present for member in members] == [True] * 3 + [False] * 4
 
 
 @pytest.mark.parametrize(

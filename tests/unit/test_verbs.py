@@ -280,7 +280,8 @@ async def test_memory_lists_with_numbers_and_shows_texts_as_they_are() -> None:
 
 
 async def test_memory_of_a_group_names_it_and_its_people() -> None:
-    group = {"space": Space("group", chat_id=-5), "message": {"chat": {"id": -5, "title": "Chess *club*"}}}
+    chat = {"chat": {"id": -5, "title": "Chess *club*"}}
+    group = {"space": Space("group", chat_id=-5), "chat_id": -5, "message": chat}
     done = await told("memory", call(Canned(list_memories=known(row(12, "likes tea"))), private=False, **group))
     shown = format_reply(done.text)[0].text
     assert "What I know in “Chess *club*” (1)" in shown

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from relay.core.errors import MessengerError
 from relay.core.models import Space
 from relay.core.text import escape_markdown, parse_number, shorten
 from relay.memory.rows.memories import MemoryLine, OpenedMemory
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory_pages import Page
+from relay.surfaces.chat.people.bot_rights import ChatInfo, ask
 from relay.surfaces.chat.reply import ButtonReply
 
 GONE = ButtonReply("This is gone, or not yours to see.")
@@ -60,13 +60,10 @@ async def place_of(call: ChatContext, space: Space) -> str:
 
 async def title_of(call: ChatContext, chat_id: int) -> str:
     """What a group is called; empty when Telegram does not tell."""
-    chat = call.message.get("chat") or {}
-    if chat.get("id") != chat_id:
-        try:
-            chat = await call.services.messenger.call("getChat", chat_id=chat_id)
-        except MessengerError:
-            return ""
-    return str(chat.get("title") or "") if isinstance(chat, dict) else ""
+    if call.chat_id == chat_id and call.said.chat_title:
+        return call.said.chat_title
+    chat = await ask(ChatInfo, call.services.messenger, "getChat", chat_id=chat_id)
+    return chat.title if chat else ""
 
 
 def shown(page: Page) -> ButtonReply:

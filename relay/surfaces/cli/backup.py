@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from relay.archive.backup import Backup, BackupRefused, Made
+from relay.archive.move_rows import MoveState
 from relay.archive.nightly import fresh
 from relay.archive.restore import Restore, Restored, RestoreRefused, check, resting
 from relay.archive.transfer import Watcher
@@ -18,7 +19,6 @@ from relay.core.errors import SchemaError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.memory import migrations
-from relay.memory.rows.move import MoveState
 from relay.runtime.app import read_version
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
 from relay.surfaces.cli.progress import called, plain, watching

@@ -12,7 +12,7 @@ from relay.core.text import escape_markdown, parse_number
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.people.bot_rights import told
+from relay.surfaces.chat.people.bot_rights import BotUser, ask
 from relay.surfaces.chat.people.people import who
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
@@ -36,7 +36,8 @@ class Revoke(Callback):
 @shows("invite", private=True)
 async def invite(call: ChatContext) -> CommandReply:
     """Makes a link that is good for one person, once."""
-    username = (await told(call.services.messenger, "getMe")).get("username")
+    me = await ask(BotUser, call.services.messenger, "getMe")
+    username = me.username if me else ""
     if not username:
         raise CommandRefused(NO_NAME)
     made = await invite_command(call, call.text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import structlog
 
@@ -14,6 +13,7 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.memory.rows.people import Person
 from relay.surfaces.chat.people.people import asked_row, who
+from relay.surfaces.chat.reply import Rows
 from relay.surfaces.chat.session.session import hello
 from relay.surfaces.telegram.outgoing.menu import register_admin, unregister
 from relay.surfaces.telegram.outgoing.render import message_parts
@@ -24,7 +24,6 @@ from relay.surfaces.telegram.parsing.updates import topic_of, updates_of
 
 log = structlog.get_logger()
 
-Json = dict[str, Any]
 ASKED = (
     "Hello! I am a private assistant. I have asked the people who run me whether you may use me; "
     "if they agree, I write to you here."
@@ -93,9 +92,9 @@ class Newcomers:
         return numbered(parts)
 
 
-def to(user_id: int, text: str, buttons: list[list[Json]] | None = None) -> list[Part]:
+def to(user_id: int, text: str, buttons: Rows = ()) -> list[Part]:
     """A text for somebody's private chat."""
-    return message_parts(text, Place(user_id, 0, True), buttons or ())
+    return message_parts(text, Place(user_id, 0, True), buttons)
 
 
 def numbered(parts: list[Part]) -> list[Part]:

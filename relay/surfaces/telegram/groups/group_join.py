@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
 
 from relay.commands.context import Services
 from relay.core.text import escape_markdown
 from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
-from relay.surfaces.chat.people.bot_rights import Standing, is_present, name_in, reads_all, standing, told
+from relay.surfaces.chat.people.bot_rights import BotUser, ChatMember, Standing, ask, name_in, reads_all, standing
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.menu import register_admin
 from relay.surfaces.telegram.outgoing.render import message_parts
@@ -19,7 +18,6 @@ from relay.surfaces.telegram.parsing.objects import Chat, ChatMemberUpdated, Mes
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import Bot, topic_of
 
-Json = dict[str, Any]
 SETTLE_SECONDS = 1.0
 """Who adds a bot gives it its rights in the next moment; and that a group only got another id is told beside it."""
 AGAIN_SECONDS = 60.0
@@ -40,7 +38,7 @@ class Arrivals:
     async def told(self, turn: ClaimedTurn, change: ChatMemberUpdated) -> list[Part]:
         """What is said to a change of the bot's own membership, as parts of a reply."""
         before, now = change.old_chat_member, change.new_chat_member
-        if is_present(before):
+        if before and before.present:
             return await self._other_rights(change.chat, turn.user_id, before, now)
         if change.chat.id in self._arriving:
             return []
@@ -81,11 +79,13 @@ class Arrivals:
             return message_parts(text, Place(turn.user_id, 0, True))
         return message_parts(text, Place(chat.id, 0, False), silent=True)
 
-    async def _other_rights(self, chat: Chat, user_id: int, before: Json, now: Json) -> list[Part]:
+    async def _other_rights(
+        self, chat: Chat, user_id: int, before: ChatMember | None, now: ChatMember | None
+    ) -> list[Part]:
         """A line when the bot now gets more, or fewer, messages than it did."""
         if chat.id in self._arriving:
             return []
-        me = await told(self._services.messenger, "getMe")
+        me = await ask(BotUser, self._services.messenger, "getMe")
         reads = reads_all(me, now)
         _, said = self._greeted.get(chat.id, (0.0, reads_all(me, before)))
         if reads is None or reads == said:
@@ -101,7 +101,7 @@ class Arrivals:
             elif answers == "all":
                 line = "I can read every message here now, and I answer them, as /answer all says."
         else:
-            username = str(me.get("username") or self._bot.username)
+            username = (me.username if me else "") or self._bot.username
             line = f"From now on I only see what is addressed to me. {Standing(False, True, False, username).remedy}"
         return message_parts(line, Place(chat.id, 0, False), silent=True)
 
@@ -114,7 +114,9 @@ class Arrivals:
         """Shows the commands of those who run the bot to those of them who are here."""
         await self._services.people.refresh(self._services.store)
         for admin in self._services.people.admins:
-            if is_present(await told(self._services.messenger, "getChatMember", chat_id=chat_id, user_id=admin)):
+            there = {"chat_id": chat_id, "user_id": admin}
+            member = await ask(ChatMember, self._services.messenger, "getChatMember", **there)
+            if member and member.present:
                 await register_admin(self._services.messenger, chat_id, admin)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from relay.core.errors import ChatMigrated, MessengerError
 from relay.core.models import Space
 from relay.core.ports import Messenger
-from relay.surfaces.chat.people.bot_rights import ADMINISTRATOR, is_present
+from relay.surfaces.chat.people.bot_rights import ADMINISTRATOR, ChatInfo, ChatMember, decode
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.parsing.objects import Chat
 
@@ -38,13 +38,15 @@ async def is_alone_with(ask: Ask, bot_id: int, chat_id: int, user_id: int) -> bo
     """
     if int(await ask("getChatMemberCount", chat_id=chat_id)) != ALONE:
         return False
-    chat, bot, member = await asyncio.gather(
+    told = await asyncio.gather(
         ask("getChat", chat_id=chat_id),
         ask("getChatMember", chat_id=chat_id, user_id=bot_id),
         ask("getChatMember", chat_id=chat_id, user_id=user_id),
     )
-    is_open = any(chat.get(key) for key in ("username", "active_usernames", "linked_chat_id"))
-    return bot.get("status") in ADMINISTRATOR and is_present(member) and not is_open
+    chat, bot, member = decode(ChatInfo, told[0]), decode(ChatMember, told[1]), decode(ChatMember, told[2])
+    if chat is None or bot is None or member is None:
+        return False
+    return bot.status in ADMINISTRATOR and member.present and not chat.open
 
 
 class Groups:
@@ -120,4 +122,5 @@ class Groups:
             member = await call_until_answered(self._messenger, "getChatMember", chat_id=space.chat_id, user_id=user_id)
         except MessengerError:
             return False
-        return is_present(member)
+        told = decode(ChatMember, member)
+        return told is not None and told.present

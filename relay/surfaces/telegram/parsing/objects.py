@@ -6,11 +6,12 @@ What decides who wrote where must be well-formed, or the update cannot be read; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainValidator, TypeAdapter
+from pydantic import Field, PlainValidator, TypeAdapter
 
+from relay.surfaces.chat.people.bot_rights import ChatMember
 from relay.surfaces.telegram.parsing.contents import (
     Checklist,
     Contact,
@@ -44,8 +45,6 @@ def _chat_id(value: object) -> int | None:
 
 Number = Annotated[int, Field(strict=True, ge=-NUMBERS, lt=NUMBERS)]
 """An identifier or a date."""
-Rights = Annotated[dict[str, Any], BeforeValidator(lambda value: value or {})]
-"""A ChatMember."""
 ChatId = Annotated[int | None, PlainValidator(_chat_id)]
 
 
@@ -208,8 +207,8 @@ class MessageReactionUpdated:
 class ChatMemberUpdated:
     chat: Chat = Chat()
     sender: Annotated[User | None, Field(alias="from")] = None
-    old_chat_member: Rights = field(default_factory=dict)
-    new_chat_member: Rights = field(default_factory=dict)
+    old_chat_member: Lenient[ChatMember] = None
+    new_chat_member: Lenient[ChatMember] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,7 +303,7 @@ def is_noted(update: Update) -> bool:
     """Whether an update that says nothing itself is worth a look: the bot came into a group, or got other rights there;
     a message was edited, a reaction given, a topic named; somebody left."""
     if member := update.my_chat_member:
-        return not member.chat.private and member.new_chat_member.get("status") in (
+        return not member.chat.private and (member.new_chat_member.status if member.new_chat_member else "") in (
             "member",
             "administrator",
             "restricted",
