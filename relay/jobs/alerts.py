@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -27,8 +26,8 @@ from relay.core.errors import (
 from relay.core.ports import Messenger
 from relay.core.prices import dollars
 from relay.core.private_files import least_free
-from relay.memory.calls.base import decode_row
 from relay.memory.people import People
+from relay.memory.rows.operations import Readings, Sighting, WatchedIncident
 from relay.memory.spending.budget import WARN, Budget
 from relay.memory.store import Store
 
@@ -54,8 +53,6 @@ FORGOTTEN = timedelta(days=2)
 """What nobody has seen to be wrong for so long is over too: the machine it was on may be gone."""
 LEASE_SECONDS = 60
 """Nothing renews this one: within it all admins are told, or another process tells them."""
-
-Json = dict[str, Any]
 
 PAST = {
     "telegram": "I could not reach Telegram",
@@ -95,30 +92,26 @@ class Outcome:
     daily: bool
 
 
-def judge(conditions: Sequence[Condition], incidents: Sequence[Json], now: datetime) -> list[Json]:
-    """What is to be taken down of what was found: `{kind, state, detail, seconds}`, as `Store.watch` takes it."""
+def judge(conditions: Sequence[Condition], incidents: Sequence[WatchedIncident], now: datetime) -> list[Sighting]:
+    """What is to be taken down of what was found."""
     wrong = {condition.kind for condition in conditions if condition.wrong}
     well = {condition.kind for condition in conditions if condition.wrong is False}
-    seen: list[Json] = [
-        {"kind": one.kind, "state": "wrong", "detail": one.detail, "seconds": one.seconds}
-        for one in conditions
-        if one.wrong
-    ]
+    seen = [Sighting(one.kind, "wrong", one.detail, one.seconds) for one in conditions if one.wrong]
     for incident in incidents:
-        kind, since = incident["kind"], incident["calm_since"]
+        kind, since = incident.kind, incident.calm_since
         if kind in wrong:
             continue
-        forgotten = datetime.fromisoformat(incident["seen_at"]) < now - FORGOTTEN
-        if forgotten or (since is not None and datetime.fromisoformat(since) <= now - CALM):
-            seen.append({"kind": kind, "state": "over"})
+        forgotten = incident.seen_at < now - FORGOTTEN
+        if forgotten or (since is not None and since <= now - CALM):
+            seen.append(Sighting(kind, "over"))
         elif kind in well and since is None:
-            seen.append({"kind": kind, "state": "calm"})
+            seen.append(Sighting(kind, "calm"))
     return seen
 
 
-def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Condition]:
+def from_readings(readings: Readings, budget: Budget, bot_id: int) -> Iterator[Condition]:
     """What the database's numbers say."""
-    waited, turns, failed = readings["queue_seconds"], readings["turns"], readings["failed"]
+    waited, turns, failed = readings.queue_seconds, readings.turns, readings.failed
     yield Condition(
         f"queue {bot_id}",
         between(waited, QUEUE, QUEUE_CALM),
@@ -127,7 +120,7 @@ def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Condi
         waited,
     )
     rate = failed / turns if turns else 0.0
-    error = readings["error"] or ""
+    error = readings.error or ""
     setup = error.partition(":")[0] in SETUP
     few = turns < LEAST_TURNS and failed > 0
     yield Condition(
@@ -138,11 +131,11 @@ def from_readings(readings: Json, budget: Budget, bot_id: int) -> Iterator[Condi
     )
     yield Condition(
         f"summaries {bot_id}",
-        readings["owed"] > 0,
-        f"Summaries or titles fail again and again (still owed: {readings['owed']}): {readings['owed_error']} "
+        readings.owed > 0,
+        f"Summaries or titles fail again and again (still owed: {readings.owed}): {readings.owed_error} "
         "They are tried again by themselves; RELAY_SMALL_MODEL is who writes them.",
     )
-    yield from from_budget(decode_row(list[ChargedUse], readings["spent"]), budget)
+    yield from from_budget(readings.spent, budget)
 
 
 def from_budget(rows: Sequence[ChargedUse], budget: Budget) -> Iterator[Condition]:
@@ -213,19 +206,19 @@ def between(value: float, wrong: float, well: float) -> bool | None:
     return True if value >= wrong else False if value < well else None
 
 
-def told(incident: Json, zone: tzinfo) -> str:
+def told(incident: WatchedIncident, zone: tzinfo) -> str:
     """An incident as it is told: what is wrong and what to do, or that it is over. Empty: nothing is said of it."""
-    begun = datetime.fromisoformat(incident["begun_at"]).astimezone(zone)
-    if incident["over_at"] is None:
-        return f"⚠️ {incident['detail']}\n\nSince {begun:%H:%M} on {begun:%d %B}."
-    kind, _, name = incident["kind"].partition(" ")
-    past = f"The job “{name}” failed" if kind == "job" else PAST.get(kind, incident["detail"].rstrip("."))
+    begun = incident.begun_at.astimezone(zone)
+    if incident.over_at is None:
+        return f"⚠️ {incident.detail}\n\nSince {begun:%H:%M} on {begun:%d %B}."
+    kind, _, name = incident.kind.partition(" ")
+    past = f"The job “{name}” failed" if kind == "job" else PAST.get(kind, incident.detail.rstrip("."))
     if not past:
         return ""
-    over = datetime.fromisoformat(incident["over_at"]).astimezone(zone)
+    over = incident.over_at.astimezone(zone)
     until = f"{over:%H:%M}" if over.date() == begun.date() else f"{over:%H:%M} on {over:%d %B}"
     stretch = f"from {begun:%H:%M} on {begun:%d %B} to {until} ({lasting(over - begun)})"
-    return f"⚠️ {past} {stretch}. It is over." if incident["told_at"] is None else f"✅ It is over: {past} {stretch}."
+    return f"⚠️ {past} {stretch}. It is over." if incident.told_at is None else f"✅ It is over: {past} {stretch}."
 
 
 def lasting(time: timedelta) -> str:
@@ -273,7 +266,7 @@ class Sentinel:
                 *from_jobs(fresh),
                 *await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine))),
             ]
-            seen = judge(conditions, readings["open"], datetime.fromisoformat(readings["now"]))
+            seen = judge(conditions, readings.open, readings.now)
             incidents = await self.store.watch(seen, LEASE_SECONDS)
             self._judged |= {name: one.at for name, one in fresh.items()}
             for incident in incidents:
@@ -299,15 +292,15 @@ class Sentinel:
             await self.store.was_wrong("database", detail, self.clock() - self._away_since)
         self._away_since = None
 
-    async def _tell(self, incident: Json) -> None:
+    async def _tell(self, incident: WatchedIncident) -> None:
         """Tells the admins of an incident that is leased for that; one that nobody could be told stays to be told."""
-        over = incident["over_at"] is not None
+        over = incident.over_at is not None
         text = told(incident, self.budget.zone)
-        log.warning("incident", kind=incident["kind"], detail=incident["detail"], over=over)
+        log.warning("incident", kind=incident.kind, detail=incident.detail, over=over)
         if not text or await self._reached(text, over):
-            await self.store.told(incident["id"], over)
+            await self.store.told(incident.id, over)
         else:
-            await self.store.told(incident["id"], over, told=False)
+            await self.store.told(incident.id, over, told=False)
 
     async def _reached(self, text: str, silent: bool) -> bool:
         """Whether all admins were told whom Telegram lets us tell, or at least one was; not where there are none."""

@@ -47,7 +47,7 @@ async def test_all_is_well(settings: Settings) -> None:
     ]
     assert "PostgreSQL 18" in found(seen)["database"].said
     assert seen.work is not None
-    assert not seen.work["working"]
+    assert not seen.work.working
 
 
 BROKEN = {
@@ -114,7 +114,7 @@ async def test_a_relay_at_work_is_seen(settings: Settings, sql: Sql) -> None:
     await sql("insert into relay.duty (name, lease_until) values ('poll', now() + interval '1 min')")
     work = (await look(settings)).work
     assert work is not None
-    assert work["working"]
+    assert work.working
 
 
 async def test_a_database_without_relay_stays_as_it_is(embedded: Server) -> None:

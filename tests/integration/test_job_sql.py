@@ -20,6 +20,7 @@ from relay.jobs.kinds import JobKind, Retry
 from relay.jobs.runner import Runner
 from relay.memory import migrations
 from relay.memory.rows.jobs import ClaimedJob, OwedJob
+from relay.memory.rows.status import ParkedJobs
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server, Sql
 
@@ -172,13 +173,12 @@ async def test_what_fails_for_good_is_parked_told_of_and_not_tried_again(store: 
         await sql("update job set due_at = now()")
     assert done == []
     assert await store.job("work", "a") == OwedJob(2, "ValueError", parked=True)
-    told = [{"kind": "work", "jobs": 1, "last_error": "ValueError"}]
-    assert (await store.examine_work())["parked"] == told
+    assert (await store.examine_work()).parked == (ParkedJobs("work", 1, "ValueError"),)
     await sql("select relay.owe_job('work', 'a')")
     assert await run.run_due("work") == 0, "what makes it due once more does not revive it"
     await store.owe_job("work", "a")
     assert await run.run_due("work") == 1
-    assert (await store.examine_work())["parked"] == []
+    assert (await store.examine_work()).parked == ()
 
 
 async def test_an_error_after_which_no_try_helps_parks_at_once(store: Store, sql: Sql) -> None:

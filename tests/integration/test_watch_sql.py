@@ -14,6 +14,7 @@ from relay.core.ports import Database
 from relay.jobs.alerts import Sentinel
 from relay.jobs.scheduler import Schedule, Scheduler
 from relay.memory.people import People
+from relay.memory.rows.operations import Sighting
 from relay.memory.spending.budget import Budget
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -136,16 +137,16 @@ async def test_telegram_that_was_away_is_told_once_when_it_is_back(watch: Watch,
 
 
 async def test_another_program_that_polls_is_told_and_known_to_doctor(watch: Watch, sql: Sql) -> None:
-    assert (await watch.store.examine_work())["rivalled"] == []
+    assert (await watch.store.examine_work()).rivalled == ()
     watch.lost, watch.silent = 3, 300.0
     (told,) = await watch.look()  # and not besides that Telegram keeps silent: it refuses the polls
     assert "Another program is reading this bot's messages" in told
-    assert (await watch.store.examine_work())["rivalled"] == [str(BOT.id)]
+    assert (await watch.store.examine_work()).rivalled == (str(BOT.id),)
     watch.lost, watch.silent = 0, 1.0
     await watch.look()
     await sql(CALM)
     assert "It is over: Another program read my messages" in (await watch.look())[0]
-    assert (await watch.store.examine_work())["rivalled"] == []
+    assert (await watch.store.examine_work()).rivalled == ()
 
 
 async def test_what_passes_and_comes_back_is_still_the_same_incident(watch: Watch, sql: Sql) -> None:
@@ -160,7 +161,7 @@ async def test_what_passes_and_comes_back_is_still_the_same_incident(watch: Watc
 async def test_a_process_that_dies_while_it_tells_is_followed_by_another(
     watch: Watch, another: Another, sql: Sql
 ) -> None:
-    seen = [{"kind": "job backup", "state": "wrong", "detail": "No room.", "seconds": 300}]
+    seen = [Sighting("job backup", "wrong", "No room.", 300)]
     assert len(await another().watch(seen, 60)) == 1  # and dies
     assert await watch.look() == []
     await sql("update incident set lease_until = now() - interval '1 second'")

@@ -20,6 +20,7 @@ from relay.clients.embedded.instance import Instance, in_use
 from relay.clients.speech import installed
 from relay.core.errors import TokenRefused
 from relay.core.settings import Settings, tolerant
+from relay.memory.rows.operations import WorkState
 from relay.surfaces.cli.doctor import backups, doctor, machine, network, speech, storage, telegram
 from relay.surfaces.cli.doctor import settings as configuration
 from relay.surfaces.cli.doctor.finding import Finding, of_error, within
@@ -53,6 +54,11 @@ def said_of_settings() -> dict[str, tuple[str, str]]:
 
 
 # Settings
+
+
+def working(admins: int = 0, users: int = 0, incidents: tuple[str, ...] = ()) -> WorkState:
+    """How the work goes where nothing waits."""
+    return WorkState(False, admins, users, 0, None, 0, incidents)
 
 
 def test_all_wrong_settings_are_told_at_once_and_the_others_are_kept() -> None:
@@ -144,10 +150,10 @@ def test_what_a_start_would_refuse_is_wrong_here_too(monkeypatch: pytest.MonkeyP
 
 def test_who_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
     given = tolerant()[0]
-    nobody = configuration.people(given, {"admins": 0, "users": 0})
+    nobody = configuration.people(given, working())
     assert (nobody.state, "open the link" in nobody.fix) == ("warning", True)
     assert configuration.people(given, None).state == "skipped"
-    assert configuration.people(given, {"admins": 1, "users": 2}).said == "1 admin, 2 other people"
+    assert configuration.people(given, working(admins=1, users=2)).said == "1 admin, 2 other people"
     monkeypatch.setenv("RELAY_ADMINS", "1,2")
     assert configuration.people(tolerant()[0], None).said == "2 admins, 0 other people"
 
@@ -226,7 +232,7 @@ def test_a_place_where_no_file_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_incidents_are_told_as_sentences() -> None:
-    found = storage.work_of({"incidents": ["The disk is full.", "Another one."]})
+    found = storage.work_of(working(incidents=("The disk is full.", "Another one.")))
     assert found.said == "The disk is full. And 1 more."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relay.core.charge import ChargedUse
 from relay.core.errors import DatabaseUnavailable
 from relay.core.prices import Prices
 from relay.jobs import alerts
@@ -26,7 +28,9 @@ from relay.jobs.alerts import (
     judge,
     told,
 )
+from relay.memory.calls.base import decode_row
 from relay.memory.people import People
+from relay.memory.rows.operations import Readings, Sighting, WatchedIncident
 from relay.memory.spending.budget import Budget
 from relay.memory.store import Store
 
@@ -39,18 +43,18 @@ class Book:
     """Incidents as the database keeps them."""
 
     def __init__(self) -> None:
-        self.open: Json | None = None
+        self.open: WatchedIncident | None = None
         self.begun = self.ended = 0
         self.ends: list[datetime] = []
 
     def minute(self, wrong: bool | None, now: datetime) -> None:
         for seen in judge([Condition("disk", wrong, "Full.")], [self.open] if self.open else [], now):
-            if seen["state"] == "wrong":
+            if seen.state == "wrong":
                 self.begun += self.open is None
-                self.open = {"kind": "disk", "calm_since": None, "seen_at": now.isoformat()}
-            elif seen["state"] == "calm":
+                self.open = incident("disk", seen_at=now)
+            elif seen.state == "calm":
                 assert self.open is not None
-                self.open["calm_since"] = now.isoformat()
+                self.open = replace(self.open, calm_since=now)
             else:
                 self.open, self.ended = None, self.ended + 1
 
@@ -84,19 +88,23 @@ def test_what_comes_and_goes_within_minutes_is_one_incident(readings: list[bool]
 
 
 def test_what_nobody_looks_at_any_more_is_over_after_days() -> None:
-    incident = {"kind": "disk gone", "calm_since": None, "seen_at": (NOW - timedelta(days=1)).isoformat()}
-    assert judge([], [incident], NOW) == []
-    assert judge([], [incident], NOW + timedelta(days=1.1)) == [{"kind": "disk gone", "state": "over"}]
+    gone = incident("disk gone", seen_at=NOW - timedelta(days=1))
+    assert judge([], [gone], NOW) == []
+    assert judge([], [gone], NOW + timedelta(days=1.1)) == [Sighting("disk gone", "over")]
 
 
-def readings(**more: Any) -> Json:
-    calm = {"queue_seconds": 0.0, "turns": 0, "failed": 0, "error": None, "owed": 0, "owed_error": None, "spent": []}
-    return calm | more
+def incident(kind: str, **more: Any) -> WatchedIncident:
+    return WatchedIncident(**{"id": 1, "kind": kind, "detail": "", "begun_at": NOW, "seen_at": NOW} | more)
 
 
-def spent(dollars: float) -> list[Json]:
+def readings(**more: Any) -> Readings:
+    calm = {"queue_seconds": 0.0, "turns": 0, "failed": 0, "error": None, "owed": 0, "owed_error": None, "spent": ()}
+    return Readings(now=NOW, open=(), **calm | more)
+
+
+def spent(dollars: float) -> tuple[ChargedUse, ...]:
     none = {"own": False, "cached": 0, "written": 0, "output": 0, "searches": 0}
-    return [{"model": "claude-sonnet-5-5", "input": int(dollars * 500_000), **none}]
+    return decode_row(tuple[ChargedUse, ...], [{"model": "claude-sonnet-5-5", "input": int(dollars * 500_000), **none}])
 
 
 @pytest.mark.parametrize(
@@ -173,17 +181,14 @@ def test_a_disk_that_is_nearly_full(
 
 
 def test_incidents_are_told_in_one_line_each_and_what_is_past_only_once() -> None:
-    incident = {
-        "kind": "telegram 77", "detail": "I do not hear from Telegram.", "begun_at": "2026-11-20T12:03:00+00:00",
-        "told_at": None, "over_at": None,
-    }  # fmt: skip
-    assert told(incident, UTC) == "⚠️ I do not hear from Telegram.\n\nSince 12:03 on 20 November."
-    over = incident | {"over_at": "2026-11-20T12:41:20+00:00"}
+    silent = incident("telegram 77", detail="I do not hear from Telegram.", begun_at=NOW + 3 * MINUTE)
+    assert told(silent, UTC) == "⚠️ I do not hear from Telegram.\n\nSince 12:03 on 20 November."
+    over = replace(silent, over_at=NOW + timedelta(minutes=41, seconds=20))
     line = "I could not reach Telegram from 12:03 on 20 November to 12:41 (38 min)."
     assert told(over, UTC) == f"⚠️ {line} It is over."
-    assert told(over | {"told_at": "x"}, UTC) == f"✅ It is over: {line}"
-    assert told(over | {"kind": "spend"}, UTC) == ""
-    late = over | {"kind": "job backup", "over_at": "2026-11-21T14:03:00+00:00"}
+    assert told(replace(over, told_at=NOW), UTC) == f"✅ It is over: {line}"
+    assert told(replace(over, kind="spend"), UTC) == ""
+    late = replace(over, kind="job backup", over_at=NOW + timedelta(days=1, hours=2, minutes=3))
     assert "The job “backup” failed from 12:03 on 20 November to 14:03 on 21 November (26 h 0 min)" in told(late, UTC)
 
 

@@ -107,6 +107,9 @@ async def test_a_soul_has_a_length() -> None:
     assert "at most" in (await soul(asked(database, "set " + "x" * (SOUL_TOKENS * 4 + 5)))).text
     cut = "set " + "x" * 3996
     assert "may be only the first part" in (await soul(asked(database, cut, message={"text": cut}))).text
+    long = "x" * (PERSONA_TOKENS * 4 + 5)
+    too_long = asked(database, long, message={"text": f"/persona {long}"})
+    assert "at most 1000" in (await run_command(too_long, "persona")).text, "that counts first"
     assert database.calls == []
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.claims import Queue
+from relay.memory.rows.operations import Examination, Readings, Sighting, WatchedIncident, WorkState
 
 
 class StatusCalls(Calls):
@@ -25,15 +27,13 @@ class StatusCalls(Calls):
 class ExamineCalls(Calls):
     """The database as it is, and how the work goes. Neither changes anything."""
 
-    async def examine(self) -> Json:
-        """What the database is and has: `{server, number, bytes, since, extensions, tables, functions, open}`."""
-        found: Json = await self._call("examine")
-        return found
+    async def examine(self) -> Examination:
+        """What the database is and has."""
+        return await self._fetch(Examination, "examine")
 
-    async def examine_work(self) -> Json:
-        """For all bots: `{working, admins, users, waiting, waiting_seconds, set_aside, incidents}`."""
-        found: Json = await self._call("examine_work")
-        return found
+    async def examine_work(self) -> WorkState:
+        """How the work goes, for all bots."""
+        return await self._fetch(WorkState, "examine_work")
 
 
 class DutyCalls(Calls):
@@ -62,14 +62,14 @@ class DutyCalls(Calls):
 class WatchCalls(Calls):
     """Trouble that admins are told of."""
 
-    async def readings(self, bot_id: int, since: datetime) -> Json:
-        """How things stand for a bot, as numbers, with what was spent since then and the open incidents."""
-        result: Json = await self._call("readings", bot_id=bot_id, since=since.isoformat())
-        return result
+    async def readings(self, bot_id: int, since: datetime) -> Readings:
+        """How things stand for a bot, with what was spent since then and the open incidents."""
+        return await self._fetch(Readings, "readings", bot_id=bot_id, since=since.isoformat())
 
-    async def watch(self, seen: Sequence[Json], lease_seconds: int) -> list[Json]:
-        """Takes down what was seen (`{kind, state, detail, seconds}`); leases the incidents that are to be told."""
-        return list(await self._call("watch", worker=self._worker, seen=list(seen), lease_seconds=lease_seconds))
+    async def watch(self, seen: Sequence[Sighting], lease_seconds: int) -> list[WatchedIncident]:
+        """Takes down what was seen; leases the incidents that are to be told."""
+        rows = [asdict(one) for one in seen]
+        return await self._list(WatchedIncident, "watch", worker=self._worker, seen=rows, lease_seconds=lease_seconds)
 
     async def was_wrong(self, kind: str, detail: str, seconds: float) -> bool:
         """Takes down an incident that is over and lasted until now. Returns False when it was taken down already."""

@@ -10,7 +10,7 @@ from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, Rows, button, question
-from relay.surfaces.chat.soul.versions import about, byline, check_whole, difference_to, to_copy, whole
+from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy, whole
 
 NONE = "No role is set here. For example: /persona You are my Spanish teacher"
 
@@ -52,7 +52,7 @@ async def persona(call: ChatContext) -> CommandReply:
 
 
 async def _set(call: ChatContext, text: str, instead_of: int | None = None) -> CommandReply:
-    check_whole(call, "persona")
+    check_text(call, text, PERSONA_TOKENS, "persona")
     return await _changed(await set_persona(call, text, instead_of))
 
 

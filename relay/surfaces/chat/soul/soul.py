@@ -25,7 +25,7 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, Rows, button, nothing, question
 from relay.surfaces.chat.soul.documents import text_given
-from relay.surfaces.chat.soul.versions import about, byline, check_whole, difference_to, to_copy, whole
+from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy, whole
 
 USAGE = (
     "Write /soul to see my personality. /soul set <text> changes it; sent as the caption of a .md or .txt document, or "
@@ -88,7 +88,7 @@ async def soul(call: ChatContext) -> CommandReply:
         case "set", "":
             return await _take(call)
         case "set", _:
-            check_whole(call, "soul")
+            check_text(call, rest, SOUL_TOKENS, "soul")
             return await _active(await set_soul(call, rest))
         case "edit", "":
             return await _ask(call)
@@ -160,7 +160,7 @@ async def hear_soul(call: ChatContext, based_on: int) -> CommandReply:
 
 
 async def _draft(call: ChatContext, text: str, reason: str, based_on: int | None) -> CommandReply:
-    check_whole(call, "soul")
+    check_text(call, text, SOUL_TOKENS, "soul")
     drafted = await draft_soul(call, text, reason, based_on)
     if drafted.draft_id is None:
         return CommandReply(f"That is what I am already: version {drafted.active_version}.", result=drafted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 
+from relay.commands.soul.limits import check_length
 from relay.core.errors import CommandRefused
 from relay.core.models import File
 from relay.core.prompt_markup import estimate_tokens
@@ -39,8 +40,9 @@ def unfit(call: ChatContext, text: str, most: int, what: str) -> str:
     return f"That is about {tokens} tokens; a {what} has at most {most}." if tokens > most else cut_off(call, what)
 
 
-def check_whole(call: ChatContext, what: str) -> None:
-    """Raises `CommandRefused` for a message that may be only the first part of a text."""
+def check_text(call: ChatContext, text: str, limit: int, what: str) -> None:
+    """Raises `CommandRefused` for a text that is too long, or may be only the first part of one."""
+    check_length(text, limit, what)
     if line := cut_off(call, what):
         raise CommandRefused(line)
 

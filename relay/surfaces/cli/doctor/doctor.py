@@ -44,8 +44,10 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
     looking = asyncio.create_task(_look(given, wrong))
 
     async def running() -> telegram.Running:
-        work = (await looking).work or {}
-        return telegram.Running(here, bool(work.get("working")), frozenset(work.get("rivalled", ())))
+        work = (await looking).work
+        if work is None:
+            return telegram.Running(here, False, frozenset())
+        return telegram.Running(here, work.working, frozenset(work.rivalled))
 
     async def on_this_machine() -> list[Finding]:
         look = await looking

@@ -16,6 +16,7 @@ from dotenv.parser import parse_stream
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.core.settings import Settings, require
+from relay.memory.rows.operations import WorkState
 from relay.surfaces.cli.doctor.finding import Finding, of_error, ok, skipped, warning
 from relay.surfaces.cli.doctor.machine import short
 
@@ -73,10 +74,10 @@ def _no_file(given: Settings) -> Finding:
     return warning(".env", f"none in {here}", f"Start Relay where your .env is, or make one with `{RELAY} setup`.")
 
 
-def people(given: Settings, work: Mapping[str, int] | None) -> Finding:
+def people(given: Settings, work: WorkState | None) -> Finding:
     """Who may use the bot. `work`: how many the database names (`relay_examine_work`); None when it was not asked."""
-    admins = len(given.admins) + (work or {}).get("admins", 0)
-    users = len(given.users) + (work or {}).get("users", 0)
+    admins = len(given.admins) + (work.admins if work else 0)
+    users = len(given.users) + (work.users if work else 0)
     if admins:
         return ok("people", f"{_count(admins, 'admin')}, {_count(users, 'other person', 'other people')}")
     if work is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from relay.core.errors import DatabaseError, SchemaError, SettingsError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.memory import migrations
+from relay.memory.rows.operations import Examination, WorkState
 from relay.memory.store import Store
 from relay.runtime.storage import TWO_WAYS, Storage, open_storage
 from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skipped, warning
@@ -32,7 +34,7 @@ class Look:
     """What was found, and what other checks ask of it: `work` is None where the database could not tell."""
 
     findings: list[Finding]
-    work: Json | None = None
+    work: WorkState | None = None
     since: str = ""
 
 
@@ -77,8 +79,8 @@ async def _inside(opened: Storage, settings: Settings) -> Look:
     milliseconds = (time.monotonic() - begun) * 1000
     schema = _schema(found, opened, settings)
     again = AGAIN if opened.run is not None or settings.database_url else TWO_WAYS_AGAIN
-    seen: Json = {"number": getattr(opened.database, "server", 0)}
-    work: Json | None = None
+    seen: Examination | None = None
+    work: WorkState | None = None
     try:
         seen = await store.examine()
         if schema.state == "ok":
@@ -91,22 +93,22 @@ async def _inside(opened: Storage, settings: Settings) -> Look:
     findings = [
         _server(opened, seen, milliseconds),
         schema,
-        *((_extensions(seen), _access(seen, again)) if "open" in seen else _later("extensions", "access")),
+        *((_extensions(seen), _access(seen, again)) if seen is not None else _later("extensions", "access")),
         work_of(work) if work is not None else _later("work")[0],
     ]
-    return Look(findings, work, str(seen.get("since") or ""))
+    return Look(findings, work, str(seen.since.isoformat() if seen and seen.since else ""))
 
 
 def _later(*names: str) -> tuple[Finding, ...]:
     return tuple(skipped(name, "not looked at: the schema comes first") for name in names)
 
 
-def _server(opened: Storage, seen: Json, milliseconds: float) -> Finding:
-    number = int(seen.get("number") or 0)
+def _server(opened: Storage, seen: Examination | None, milliseconds: float) -> Finding:
+    number = seen.number if seen else int(getattr(opened.database, "server", 0))
     version = f"PostgreSQL {number // 10000}.{number % 10000}"
     if number and number // 10000 < OLDEST:
         return failed("database", f"{version} is too old", f"Relay needs PostgreSQL {OLDEST} or newer.")
-    size = f", {seen['bytes'] / 1e6:,.0f} MB" if "bytes" in seen else ""
+    size = f", {seen.bytes / 1e6:,.0f} MB" if seen else ""
     place = opened.label.partition(",")[0]
     said = f"{place}, {version if number else 'reachable'}{size}, answers in {milliseconds:,.0f} ms"
     if milliseconds > SLOW_MS:
@@ -137,15 +139,17 @@ def _schema(found: Json, opened: Storage, settings: Settings) -> Finding:
     return warning("schema", f"{state}; the next start changes it", f"`{RELAY} db migrate` does it now.")
 
 
-def _complete(seen: Json, again: str) -> Finding | None:
+def _complete(seen: Examination, again: str) -> Finding | None:
     """What somebody has taken out by hand of a schema that is up to date."""
     schema = migrations.load()
-    tables = _named(r"create table (?:if not exists )?relay\.(\w+)", [one.sql for one in schema.migrations])
+    made = [one.sql for one in schema.migrations]
+    renamed = dict(pair for sql in made for pair in re.findall(r"alter table relay\.(\w+) rename to (\w+);", sql))
+    tables = {renamed.get(name, name) for name in _named(r"create table (?:if not exists )?relay\.(\w+)", made)}
     functions = _named(r"create or replace function (?:relay|public)\.(\w+)", list(schema.functions.values()))
-    if gone := sorted(tables - set(seen["tables"])):
+    if gone := sorted(tables - set(seen.tables)):
         fix = "Restore a backup: its rows are gone with it."
         return failed("schema", f"the table {gone[0]} is gone{_others(gone)}", fix)
-    if gone := sorted(functions - set(seen["functions"])):
+    if gone := sorted(functions - set(seen.functions)):
         return failed("schema", f"the function {gone[0]} is gone{_others(gone)}", again)
     return None
 
@@ -154,13 +158,13 @@ def _named(pattern: str, texts: list[str]) -> set[str]:
     return {name for text in texts for name in re.findall(pattern, text, re.IGNORECASE)}
 
 
-def _others(names: list[str]) -> str:
+def _others(names: Sequence[str]) -> str:
     return f", and {len(names) - 1} more" if len(names) > 1 else ""
 
 
-def _extensions(seen: Json) -> Finding:
+def _extensions(seen: Examination) -> Finding:
     needed = sorted(_named(r"create extension if not exists (\w+)", [one.sql for one in migrations.load().migrations]))
-    there = seen["extensions"]
+    there = seen.extensions
     if gone := [name for name in needed if name not in there]:
         commands = " ".join(f"create extension {name} schema extensions;" for name in gone)
         said = f"{' and '.join(gone)} {'is' if len(gone) == 1 else 'are'} missing, so searching does not work"
@@ -168,25 +172,25 @@ def _extensions(seen: Json) -> Finding:
     return ok("extensions", ", ".join(f"{name} {there[name]}" for name in needed))
 
 
-def _access(seen: Json, again: str) -> Finding:
-    if doors := seen["open"]:
+def _access(seen: Examination, again: str) -> Finding:
+    if doors := seen.open:
         return failed("access", f"{doors[0]}{_others(doors)}", again)
     return ok("access", "closed to everybody but Relay")
 
 
-def work_of(work: Json) -> Finding:
+def work_of(work: WorkState) -> Finding:
     """How the work goes: what is wrong now, what was given up, what waits."""
-    if incidents := work["incidents"]:
+    if incidents := work.incidents:
         more = f" And {len(incidents) - 1} more." if len(incidents) > 1 else ""
         return warning("work", f"{incidents[0]}{more}", "/status in a chat with the bot tells more.")
-    if set_aside := work["set_aside"]:
+    if set_aside := work.set_aside:
         said = f"{set_aside} {'answer was' if set_aside == 1 else 'answers were'} given up in the last day"
         return warning("work", said, "Relay's log tells why; the people concerned have a Retry button.")
-    if parked := work["parked"]:
-        jobs = ", ".join(f"{one['jobs']} × {one['kind']} ({one['last_error']})" for one in parked)
+    if work.parked:
+        jobs = ", ".join(f"{one.jobs} × {one.kind} ({one.last_error})" for one in work.parked)
         return warning("work", f"background jobs failed for good in the last week: {jobs}", "Relay's log tells more.")
-    if work["waiting"] and (work["waiting_seconds"] or 0) > LATE_SECONDS:
-        minutes = int(work["waiting_seconds"] // 60)
-        said = f"{work['waiting']} messages wait, the oldest for {minutes} min"
+    if work.waiting and (work.waiting_seconds or 0) > LATE_SECONDS:
+        minutes = int((work.waiting_seconds or 0) // 60)
+        said = f"{work.waiting} messages wait, the oldest for {minutes} min"
         return warning("work", said, f"`{RELAY} run` answers them; if it runs, its log tells what holds it up.")
-    return ok("work", f"{work['waiting']} messages wait, nothing was given up in the last day")
+    return ok("work", f"{work.waiting} messages wait, nothing was given up in the last day")
