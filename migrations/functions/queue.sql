@@ -18,7 +18,7 @@ create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
         'turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
-        'failures', p_turn.failures, 'user_id', p_turn.user_id, 'space_id', p_turn.space_id,
+        'failures', p_turn.failures, 'user_id', coalesce(p_turn.user_id, 0), 'space_id', p_turn.space_id,
         'owner_id', (select s.owner_id from space s where s.id = p_turn.space_id and s.kind = 'private'),
         'role', (select role from person where user_id = p_turn.user_id),
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
@@ -27,8 +27,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'answer', case when p_turn.told is not null then p_turn.told
             || jsonb_build_object('changes', relay.changes_of(p_turn.id)) end,
         'off_record', exists (select from inbox u where u.turn_id = p_turn.id and u.session_id is not null),
-        'waited', (select extract(epoch from clock_timestamp() - min(u.received_at)) from inbox u
-            where u.turn_id = p_turn.id),
+        'waited', coalesce((select extract(epoch from clock_timestamp() - min(u.received_at)) from inbox u
+            where u.turn_id = p_turn.id), 0),
         'updates', coalesce((
             select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
         'parts', coalesce((

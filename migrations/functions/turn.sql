@@ -162,7 +162,8 @@ begin
     shown := relay.summary_shown(own);
     return jsonb_build_object(
         'space_id', own.space_id, 'thread_id', own.id, 'session_id', own.session_id, 'message_id', said,
-        'soul', (select jsonb_build_object('version', version, 'text', text) from soul where active),
+        'soul', coalesce((select jsonb_build_object('version', version, 'text', text) from soul where active),
+            '{"version": 0, "text": ""}'),
         'persona', (select jsonb_build_object('id', id, 'text', text) from persona
             where chat_id = own.chat_id and topic_id = own.topic_id order by id desc limit 1),
         'choices', coalesce((

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-Step = dict[str, Any]
+from relay.core.models import Block, ModelMessage
 
 
-def paired(steps: Sequence[Step]) -> list[Step]:
+def paired(steps: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Steps (`{role, content}`) without tool calls that were never answered (cut off, stopped) and stray results.
 
     A call of ours is answered by the next step; a call that the server runs, by a later block of the same step.
     """
-    kept: list[Step] = []
+    kept: list[ModelMessage] = []
     for index, step in enumerate(steps):
         before = steps[index - 1]["content"] if index else []
         after = steps[index + 1]["content"] if index + 1 < len(steps) else []
@@ -23,7 +22,7 @@ def paired(steps: Sequence[Step]) -> list[Step]:
     return kept
 
 
-def _has_partner(block: dict[str, Any], before: Sequence[Any], own: Sequence[Any], after: Sequence[Any]) -> bool:
+def _has_partner(block: Block, before: Sequence[Block], own: Sequence[Block], after: Sequence[Block]) -> bool:
     match block["type"]:
         case "tool_use":
             return any(other.get("tool_use_id") == block["id"] for other in after)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from relay.conversation.memory_tools import as_json
-from relay.conversation.model_loop import ToolRun
-from relay.core.models import Space
+from relay.conversation.model_loop import ToolInput, ToolRun
+from relay.core.models import Space, ToolDefinition
 from relay.core.prompt_markup import plain_name
+from relay.memory.rows.documents import DocumentCard, OpenedDocument
 from relay.memory.store import Store
 
-READ_DOCUMENT = {
+READ_DOCUMENT: ToolDefinition = {
     "name": "read_document",
     "description": "Reads a part of a document that was sent in any of this person's (or group's) conversations. "
     "search_memory tells which part says what.",
@@ -39,14 +41,14 @@ NO_PART = "It has no such part."
 def read_document(store: Store, space: Space, lent: Space | None) -> ToolRun:
     """The tool, bound to a space; what it does not have is read in the one that the speaker lends."""
 
-    async def run(given: dict[str, Any]) -> tuple[str, bool]:
+    async def run(given: ToolInput) -> tuple[str, bool]:
         name = str(given["name"]).replace("\0", "")[:500]
         part = _number(given.get("part") or 1)
         version = _number(given["version"]) if given.get("version") else None
         found = await store.open_document(space, name, part, version)
-        if "document" not in found and lent is not None:
+        if found.document is None and lent is not None:
             others = await store.open_document(lent, name, part, version)
-            found = others if "document" in others or not found["documents"] else found
+            found = others if others.document or not found.documents else found
         return told(name, found), True
 
     return run
@@ -56,24 +58,24 @@ def _number(given: Any) -> int:
     return max(1, min(int(given), 1_000_000))
 
 
-def told(name: str, found: dict[str, Any]) -> str:
+def told(name: str, found: OpenedDocument) -> str:
     """What the model is told: the text of a part, or which documents there are."""
-    if "document" not in found:
-        rows = found["documents"]
-        if not rows:
+    document = found.document
+    if document is None:
+        if not found.documents:
             return NONE
-        like = any(name.strip().lower() in row["name"].lower() for row in rows)
-        return f"{AMBIGUOUS if like and name.strip() else UNKNOWN}\n{as_json(rows)}"
-    document = found["document"]
-    lines = [f"{_described(document)}, part {found['part']} of {document['parts']}"]
-    if found["others"]:
-        lines += [OTHERS, *(f"- {_described(one)}" for one in found["others"])]
-    return "\n".join(lines) + (f"\n\n{found['text']}" if found["text"] else f"\n\n{NO_PART}")
+        like = any(name.strip().lower() in one.name.lower() for one in found.documents)
+        rows = as_json([asdict(one) for one in found.documents])
+        return f"{AMBIGUOUS if like and name.strip() else UNKNOWN}\n{rows}"
+    lines = [f"{_described(document)}, part {found.part} of {document.parts}"]
+    if found.others:
+        lines += [OTHERS, *(f"- {_described(one)}" for one in found.others)]
+    return "\n".join(lines) + (f"\n\n{found.text}" if found.text else f"\n\n{NO_PART}")
 
 
-def _described(document: dict[str, Any]) -> str:
+def _described(document: DocumentCard) -> str:
     """Which document it is, and who sent it: in a group anybody can send one of the same name."""
-    sender = plain_name(document["sent_by"] or "the user")
-    version = f", version {document['version']} of {document['versions']}" if document["versions"] > 1 else ""
-    name = json.dumps(document["name"], ensure_ascii=False)
-    return f"{name} ({document['kind']}, sent by {sender}, {document['sent_at']} UTC{version})"
+    sender = plain_name(document.sent_by or "the user")
+    version = f", version {document.version} of {document.versions}" if document.versions > 1 else ""
+    name = json.dumps(document.name, ensure_ascii=False)
+    return f"{name} ({document.kind}, sent by {sender}, {document.sent_at} UTC{version})"

@@ -6,10 +6,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 from relay.core.prompt_markup import estimate_tokens, plain_name
+from relay.memory.rows.context import Memory
 
 FACTS = {
     "fact": "Facts",
@@ -27,12 +28,10 @@ LINE_TOKENS = 4
 """What an item takes beside its words."""
 TAG = re.compile(r"\[(?=[^\w\[\]]{0,8}(?:learn|forget|remember|voice.?reply)\b)", re.IGNORECASE)
 
-Json = dict[str, Any]
-
 
 def memory_layer(
-    memories: Sequence[Json], counts: Mapping[str, int], group: bool, tokens: int, zone: tzinfo, faded: int = 0
-) -> tuple[str, Json]:
+    memories: Sequence[Memory], counts: Mapping[str, int], group: bool, tokens: int, zone: tzinfo, faded: int = 0
+) -> tuple[str, dict[str, Any]]:
     """The layer's text (empty when there is nothing to say) and what is recorded of it: the ids that went in and were
     left out, and by sort how many of how many that were, with their tokens and why others were left out.
 
@@ -40,7 +39,7 @@ def memory_layer(
     `faded`: how many of `counts` are learnings that were not used for long.
     """
     kept, left = taken(memories, tokens)
-    record: Json = {"memories": [row["id"] for row in kept], "dropped_memories": [row["id"] for row in left]}
+    record: dict[str, Any] = {"memories": [row.id for row in kept], "dropped_memories": [row.id for row in left]}
     if not memories and not any(counts.values()):
         return "", record
     total = Counter(sort_of(row) for row in [*kept, *left])
@@ -60,20 +59,20 @@ def memory_layer(
     return "\n\n".join(sections), record
 
 
-def taken(memories: Sequence[Json], tokens: int) -> tuple[list[Json], list[Json]]:
+def taken(memories: Sequence[Memory], tokens: int) -> tuple[list[Memory], list[Memory]]:
     """The memories that fit, the pinned and most important first, told in the order of their ids so that the text stays
     the same until memory changes; and those that do not."""
-    kept: list[Json] = []
-    left: list[Json] = []
+    kept: list[Memory] = []
+    left: list[Memory] = []
     used = 0
-    for row in sorted(memories, key=lambda row: (not row["pinned"], -row.get("importance", 5), -row["id"])):
+    for row in sorted(memories, key=lambda row: (not row.pinned, -row.importance, -row.id)):
         fits = used + weight(row) <= tokens
         used += weight(row) if fits else 0
         (kept if fits else left).append(row)
-    return sorted(kept, key=lambda row: int(row["id"])), left
+    return sorted(kept, key=lambda row: row.id), left
 
 
-def reasons(left: Sequence[Json], tokens: int, unread: int, faded: int = 0) -> dict[str, int]:
+def reasons(left: Sequence[Memory], tokens: int, unread: int, faded: int = 0) -> dict[str, int]:
     """Why memories were left out, with how many. `unread`: those that the database left out already, `faded` of them
     because they were not used for long."""
     large, faded = sum(weight(row) > tokens for row in left), max(0, min(faded, unread))
@@ -85,7 +84,7 @@ def reasons(left: Sequence[Json], tokens: int, unread: int, faded: int = 0) -> d
     return {why: number for why, number in told.items() if number}
 
 
-def facts(kept: Sequence[Json], known: Mapping[str, int], group: bool, zone: tzinfo) -> str:
+def facts(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zone: tzinfo) -> str:
     """What is known about people, by kind; empty for nothing."""
     sections = [
         f"## {name} ({among(kept, kind, known)})\n" + lines(kept, kind, group, zone)
@@ -97,7 +96,7 @@ def facts(kept: Sequence[Json], known: Mapping[str, int], group: bool, zone: tzi
     return "# THINGS I KNOW ABOUT " + ("THE PEOPLE HERE" if group else "THE USER") + "\n" + "\n".join(sections)
 
 
-def learnings(kept: Sequence[Json], known: Mapping[str, int], group: bool, zone: tzinfo) -> list[str]:
+def learnings(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zone: tzinfo) -> list[str]:
     """What was learned, a section for each category."""
     return [
         f"# WHAT I LEARNED: {category.upper()} ({among(kept, category, known)})\n" + lines(kept, category, group, zone)
@@ -106,30 +105,30 @@ def learnings(kept: Sequence[Json], known: Mapping[str, int], group: bool, zone:
     ]
 
 
-def sort_of(row: Json) -> str:
+def sort_of(row: Memory) -> str:
     """A fact's kind; a learning's category."""
-    if row["kind"] != "learning":
-        return str(row["kind"])
-    return str(row["category"]) if row["category"] in CATEGORIES else "knowledge"
+    if row.kind != "learning":
+        return row.kind
+    return row.category if row.category in CATEGORIES else "knowledge"
 
 
-def among(kept: Sequence[Json], sort: str, known: Mapping[str, int]) -> str:
+def among(kept: Sequence[Memory], sort: str, known: Mapping[str, int]) -> str:
     """How many of a sort are told, and of how many when that is not all."""
     told = sum(sort_of(row) == sort for row in kept)
     return f"{told} of {known[sort]}" if known[sort] > told else str(told)
 
 
-def lines(kept: Sequence[Json], sort: str, group: bool, zone: tzinfo) -> str:
+def lines(kept: Sequence[Memory], sort: str, group: bool, zone: tzinfo) -> str:
     """The memories of a sort, one a line."""
     return "\n".join(line(row, group, zone) for row in kept if sort_of(row) == sort)
 
 
-def line(row: Json, group: bool, zone: tzinfo) -> str:
+def line(row: Memory, group: bool, zone: tzinfo) -> str:
     """A memory as the model reads it; a goal with its deadline."""
-    subject = f"{plain_name(row['subject'])}: " if group and row.get("subject") else ""
-    until = row.get("valid_until") if row["kind"] == "goal" else None
-    deadline = f" (by {datetime.fromisoformat(until).astimezone(zone):%Y-%m-%d})" if until else ""
-    return f"- {subject}{as_note(row['content'])}{deadline}"
+    subject = f"{plain_name(row.subject)}: " if group and row.subject else ""
+    until = row.valid_until if row.kind == "goal" else None
+    deadline = f" (by {until.astimezone(zone):%Y-%m-%d})" if until else ""
+    return f"- {subject}{as_note(row.content)}{deadline}"
 
 
 def as_note(text: str) -> str:
@@ -147,12 +146,12 @@ def as_written(note: str) -> str:
     return note.replace("(", "[")
 
 
-def weight(row: Json) -> int:
+def weight(row: Memory) -> int:
     """About how many tokens a memory takes."""
-    return estimate_tokens(row["content"]) + LINE_TOKENS
+    return estimate_tokens(row.content) + LINE_TOKENS
 
 
-def diagnostic(record: Json) -> str:
+def diagnostic(record: dict[str, Any]) -> str:
     """What went into a prompt of what is known, in a line or two; empty where the layer is empty."""
     layer = record.get("memory_layer")
     if not layer:

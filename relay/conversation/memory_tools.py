@@ -6,19 +6,20 @@ import json
 from datetime import datetime, tzinfo
 from typing import Any
 
-from relay.conversation.model_loop import ToolRun
-from relay.conversation.tool_results import foreign, moment_of, opened
-from relay.core.models import Incoming
+from relay.conversation.model_loop import ToolInput, ToolRun
+from relay.conversation.tool_results import is_foreign, moment_of, opened
+from relay.core.models import Incoming, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import neutralize_markup, plain_name, untrusted
 from relay.memory.ids import id_of, read_id
 from relay.memory.query_vectors import embed_query
+from relay.memory.rows.found import FoundEntry
 from relay.memory.store import Store
 
 KINDS = {"message": "message", "memory": "memory", "summary": "summary", "document": "part"}
 """What the model may ask for, as the index calls it."""
 MOST = 20
-SEARCH_MEMORY = {
+SEARCH_MEMORY: ToolDefinition = {
     "name": "search_memory",
     "description": "Finds earlier messages, memories, summaries and parts of documents of this person (or group), in "
     "any thread, by words and by meaning, best first. Each has an id that open_memory opens.",
@@ -39,7 +40,7 @@ SEARCH_MEMORY = {
         "required": ["query"],
     },
 }
-OPEN_MEMORY = {
+OPEN_MEMORY: ToolDefinition = {
     "name": "open_memory",
     "description": "Opens what search_memory found, by its id: a message with those around it, a memory with the "
     "messages that taught it and what it said before, a summary, a part of a document.",
@@ -56,7 +57,7 @@ NOTHING = "There is nothing of that id here."
 def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embedder | None = None) -> ToolRun:
     """The tool, bound to the space of a turn; dates without a zone are in `zone`. `embedder`: None: only words find."""
 
-    async def run(given: dict[str, Any]) -> tuple[str, bool]:
+    async def run(given: ToolInput) -> tuple[str, bool]:
         query = {
             **await embed_query(embedder, str(given["query"])),
             "kinds": [KINDS[kind] for kind in given.get("kinds") or []] or None,
@@ -68,7 +69,9 @@ def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embe
         found = await store.look_up(incoming.space, asking(incoming), query, limit)
         if found is None:
             return AT_REST, False
-        return as_json([line(row, incoming, zone) for row in found]), any(foreign(row, incoming) for row in found)
+        return as_json([line(row, incoming, zone) for row in found]), any(
+            is_foreign(row.untrusted, row.user_id, incoming) for row in found
+        )
 
     return run
 
@@ -76,7 +79,7 @@ def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embe
 def open_memory(store: Store, incoming: Incoming, zone: tzinfo) -> ToolRun:
     """The tool, bound to the space of a turn. Of what its speaker lends it opens documents, as read_document does."""
 
-    async def run(given: dict[str, Any]) -> tuple[str, bool]:
+    async def run(given: ToolInput) -> tuple[str, bool]:
         named = read_id(str(given["id"]))
         if named is None:
             raise ValueError("an id is a letter and a number, such as m123, k45, s6 or d7.2.")
@@ -91,7 +94,7 @@ def open_memory(store: Store, incoming: Incoming, zone: tzinfo) -> ToolRun:
     return run
 
 
-def asking(incoming: Incoming) -> dict[str, Any]:
+def asking(incoming: Incoming) -> dict[str, object]:
     """The thread and the turn that ask for something."""
     return {
         "bot_id": incoming.bot_id,
@@ -101,24 +104,24 @@ def asking(incoming: Incoming) -> dict[str, Any]:
     }
 
 
-def line(row: dict[str, Any], incoming: Incoming, zone: tzinfo) -> dict[str, Any]:
+def line(row: FoundEntry, incoming: Incoming, zone: tzinfo) -> dict[str, object]:
     """One result as the model reads it."""
-    who = "you" if row["role"] == "assistant" else plain_name(row.get("name") or row.get("subject") or "the user")
-    strange = foreign(row, incoming)
+    who = "you" if row.role == "assistant" else plain_name(row.name or row.subject or "the user")
+    strange = is_foreign(row.untrusted, row.user_id, incoming)
     told = {
-        "id": id_of(row["kind"], row["id"], row.get("part") or 0),
-        "at": moment_of(row["at"], zone),
-        "about" if row["kind"] == "memory" else "who": who,
-        "place": plain_name(row["place"]) if row.get("place") else None,
-        "status": row["status"] if row.get("status") not in (None, "active") else None,
-        "until": moment_of(row.get("valid_until"), zone),
-        "document": neutralize_markup(row["document"]) if row.get("document") else None,
-        "part": row["part"] if row.get("document") else None,
-        "parts": row.get("parts"),
+        "id": id_of(row.kind, row.id, row.part),
+        "at": moment_of(row.at, zone),
+        "about" if row.kind == "memory" else "who": who,
+        "place": plain_name(row.place) if row.place else None,
+        "status": row.status if row.status != "active" else None,
+        "until": moment_of(row.valid_until, zone),
+        "document": neutralize_markup(row.document) if row.document else None,
+        "part": row.part if row.document else None,
+        "parts": row.parts,
         "untrusted": strange or None,
-        "snippet": untrusted(row["snippet"], "recalled") if strange else neutralize_markup(row["snippet"]),
+        "snippet": untrusted(row.snippet, "recalled") if strange else neutralize_markup(row.snippet),
     }
-    if row["kind"] == "summary":
+    if row.kind == "summary":
         del told["who"]
     return {key: value for key, value in told.items() if value is not None}
 

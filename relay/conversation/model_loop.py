@@ -20,7 +20,7 @@ from relay.core.errors import (
     ModelUnavailable,
     StreamCut,
 )
-from relay.core.models import Block, ModelRequest, Prompt, Reply, Step
+from relay.core.models import Block, ModelMessage, ModelRequest, Prompt, Reply, Step, ToolDefinition
 from relay.core.ports import Sink
 from relay.core.retry import RetryPolicy
 from relay.memory.intents import visible
@@ -37,10 +37,13 @@ CONTINUE = (
     "repeat nothing, say nothing about the interruption.)"
 )
 
-Request = Callable[[Sequence[dict[str, Any]], bool], ModelRequest]
+Request = Callable[[Sequence[ModelMessage], bool], ModelRequest]
 """Makes a call of the steps so far; the flag says that a tool brought in what others wrote."""
 
-ToolRun = Callable[[dict[str, Any]], Awaitable[tuple[str, bool]]]
+ToolInput = dict[str, Any]
+"""What the model gives a tool: JSON that need not fit its schema."""
+
+ToolRun = Callable[[ToolInput], Awaitable[tuple[str, bool]]]
 """Runs a tool's input; returns its result and whether that is untrusted."""
 
 
@@ -48,7 +51,7 @@ ToolRun = Callable[[dict[str, Any]], Awaitable[tuple[str, bool]]]
 class Tools:
     """What the model may call: definitions in Anthropic's shape, and how ours are run."""
 
-    definitions: list[dict[str, Any]] = field(default_factory=list)
+    definitions: list[ToolDefinition] = field(default_factory=list)
     runs: dict[str, ToolRun] = field(default_factory=dict)
 
 
@@ -59,7 +62,7 @@ class Talk:
     prompt: Prompt
     sink: Sink
     work: Work
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[ModelMessage] = field(default_factory=list)
     text: str = ""
     step_text: str = ""
     model: str = ""
@@ -228,7 +231,7 @@ class Trouble:
             self._timer = None
 
 
-def taken_up(partial: str) -> list[dict[str, Any]]:
+def taken_up(partial: str) -> list[ModelMessage]:
     """The messages that make the model go on after what it had said (it does not accept a prefilled answer)."""
     if not partial.strip():
         return []

@@ -1,15 +1,14 @@
-"""What a turn came to: what is stored of it, and read again. Pure."""
+"""What is stored of an answer. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from relay.core.models import Answer, Choices, Incoming, Prompt, Reply
+from relay.core.models import Incoming, Prompt, Reply
 from relay.core.prompt_markup import text_block
-from relay.memory.calls.base import decode_row
 from relay.memory.intents import Forget, Intents, Learn, Remember
-from relay.memory.rows.changes import Failure, MemoryChange
+from relay.memory.rows.choices import Choices
 
 
 def aloud(incoming: Incoming, intents: Intents, choices: Choices, tainted: bool) -> bool:
@@ -63,24 +62,3 @@ def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
         "tools": choices.tools,
         "keep": choices.keep and choices.learning != "off",
     }
-
-
-def answer_from(told: dict[str, Any]) -> Answer:
-    """An answer as it is stored with its turn."""
-    return Answer(
-        text=told["text"],
-        changes=decode_row(list[MemoryChange], told["changes"]),
-        failed=decode_row(list[Failure], told["failed"]),
-        tools=tuple(told["tools"]),
-        note=told["note"],
-        retry=told["retry"],
-        web=told["web"],
-        choices=Choices.from_json(told.get("choices") or {}),
-        unlearned=bool(told.get("unlearned")),
-        withdrawn=decode_row(list[MemoryChange], told.get("withdrawn") or []),
-        model=told.get("model") or "",
-        warning=told.get("warning") or "",
-        aloud=bool(told.get("aloud")),
-        diagnostic=told.get("diagnostic") or "",
-        signs=tuple(told.get("signs") or ()),
-    )

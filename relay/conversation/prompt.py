@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
-from relay.conversation.blocks import paired
+from relay.conversation.history import (
+    NO_MEDIA,
+    files_of,
+    history,
+    is_wordless,
+    joined,
+    mark_last_said,
+    present_blocks,
+    present_message,
+    weight,
+    within_budget,
+)
 from relay.conversation.memory_layer import memory_layer
 from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
-from relay.core.limits import SUMMARY_TOKENS
-from relay.core.models import Block, Context, Incoming, Prompt
-from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, said_by, text_block, untrusted
-from relay.media.media_cost import first_kept
-from relay.media.showing import described, files_of, introduced, media_record, media_tokens, placed, within_share
+from relay.core.models import Block, Incoming, Prompt
+from relay.core.prompt_markup import CACHE, estimate_tokens, fits, text_block
+from relay.media.showing import media_record, media_tokens, placed, within_share
+from relay.memory.rows.context import Context, Memory, ShownPersona, ShownSummary, StoredMessage
+from relay.memory.rows.found import FoundEntry
 
-NO_MEDIA: Mapping[str, Block] = {}
 SOUL_TOKENS = 4_000
 PERSONA_TOKENS = 1_000
 MEMORY_TOKENS = 6_000
 """Unless RELAY_MEMORY_TOKENS says otherwise."""
 RECENT_TOKENS = 60_000
 WORDLESS = "The user sent this without a word. Say briefly what it is and what matters in it, and offer what you could do next."
-KEPT_MESSAGES = 10
-"""The last five exchanges stay in the prompt up to twice the budget."""
 RECALL_TOKENS = 1_500
 
 # With the tools it is longer than the 1,024 tokens that a prefix needs to be cached, so that a first turn warms the next.
@@ -59,7 +67,7 @@ You write Markdown; it is shown in Telegram on a phone. Prefer short paragraphs.
 def build_prompt(
     incoming: Incoming,
     context: Context,
-    recalled: Sequence[dict[str, Any]],
+    recalled: Sequence[FoundEntry],
     zone: tzinfo,
     share: float = 1.0,
     media: Mapping[str, Block] = NO_MEDIA,
@@ -73,8 +81,8 @@ def build_prompt(
     to its end, where the next turn's history has it too), then everything that changes every turn.
     """
     group = incoming.space.kind == "group"
-    lent = [row if row["kind"] == "learning" else {**row, "subject": incoming.name} for row in context.lent]
-    known = [*context.memories, *lent] if memory_tokens else []
+    lent = [row if row.kind == "learning" else replace(row, subject=incoming.name) for row in context.lent]
+    known: list[Memory] = [*context.memories, *lent] if memory_tokens else []
     memory, memory_record = memory_layer(
         known, context.memory_counts if memory_tokens else {}, group, memory_tokens, zone, context.faded
     )
@@ -93,11 +101,11 @@ def build_prompt(
     last = [*present[:-1], {**present[-1], "cache_control": CACHE}, about]
     messages = joined([*messages, {"role": "user", "content": last}])
     tainted_by = taints(incoming, context, recent, found)
-    system = system_blocks(fits(context.soul["text"], SOUL_TOKENS), persona, memory)
+    system = system_blocks(fits(context.soul.text, SOUL_TOKENS), persona, memory)
     record = {
         **recorded(context, memory_record, recent, found),
-        "bearing": [row["id"] for row in recalled if row["kind"] == "memory"],
-        "persona": context.persona["id"] if context.persona and persona else None,
+        "bearing": [row.id for row in recalled if row.kind == "memory"],
+        "persona": context.persona.id if context.persona and persona else None,
         "dropped_recent": dropped,
         "share": share,
         **({"lent": True} if incoming.lent else {}),
@@ -125,184 +133,63 @@ def system_blocks(soul: str, persona: str, memory: str) -> list[Block]:
 
 
 def talk_tokens(
-    summary: dict[str, Any] | None,
-    recent: Sequence[dict[str, Any]],
-    found: Sequence[dict[str, Any]],
+    summary: ShownSummary | None,
+    recent: Sequence[StoredMessage],
+    found: Sequence[FoundEntry],
     last: Sequence[Block],
 ) -> dict[str, int]:
     """About how many tokens the parts of the conversation take."""
     return {
-        "summary": estimate_tokens(summary["text"]) if summary else 0,
+        "summary": estimate_tokens(summary.text) if summary else 0,
         "recent": sum(weight(row) for row in recent),
-        "recalled": sum(estimate_tokens(row["snippet"]) for row in found),
+        "recalled": sum(estimate_tokens(row.snippet) for row in found),
         "message": sum(estimate_tokens(block.get("text", "")) for block in last),
     }
 
 
 def recorded(
-    context: Context, memory: dict[str, Any], recent: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
+    context: Context, memory: dict[str, Any], recent: Sequence[StoredMessage], found: Sequence[FoundEntry]
 ) -> dict[str, Any]:
     """Which parts of what is known went into a prompt, for whoever asks why."""
     layer = memory.get("memory_layer", {"dropped": {}})
     return {
-        "soul": context.soul["version"],
+        "soul": context.soul.version,
         **memory,
         "left_out_memories": sum(layer["dropped"].values()),
-        "summary": context.summary["id"] if context.summary else None,
-        "recent": [recent[0]["id"], recent[-1]["id"]] if recent else [],
+        "summary": context.summary.id if context.summary else None,
+        "recent": [recent[0].id, recent[-1].id] if recent else [],
         "recent_count": len(recent),
-        "recalled": [row["message_id"] for row in found if row["message_id"] is not None],
-        "recalled_memories": [row["id"] for row in found if row["kind"] == "memory"],
-        "recalled_summaries": [row["id"] for row in found if row["kind"] == "summary"],
+        "recalled": [row.message_id for row in found if row.message_id is not None],
+        "recalled_memories": [row.id for row in found if row.kind == "memory"],
+        "recalled_summaries": [row.id for row in found if row.kind == "summary"],
     }
 
 
-def persona_block(persona: dict[str, Any] | None) -> str:
+def persona_block(persona: ShownPersona | None) -> str:
     """What the soul is besides in this conversation; empty for nothing."""
-    if not persona or not persona["text"]:
+    if not persona or not persona.text:
         return ""
-    return f"# IN THIS CONVERSATION\n{fits(persona['text'], PERSONA_TOKENS)}"
+    return f"# IN THIS CONVERSATION\n{fits(persona.text, PERSONA_TOKENS)}"
 
 
-def weight(row: dict[str, Any]) -> int:
-    """About how many tokens a stored message takes, with the texts of its files."""
-    texts = (block.get("text", "") for block in row["blocks"]) if row["role"] == "user" else (row["text"],)
-    return sum(map(estimate_tokens, texts)) + 8
-
-
-def within_budget(recent: Sequence[dict[str, Any]], tokens: int) -> tuple[list[dict[str, Any]], int]:
-    """The newest messages whose texts fit, and how many were left out. What is shown of files has budgets of its own.
-
-    Trimmed in steps of a quarter of the budget, so that the cached prefix changes rarely, and from a user's message on.
-    """
-    weights = [weight(row) for row in recent]
-    newest = weights[-KEPT_MESSAGES:]
-    last = len(weights) - (len(newest) if sum(newest) <= 2 * tokens else 0)
-    start = min(first_kept(weights, tokens), last)
-    while start < len(recent) and recent[start]["role"] != "user":
-        start += 1
-    return list(recent[start:]), start
-
-
-def unshown(recalled: Sequence[dict[str, Any]], memories: Sequence[int], context: Context) -> Sequence[dict[str, Any]]:
+def unshown(recalled: Sequence[FoundEntry], memories: Sequence[int], context: Context) -> Sequence[FoundEntry]:
     """What was recalled without what the prompt shows anyway: its memories and the thread's summaries."""
-    summaries = (row["id"] for row in (context.summary, context.latest_summary) if row)
+    summaries = (row.id for row in (context.summary, context.latest_summary) if row)
     shown = {*(("memory", id) for id in memories), *(("summary", id) for id in summaries)}
-    return [row for row in recalled if (row["kind"], row["id"]) not in shown]
+    return [row for row in recalled if (row.kind, row.id) not in shown]
 
 
-def recall_within(recalled: Sequence[dict[str, Any]], tokens: int) -> Sequence[dict[str, Any]]:
+def recall_within(recalled: Sequence[FoundEntry], tokens: int) -> Sequence[FoundEntry]:
     """The best recalled passages that fit, whole."""
     kept, used = [], 0
     for row in recalled:
-        used += estimate_tokens(row["snippet"]) + 12
+        used += estimate_tokens(row.snippet) + 12
         if used <= tokens:
             kept.append(row)
     return kept
 
 
-def history(
-    summary: dict[str, Any] | None,
-    recent: Sequence[dict[str, Any]],
-    group: bool,
-    zone: tzinfo,
-    shown: Sequence[Mapping[str, Block]],
-) -> list[dict[str, Any]]:
-    """The thread's summary, then the recent messages as real turns, tool calls included, each with the files that are
-    shown with it."""
-    messages: list[dict[str, Any]] = []
-    if summary:
-        text = f"<summary>\n{neutralize_markup(fits(summary['text'], SUMMARY_TOKENS))}\n</summary>"
-        messages.append({"role": "user", "content": [text_block("What was said earlier in this thread:\n" + text)]})
-    for row, media in zip(recent, shown, strict=True):
-        if row["role"] == "user":
-            said_on = day_of(row, zone)
-            content = user_blocks(row["blocks"], row.get("name") or "", group, media, said_on)
-            messages.append({"role": "user", "content": content})
-        else:
-            messages.extend(paired(row["blocks"]))
-    return joined(messages)
-
-
-def day_of(row: dict[str, Any], zone: tzinfo) -> str:
-    """The day on which a message was said; empty when that is not known."""
-    at = row.get("created_at")
-    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d}" if at else ""
-
-
-def user_blocks(
-    blocks: Sequence[Block], name: str, group: bool, media: Mapping[str, Block] = NO_MEDIA, said_on: str = ""
-) -> list[Block]:
-    """A user's stored blocks as the model reads them: what others wrote delimited, files shown or described, speakers
-    named in a group."""
-    shown: list[Block] = []
-    left = dict(media)
-    for block in blocks:
-        if block["type"] != "text":
-            file = left.pop(block["file"]["unique_id"], None)
-            shown.extend(introduced(block, file) if file else [text_block(described(block, said_on))])
-        elif not block["text"].strip():
-            continue
-        elif block.get("untrusted"):
-            shown.append(text_block(untrusted(block["text"], block["untrusted"], block.get("from", ""))))
-        else:
-            shown.append(text_block(neutralize_markup(block["text"])))
-    shown = shown or [text_block("(an empty message)")]
-    return [said_by(name, block) for block in shown] if group else shown
-
-
-def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Neighbouring messages of one role made one, as the API reads them anyway."""
-    merged: list[dict[str, Any]] = []
-    for message in messages:
-        if merged and merged[-1]["role"] == message["role"]:
-            merged[-1] = {"role": message["role"], "content": [*merged[-1]["content"], *message["content"]]}
-        else:
-            merged.append(dict(message))
-    return merged
-
-
-def mark_last_said(messages: list[dict[str, Any]]) -> None:
-    """Sets a cache breakpoint at the end of the message before the present one: there the turn before ended what it
-    cached, and a long answer with tool calls has more blocks than the API looks back over."""
-    for place in reversed(range(len(messages))):
-        *head, end = messages[place]["content"]
-        if messages[place]["role"] == "user" and end["type"] != "tool_result":
-            messages[place] = {"role": "user", "content": [*head, {**end, "cache_control": CACHE}]}
-            return
-
-
-def with_steps(prompt: Prompt, steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A prompt's messages with the steps of the running turn. The cache breakpoint before the present message, read by
-    now, moves to their end, so that the next call reads them too: four is all that the API takes."""
-    if not steps or steps[-1]["role"] != "user":
-        return [*prompt.messages, *steps]
-    *before, last = steps
-    *head, end = last["content"]
-    *history, present = prompt.messages
-    *earlier, said, about = present["content"]
-    present = {**present, "content": [*map(unmarked, earlier), said, about]}
-    history = [{**message, "content": list(map(unmarked, message["content"]))} for message in history]
-    return [*history, present, *before, {**last, "content": [*head, {**end, "cache_control": CACHE}]}]
-
-
-def unmarked(block: Block) -> Block:
-    """A block without its cache breakpoint."""
-    return {key: value for key, value in block.items() if key != "cache_control"}
-
-
-def present_message(
-    incoming: Incoming, context: Context, zone: tzinfo, group: bool, media: Mapping[str, Block] = NO_MEDIA
-) -> list[Block]:
-    """The present message, exactly as the next turn's history shows it: as it is stored."""
-    row = context.message or {"name": incoming.name, "created_at": incoming.at.isoformat()}
-    blocks = present_blocks(incoming, context)
-    return user_blocks(blocks, row.get("name") or "", group, media, day_of(row, zone))
-
-
-def turn_notes(
-    incoming: Incoming, context: Context, found: Sequence[dict[str, Any]], zone: tzinfo, group: bool
-) -> Block:
+def turn_notes(incoming: Incoming, context: Context, found: Sequence[FoundEntry], zone: tzinfo, group: bool) -> Block:
     """What changes every turn: the time, what the message replies to, what recall found."""
     now = incoming.at.astimezone(zone)
     notes = [f"It is {now:%A, %Y-%m-%d %H:%M} ({now.tzname()})."]
@@ -314,16 +201,3 @@ def turn_notes(
     if found:
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
     return text_block("<context>\n" + "\n".join(notes) + "\n</context>")
-
-
-def is_wordless(blocks: Sequence[Block]) -> bool:
-    """Whether a message is a photo or a document and not a word of its sender's."""
-    own = [block for block in blocks if not block.get("replied")]
-    shows = any(block["file"]["kind"] in ("photo", "document") for block in own if "file" in block)
-    return shows and not any(block.get("text", "").strip() and not block.get("untrusted") for block in own)
-
-
-def present_blocks(incoming: Incoming, context: Context) -> list[Block]:
-    """What the present message says, as it is stored."""
-    stored: list[Block] = context.message["blocks"] if context.message else incoming.blocks
-    return stored

@@ -2,54 +2,55 @@
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
-from typing import Any
+from datetime import tzinfo
 
 from relay.conversation.memory_layer import as_note
 from relay.conversation.taint import reply_untrusted
 from relay.core.models import ReplyTo
 from relay.core.prompt_markup import fits, neutralize_markup, plain_name, untrusted
 from relay.memory.ids import id_of
+from relay.memory.rows.context import RepliedMessage
+from relay.memory.rows.found import FoundEntry
 
 REPLY_CHARACTERS = 2_000
 
 
-def passage(row: dict[str, Any], zone: tzinfo, speaker: int | None = None) -> str:
+def passage(row: FoundEntry, zone: tzinfo, speaker: int | None = None) -> str:
     """One thing that was recalled: its id, unless it is lent, when, by whom, and the words around what matched.
 
     `speaker`: in a group, the one person whose words need no mark.
     """
-    when = datetime.fromisoformat(row["at"]).astimezone(zone)
+    when = row.at.astimezone(zone)
     who = author(row)
-    who += ", in private" if row.get("lent") else ""
-    if row.get("document"):
-        who += f', in "{plain_name(row["document"])}" (part {row["part"]} of {row["parts"]})'
-    foreign = row["untrusted"] or (speaker is not None and row["user_id"] != speaker)
+    who += ", in private" if row.lent else ""
+    if row.document:
+        who += f', in "{plain_name(row.document)}" (part {row.part} of {row.parts})'
+    foreign = row.untrusted or (speaker is not None and row.user_id != speaker)
     if foreign:
-        text = untrusted(row["snippet"], "recalled")
+        text = untrusted(row.snippet, "recalled")
     else:
-        text = as_note(row["snippet"]) if row.get("kind") == "memory" else neutralize_markup(row["snippet"])
-    name = "" if row.get("lent") else id_of(row["kind"], row["id"], row.get("part") or 0) + ", "
+        text = as_note(row.snippet) if row.kind == "memory" else neutralize_markup(row.snippet)
+    name = "" if row.lent else id_of(row.kind, row.id, row.part) + ", "
     return f"[{name}{when:%Y-%m-%d %H:%M}] {who}: {text}"
 
 
-def author(row: dict[str, Any]) -> str:
+def author(row: FoundEntry) -> str:
     """Who said what was recalled; of a memory, whom it is about."""
-    if row["kind"] == "summary":
+    if row.kind == "summary":
         return "summary of an earlier conversation"
-    if row["kind"] == "memory":
-        return f"memory about {plain_name(row['subject'])}" if row["subject"] else "memory"
-    return "you" if row["role"] == "assistant" else plain_name(row.get("name") or "the user")
+    if row.kind == "memory":
+        return f"memory about {plain_name(row.subject)}" if row.subject else "memory"
+    return "you" if row.role == "assistant" else plain_name(row.name or "the user")
 
 
-def reply_note(reply: ReplyTo, stored: dict[str, Any] | None, user_id: int, zone: tzinfo) -> str:
+def reply_note(reply: ReplyTo, stored: RepliedMessage | None, user_id: int, zone: tzinfo) -> str:
     """What the present message is a reply to, quoted as data where it is not the user's or ours."""
-    text = fits(reply.quote or (stored["text"] if stored else reply.text), REPLY_CHARACTERS // 4)
-    ours = stored["role"] == "assistant" if stored else reply.by == "you"
+    text = fits(reply.quote or (stored.text if stored else reply.text), REPLY_CHARACTERS // 4)
+    ours = stored.role == "assistant" if stored else reply.by == "you"
     author = "you" if ours else f'"{plain_name(reply.by or "the user")}"'
     when = ""
     if stored:
-        when = f" of {datetime.fromisoformat(stored['at']).astimezone(zone):%Y-%m-%d %H:%M}"
+        when = f" of {stored.at.astimezone(zone):%Y-%m-%d %H:%M}"
     head = f"The user is replying to {'this part of ' if reply.quote else ''}a message by {author}{when}:"
     body = untrusted(text, "quote", reply.by) if reply_untrusted(reply, stored, user_id) else neutralize_markup(text)
     return f"{head}\n<reply>\n{body}\n</reply>"

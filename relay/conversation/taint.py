@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from relay.core.models import Context, Incoming, ReplyTo
+from relay.core.models import Incoming, ReplyTo
+from relay.memory.rows.context import Context, RepliedMessage, StoredMessage
+from relay.memory.rows.found import FoundEntry
 
 
 def taints(
-    incoming: Incoming, context: Context, recent: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
+    incoming: Incoming, context: Context, recent: Sequence[StoredMessage], found: Sequence[FoundEntry]
 ) -> list[str]:
     """Where in a prompt there is text that others wrote: `message`, `reply`, `memory`, `summary`, `people`, `recent`,
     `recalled`. What is known in a group, and its summary, come from all its people."""
     group, speaker = incoming.space.kind == "group", incoming.user_id
     replied = bool(incoming.reply_to) and reply_untrusted(incoming.reply_to, context.reply_to, speaker)
     where = {
-        "message": incoming.untrusted or bool(context.message and context.message["untrusted"]),
+        "message": incoming.untrusted or bool(context.message and context.message.untrusted),
         "reply": replied,
-        "memory": group and any(row["subject_id"] != speaker for row in context.memories),
-        "summary": bool(context.summary and (group or context.summary["tainted"])),
-        "people": group and any(row["user_id"] != speaker for row in recent),
-        "recent": any(row["untrusted"] or row["tainted"] for row in recent),
-        "recalled": any(row["untrusted"] or (group and row["user_id"] != speaker) for row in found),
+        "memory": group and any(row.subject_id != speaker for row in context.memories),
+        "summary": bool(context.summary and (group or context.summary.tainted)),
+        "people": group and any(row.user_id != speaker for row in recent),
+        "recent": any(row.untrusted or row.tainted for row in recent),
+        "recalled": any(row.untrusted or (group and row.user_id != speaker) for row in found),
     }
     return [name for name, present in where.items() if present]
 
 
-def reply_untrusted(reply: ReplyTo | None, stored: dict[str, Any] | None, user_id: int) -> bool:
+def reply_untrusted(reply: ReplyTo | None, stored: RepliedMessage | None, user_id: int) -> bool:
     """Whether what a message replies to was written by others (or by us from what others wrote: what we said outside
     of the conversation, such as a list of what was found, may quote anybody)."""
     if stored:
-        return bool(stored["untrusted"]) or (stored["role"] == "user" and stored["user_id"] != user_id)
+        return stored.untrusted or (stored.role == "user" and stored.user_id != user_id)
     return bool(reply and (not reply.own or reply.by == "you"))

@@ -2,101 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
-from typing import Any
 
 from relay.core.models import Incoming
 from relay.core.prompt_markup import neutralize_markup, plain_name, untrusted
 from relay.memory.ids import id_of
+from relay.memory.rows.opened import Opened, OpenedMemory, OpenedMessage, OpenedPart, OpenedSummary, ToldMessage
 
-Json = dict[str, Any]
-FIELDS = ("type", "importance", "confidence", "pinned", "status", "by", "promoted")
-"""What is told of a memory as it is stored."""
-
-
-def foreign(row: Json, incoming: Incoming) -> bool:
-    """Whether others wrote something, or it is derived from such: in a group everything that is not the speaker's."""
-    return bool(row["untrusted"]) or (incoming.space.kind == "group" and row.get("user_id") != incoming.user_id)
+Told = dict[str, object]
+"""A tool's result before it becomes JSON text."""
 
 
-def opened(found: Json, incoming: Incoming, zone: tzinfo) -> tuple[Json, bool]:
-    """What `relay_look_at` found, and whether any of it is what others wrote."""
-    if found["kind"] == "message":
-        return around(found, incoming, zone)
-    if found["kind"] == "memory":
-        return memory(found, incoming, zone)
-    strange = foreign(found, incoming)
-    told: Json = {"id": id_of(found["kind"], found["id"], found.get("part") or 0), "place": place_of(found)}
-    if found["kind"] == "summary":
-        told |= {
-            "written": moment_of(found["at"], zone),
-            "messages": found["messages"],
-            "from": {"id": id_of("message", found["from_id"]), "at": moment_of(found["from_at"], zone)},
-            "through": {"id": id_of("message", found["through_id"]), "at": moment_of(found["through_at"], zone)},
-        }
-    else:
-        told |= {
-            "document": plain_name(found["document"]),
-            "part": f"{found['part']} of {found['parts']}",
-            "sent_by": plain_name(found["name"] or "the user"),
-            "at": moment_of(found["at"], zone),
-            "message": id_of("message", found["message_id"]),
-        }
-    return present(told | {"text": text_of(found["content"], strange)}), strange
+def is_foreign(untrusted: bool, user_id: int | None, incoming: Incoming) -> bool:
+    """Whether something counts as others' words: what is untrusted, and in a group all that is not the speaker's."""
+    return untrusted or (incoming.space.kind == "group" and user_id != incoming.user_id)
 
 
-def around(found: Json, incoming: Incoming, zone: tzinfo) -> tuple[Json, bool]:
+def opened(found: Opened, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
+    """What the model opened, and whether any of it is what others wrote."""
+    match found:
+        case OpenedMessage():
+            return around(found, incoming, zone)
+        case OpenedMemory():
+            return memory(found, incoming, zone)
+        case OpenedSummary():
+            return summary(found, incoming, zone)
+        case OpenedPart():
+            return part(found, incoming, zone)
+
+
+def summary(found: OpenedSummary, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
+    """A summary with what it is of; in a group it is made of what several people said."""
+    strange = is_foreign(found.untrusted, None, incoming)
+    told = {
+        "id": id_of("summary", found.id),
+        "place": place_of(found.place),
+        "written": moment_of(found.at, zone),
+        "messages": found.messages,
+        "from": {"id": id_of("message", found.from_id), "at": moment_of(found.from_at, zone)},
+        "through": {"id": id_of("message", found.through_id), "at": moment_of(found.through_at, zone)},
+        "text": text_of(found.content, strange),
+    }
+    return present(told), strange
+
+
+def part(found: OpenedPart, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
+    """A part of a document."""
+    strange = is_foreign(found.untrusted, found.user_id, incoming)
+    told = {
+        "id": id_of("part", found.id, found.part),
+        "place": place_of(found.place),
+        "document": plain_name(found.document),
+        "part": f"{found.part} of {found.parts}",
+        "sent_by": plain_name(found.name or "the user"),
+        "at": moment_of(found.at, zone),
+        "message": id_of("message", found.message_id),
+        "text": text_of(found.content, strange),
+    }
+    return present(told), strange
+
+
+def around(found: OpenedMessage, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
     """A message among those around it."""
-    rows = found["messages"]
     told = {
-        "id": id_of("message", found["id"]),
-        "place": place_of(found),
-        "messages": [said(row, incoming, zone) for row in rows],
+        "id": id_of("message", found.id),
+        "place": place_of(found.place),
+        "messages": [said(row, incoming, zone) for row in found.messages],
     }
-    return present(told), any(foreign(row, incoming) for row in rows)
+    return present(told), any(is_foreign(row.untrusted, row.user_id, incoming) for row in found.messages)
 
 
-def memory(found: Json, incoming: Incoming, zone: tzinfo) -> tuple[Json, bool]:
+def memory(found: OpenedMemory, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
     """A memory with where it came from and what it said before."""
-    mine = {**found, "user_id": found["subject_id"]}
-    strange = foreign(mine, incoming)
+    strange = is_foreign(found.untrusted, found.subject_id, incoming)
     told = {
-        "id": id_of("memory", found["id"]),
-        "text": text_of(found["content"], strange),
-        "about": plain_name(found["subject"]) if found["subject"] else None,
-        **{name: found[name] for name in FIELDS},
-        "category": plain_name(found["category"]) if found["category"] else None,
-        "tags": [plain_name(tag) for tag in found["tags"]],
-        "since": moment_of(found["at"], zone),
-        "changed": moment_of(found["updated_at"], zone) if found["updated_at"] != found["at"] else None,
-        "valid_from": moment_of(found["valid_from"], zone),
-        "valid_until": moment_of(found["valid_until"], zone),
-        "place": place_of(found),
-        "learned_from": [said(row, incoming, zone) for row in found["sources"]],
-        "before": [
-            {"until": moment_of(was["until"], zone), "text": text_of(was["said"], strange)} for was in found["before"]
-        ],
+        "id": id_of("memory", found.id),
+        "text": text_of(found.content, strange),
+        "about": plain_name(found.subject) if found.subject else None,
+        "type": found.type,
+        "importance": found.importance,
+        "confidence": found.confidence,
+        "pinned": found.pinned,
+        "status": found.status,
+        "by": found.by,
+        "promoted": found.promoted,
+        "category": plain_name(found.category) if found.category else None,
+        "tags": [plain_name(tag) for tag in found.tags],
+        "since": moment_of(found.at, zone),
+        "changed": moment_of(found.updated_at, zone) if found.updated_at != found.at else None,
+        "valid_from": moment_of(found.valid_from, zone),
+        "valid_until": moment_of(found.valid_until, zone),
+        "place": place_of(found.place),
+        "learned_from": [said(row, incoming, zone) for row in found.sources],
+        "before": [{"until": moment_of(was.until, zone), "text": text_of(was.said, strange)} for was in found.before],
     }
-    return present(told), strange or any(foreign(row, incoming) for row in found["sources"])
+    return present(told), strange or any(is_foreign(row.untrusted, row.user_id, incoming) for row in found.sources)
 
 
-def said(row: Json, incoming: Incoming, zone: tzinfo) -> Json:
+def said(row: ToldMessage, incoming: Incoming, zone: tzinfo) -> Told:
     """One message."""
-    strange = foreign(row, incoming)
+    strange = is_foreign(row.untrusted, row.user_id, incoming)
     return present(
         {
-            "id": id_of("message", row["id"]),
-            "at": moment_of(row["at"], zone),
-            "who": "you" if row["role"] == "assistant" else plain_name(row["name"] or "the user"),
+            "id": id_of("message", row.id),
+            "at": moment_of(row.at, zone),
+            "who": "you" if row.role == "assistant" else plain_name(row.name or "the user"),
             "untrusted": strange or None,
-            "text": text_of(row["text"] + (" […]" if row["cut"] else ""), strange),
+            "text": text_of(row.text + (" […]" if row.cut else ""), strange),
         }
     )
 
 
-def place_of(found: Json) -> str:
+def place_of(name: str | None) -> str:
     """Where something was said: a name that somebody gave to a group or topic."""
-    return plain_name(found["place"]) if found["place"] else ""
+    return plain_name(name) if name else ""
 
 
 def text_of(text: str, strange: bool) -> str:
@@ -104,11 +124,11 @@ def text_of(text: str, strange: bool) -> str:
     return untrusted(text, "recalled") if strange else neutralize_markup(text)
 
 
-def moment_of(at: str | None, zone: tzinfo) -> str | None:
-    """An ISO 8601 time in a zone, to the minute."""
-    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d %H:%M}" if at else None
+def moment_of(at: datetime | None, zone: tzinfo) -> str | None:
+    """A time in a zone, to the minute."""
+    return f"{at.astimezone(zone):%Y-%m-%d %H:%M}" if at else None
 
 
-def present(told: Json) -> Json:
-    """What is told without what there is nothing to tell about."""
+def present(told: Mapping[str, object]) -> Told:
+    """A result without its empty fields."""
     return {key: value for key, value in told.items() if value not in (None, [], "")}

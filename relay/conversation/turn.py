@@ -8,24 +8,27 @@ from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import partial
-from typing import Any
 
 from relay.conversation.document_tool import READ_DOCUMENT, read_document
+from relay.conversation.history import NO_MEDIA, files_of, present_blocks, with_steps
 from relay.conversation.memory_layer import as_written, diagnostic
 from relay.conversation.memory_tools import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 from relay.conversation.model_loop import Tools, converse
-from relay.conversation.outcome import action_row, aloud, answer_from, kept_steps, record, shown_by
-from relay.conversation.prompt import MEMORY_TOKENS, NO_MEDIA, build_prompt, present_blocks, with_steps
+from relay.conversation.outcome import action_row, aloud, kept_steps, record, shown_by
+from relay.conversation.prompt import MEMORY_TOKENS, build_prompt
 from relay.core import metrics
-from relay.core.charge import Charge, ChargedUse
+from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
-from relay.core.models import Answer, Block, Choices, Context, Incoming, ModelRequest, Prompt, Reply, ReplyTo
+from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Prompt, Reply
 from relay.core.ports import Embedder, Sink
 from relay.media.attachment_reader import is_spoken
 from relay.media.media_context import MediaContext
-from relay.memory.calls.base import decode_row
 from relay.memory.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.memory.query_vectors import embed_query
+from relay.memory.rows.answer import Answer
+from relay.memory.rows.choices import Choices
+from relay.memory.rows.context import Context
+from relay.memory.rows.found import FoundEntry
 from relay.memory.spending.budget import Tally
 from relay.memory.spending.gate import Gate, Work
 from relay.memory.store import Store
@@ -68,10 +71,10 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
     """
     incoming, context, recalled = await begun(engine, incoming)
-    choices = Choices.from_json(context.choices).within(engine.capture)
+    choices = context.choices.within(engine.capture)
     engine = replace(engine, zone=choices.zone_or(engine.zone))
     charge = Charge("answer", user_id=incoming.user_id, turn_id=incoming.turn_id)
-    before = engine.gate.budget.spent(decode_row(list[ChargedUse], context.spent))
+    before = engine.gate.budget.spent(context.spent)
     async with engine.gate.work(charge, model_of(engine, incoming), before) as work:
         tally = work.tally
         if context.message_id is None:
@@ -92,12 +95,12 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
         if not reply.steps:
             return await finish_without(engine, incoming, choices, tally, reply.note or "Stopped.", retry=True)
         intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
-        intents = without_known(intents, [row["content"] for row in context.lent])
+        intents = without_known(intents, [row.content for row in context.lent])
         return await finish(engine, incoming, choices, prompt, reply, intents, tally)
 
 
 @metrics.timed("begin")
-async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[dict[str, Any]]]:
+async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[FoundEntry]]:
     """Saves the message, loads what the prompt is made of, and recalls what bears on it.
 
     A message that is answered again comes back with what it said and replied to then.
@@ -109,23 +112,21 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     context = await engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
     if context.message is None:
         return incoming, context, []
-    replied = context.message["reply_to"]
-    reply_to = ReplyTo(**replied) if replied else None
-    spoken = is_spoken(context.message["blocks"])
-    incoming = replace(incoming, text=context.message["text"], reply_to=reply_to, spoken=spoken)
+    said = context.message
+    incoming = replace(incoming, text=said.text, reply_to=said.reply_to, spoken=is_spoken(said.blocks))
     found = await recalled_for(engine, incoming)
-    return incoming, context, [row for row in found if row["message_id"] != context.message_id]
+    return incoming, context, [row for row in found if row.message_id != context.message_id]
 
 
 @metrics.timed("recall")
-async def recalled_for(engine: Engine, incoming: Incoming) -> list[dict[str, Any]]:
+async def recalled_for(engine: Engine, incoming: Incoming) -> list[FoundEntry]:
     """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
     query = await embed_query(engine.embedder, incoming.text, VECTOR_SECONDS)
     recall = partial(engine.store.recall, incoming, vector=query["vector"], model=query["model"])
     if incoming.lent is None:
         return await recall()
     own, lent = await asyncio.gather(recall(), recall(incoming.lent))
-    return [*own, *({**row, "lent": True} for row in lent)]
+    return [*own, *(replace(row, lent=True) for row in lent)]
 
 
 def model_of(engine: Engine, incoming: Incoming) -> str:
@@ -151,7 +152,7 @@ def shown(engine: Engine, incoming: Incoming, context: Context) -> AbstractAsync
     """The files that the model sees as they are, held while it is asked."""
     if engine.shelf is None:
         return nullcontext(NO_MEDIA)
-    return engine.shelf.shown(present_blocks(incoming, context), context.recent)
+    return engine.shelf.shown(present_blocks(incoming, context), [*map(files_of, context.recent)])
 
 
 @metrics.timed("model")
@@ -159,7 +160,7 @@ async def say(
     engine: Engine,
     incoming: Incoming,
     context: Context,
-    recalled: Sequence[dict[str, Any]],
+    recalled: Sequence[FoundEntry],
     media: Mapping[str, Block],
     sink: Sink,
     stop: asyncio.Event,
@@ -167,7 +168,7 @@ async def say(
 ) -> tuple[Reply, Prompt]:
     """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long. `media`: the files
     that are shown as they are."""
-    tried: list[dict[str, Any]] = []
+    tried: list[ModelMessage] = []
     for share in SHARES:
         prompt = build_prompt(incoming, context, recalled, engine.zone, share, media, engine.memory_tokens)
         if prompt.messages == tried:
@@ -175,7 +176,7 @@ async def say(
         tried = prompt.messages
         tools = offered(engine, incoming, prompt.tainted)
 
-        def request(steps: Sequence[dict[str, Any]], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
+        def request(steps: Sequence[ModelMessage], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
             now = offered(engine, incoming, prompt.tainted or dirty).definitions
             messages = with_steps(prompt, steps)
             return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
@@ -224,7 +225,7 @@ async def finish(
         "diagnostic": diagnostic(prompt.record) if choices.diagnostics else "",
         "warning": engine.gate.budget.nearly_used_up(tally.spent),
     }
-    stored = await engine.store.finish(
+    return await engine.store.finish(
         incoming,
         {
             "text": intents.text,
@@ -241,7 +242,6 @@ async def finish(
             "told": told,
         },
     )
-    return answer_from(stored)
 
 
 async def finish_without(
@@ -262,7 +262,7 @@ async def finish_without(
     told["choices"] = shown_by(replace(choices, sound=choices.sound and bool(cause)), True)
     ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
     ended |= {"error": cause or None, "spent": stored_spending(tally, done=False)}
-    return answer_from(await engine.store.finish(incoming, ended))
+    return await engine.store.finish(incoming, ended)
 
 
 def stored_spending(tally: Tally, done: bool) -> dict[str, object] | None:

@@ -1,15 +1,17 @@
-"""Frozen values that pass between the rooms."""
+"""Frozen values that pass between modules."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, BinaryIO
-from zoneinfo import ZoneInfo
 
 Block = dict[str, Any]
-"""A content block in Anthropic's shape. A block of ours may carry `untrusted` (its kind) and `from` (who wrote it)."""
+"""A content block in Anthropic's shape. One that is stored may carry `untrusted` (its kind) and `from` (its author)."""
+ModelMessage = dict[str, Any]
+"""`{role, content: [Block]}`, as the Messages API takes it."""
+ToolDefinition = dict[str, Any]
+"""A tool as the Messages API takes it: `{name, description, input_schema}`, or a server tool's type and settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,70 +24,6 @@ class Space:
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "owner_id": self.owner_id, "chat_id": self.chat_id}
-
-
-VOICES = ("auto", "always", "never")
-"""When answers are also said aloud."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What a person chose for themselves with /settings."""
-
-    learning: str = "on"
-    """on; ask: what would be remembered or forgotten waits for their tap; off: nothing is learned."""
-    sound: bool = True
-    """Answers make a sound."""
-    previews: bool = False
-    """Links in answers show what they lead to."""
-    tools: bool = True
-    """Answers say which tools were used."""
-    zone: str = ""
-    """An IANA name; empty: the installation's zone."""
-    voice: str = "auto"
-    """auto: a voice note is answered aloud too; always: everything is; never."""
-    diagnostics: bool = False
-    """Answers say, collapsed, which memories went into them."""
-    reactions: bool = False
-    """A ✍ on a message proposes to keep it."""
-    keep: bool = True
-    """Answers have a ◆ that proposes to keep them."""
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> Choices:
-        """As they are stored; what is not understood is as if it had not been chosen."""
-        usual = cls()
-        learning, zone, voice = row.get("learning"), row.get("zone"), row.get("voice")
-
-        def flag(name: str) -> bool:
-            chosen = row.get(name)
-            return chosen if isinstance(chosen, bool) else bool(getattr(usual, name))
-
-        return cls(
-            learning if learning in ("on", "ask", "off") else usual.learning,
-            flag("sound"),
-            flag("previews"),
-            flag("tools"),
-            zone if isinstance(zone, str) else usual.zone,
-            voice if voice in VOICES else usual.voice,
-            flag("diagnostics"),
-            flag("reactions"),
-            flag("keep"),
-        )
-
-    def within(self, capture: str) -> Choices:
-        """With no more learning than the installation allows (`RELAY_CAPTURE`): none when it is off, none unasked
-        when it asks."""
-        if capture == "off" or (capture == "ask" and self.learning == "on"):
-            return replace(self, learning=capture)
-        return self
-
-    def zone_or(self, services: tzinfo) -> tzinfo:
-        """Their own time zone, else the installation's."""
-        try:
-            return ZoneInfo(self.zone) if self.zone else services
-        except (ValueError, LookupError, OSError):
-            return services
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,40 +130,11 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """What `begin` loaded for a turn."""
-
-    space_id: int
-    thread_id: int
-    message_id: int | None
-    soul: dict[str, Any]
-    persona: dict[str, Any] | None
-    """What the soul is besides in this chat and topic: `{id, text}`, an empty text for nothing."""
-    choices: dict[str, Any]
-    """The speaker's own choices."""
-    memories: list[dict[str, Any]]
-    lent: list[dict[str, Any]]
-    """Memories of the speaker's own space, lent to the group."""
-    summary: dict[str, Any] | None
-    recent: list[dict[str, Any]]
-    message: dict[str, Any] | None
-    reply_to: dict[str, Any] | None
-    memory_counts: dict[str, int] = field(default_factory=dict)
-    """How many memories the space could give, loaded or not: facts by kind, learnings by category."""
-    faded: int = 0
-    """How many of them are learnings that nothing has borne out for half a year: a prompt leaves them out."""
-    latest_summary: dict[str, Any] | None = None
-    """A newer summary than `summary`, for a prompt that has no room for all of `recent`; None: there is none."""
-    spent: list[dict[str, Any]] = field(default_factory=list)
-    """What was used today, as `Store.spent` tells it, when that was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
 class Prompt:
     """A request in Anthropic's shape, with what went into it and whether any of it is untrusted."""
 
     system: list[Block]
-    messages: list[dict[str, Any]]
+    messages: list[ModelMessage]
     tainted: bool
     record: dict[str, Any]
 
@@ -264,9 +173,9 @@ class ModelRequest:
 
     model: str
     system: list[Block]
-    messages: list[dict[str, Any]]
+    messages: list[ModelMessage]
     max_tokens: int
-    tools: list[dict[str, Any]] = field(default_factory=list)
+    tools: list[ToolDefinition] = field(default_factory=list)
     tool_choice: dict[str, Any] | None = None
     """What it must do with them, in Anthropic's shape; None: as it likes. A server may not heed it."""
     used: dict[str, int] = field(default_factory=dict, compare=False)
@@ -288,7 +197,7 @@ class Step:
 class Reply:
     """The model's side of a turn, all steps of it."""
 
-    steps: list[dict[str, Any]]
+    steps: list[ModelMessage]
     """`{role, content}` messages in order: what the assistant said and called, and what tools returned."""
     text: str
     """All its text, tags included, as the model wrote it."""
@@ -300,37 +209,3 @@ class Reply:
     tools: tuple[str, ...] = ()
     note: str = ""
     """A sentence for the user about how the answer ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a turn came to, stored: ready to be delivered."""
-
-    text: str
-    """Clean text for the chat (Markdown)."""
-    changes: Sequence[Any] = ()
-    """What memory did: `MemoryChange`."""
-    failed: Sequence[Any] = ()
-    """What memory was asked and did not do: `Failure`."""
-    tools: tuple[str, ...] = ()
-    note: str = ""
-    retry: bool = False
-    """Offer a Retry button."""
-    web: bool = False
-    """Offer to answer again with the web."""
-    choices: Choices = Choices()
-    """How the person who asked wants answers to be shown."""
-    unlearned: bool = False
-    """The model wanted to learn something, and learning is off."""
-    withdrawn: Sequence[Any] = ()
-    """What the answer in whose place this one is had done to memory, and was taken back with it."""
-    model: str = ""
-    """Who wrote it, when it is not the usual model."""
-    warning: str = ""
-    """A sentence about the budget of the person who asked."""
-    aloud: bool = False
-    """It is also to be said, as a voice note."""
-    diagnostic: str = ""
-    """What of memory went into it, for a reader who wants to see that."""
-    signs: tuple[str, ...] = ()
-    """What is to be said about memory and this conversation, as `relay.signs_of` names it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
 import structlog
 
@@ -45,7 +44,7 @@ class MediaContext:
 
     @asynccontextmanager
     async def shown(
-        self, present: Sequence[Block], recent: Sequence[dict[str, Any]]
+        self, present: Sequence[Block], recent: Sequence[Sequence[Block]]
     ) -> AsyncIterator[dict[str, Block]]:
         """The files that are shown as they are, by their unique ids, while the model is asked: of the present message,
         then of recent ones, the newest first, within a budget. One that cannot be had any more is not among them, and
@@ -110,10 +109,10 @@ def fitting(brought: Mapping[str, Prepared], most: int) -> dict[str, Block]:
     return sent
 
 
-def chosen(present: Sequence[Block], recent: Sequence[dict[str, Any]]) -> dict[str, Block]:
+def chosen(present: Sequence[Block], recent: Sequence[Sequence[Block]]) -> dict[str, Block]:
     """Which files are shown, by their unique ids: the newest within the budgets. When one is exceeded, a quarter of it
     is freed at once, so that the beginning of the prompt stays the same from turn to turn, and cached."""
-    before = [block for row in recent if row["role"] == "user" for block in row["blocks"]]
+    before = [block for blocks in recent for block in blocks]
     images = by_id(block for block in [*before, *present] if is_image(block))
     documents = by_id(block for block in [*before, *present] if block["type"] == "document")
     start = first_kept([share_of_images(block) for block in images.values()], WHOLE)

@@ -27,11 +27,6 @@ def media_record(rows: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, B
     return {"media": {"shown": seen, "described": max(0, files - seen)}} if files else {}
 
 
-def files_of(row: dict[str, Any]) -> Sequence[Block]:
-    """The blocks of a user's message; the assistant's hold no files."""
-    return row["blocks"] if row["role"] == "user" else ()
-
-
 def placed(media: Mapping[str, Block], rows: Sequence[Sequence[Block]]) -> list[dict[str, Block]]:
     """Which files are shown with each message: one that was sent several times only where it was sent last."""
     left, places = dict(media), []

@@ -12,6 +12,7 @@ from relay.memory.calls.base import Json
 from relay.memory.ids import id_of, read_id
 from relay.memory.people import People
 from relay.memory.query_vectors import LOADING_SECONDS, embed_query
+from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.memories import MemoryFilter
 from relay.memory.store import Store
 
@@ -132,7 +133,6 @@ class Memory:
         return Space("private", owner_id=self._people.owner)
 
 
-def _found(row: Json) -> Found:
-    who = "Relay" if row["role"] == "assistant" else row.get("name") or row.get("subject") or ""
-    name = id_of(row["kind"], row["id"], row.get("part") or 0)
-    return Found(name, row["snippet"], datetime.fromisoformat(row["at"]), who, row["untrusted"], row["score"])
+def _found(row: FoundEntry) -> Found:
+    who = "Relay" if row.role == "assistant" else row.name or row.subject or ""
+    return Found(id_of(row.kind, row.id, row.part), row.snippet, row.at, who, row.untrusted, row.score)

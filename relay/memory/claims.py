@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from relay.core.models import Choices
+from relay.memory.rows.answer import Answer
+from relay.memory.rows.choices import Choices, StoredChoices
 from relay.memory.rows.delivery import StoredPart
-
-PARTS = TypeAdapter(tuple[StoredPart, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +23,13 @@ class ClaimedTurn:
     updates: tuple[dict[str, Any], ...]
     parts: tuple[StoredPart, ...]
     """What of its reply is stored."""
-    answer: dict[str, Any] | None = None
+    answer: Answer | None = None
+    """Stored by a predecessor, and not delivered in full."""
     answers: str | None = None
     """What is answered in its group's topic: all, addressed or off; None where nobody said."""
     linked_to: int | None = None
     """Whose memory its group was lent."""
-    choices: Choices = field(default_factory=Choices)
+    choices: StoredChoices = field(default_factory=Choices)
     """Its user's own."""
     waited: float = 0.0
     """Seconds since its first update arrived."""
@@ -42,32 +40,12 @@ class ClaimedTurn:
     owner_id: int | None = None
     """Whose own memory its answer was made of; None: no answer yet, or a group's."""
 
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> ClaimedTurn:
-        return cls(
-            turn_id=row["turn_id"],
-            fence=row["fence"],
-            kind=row["kind"],
-            status=row["status"],
-            failures=row["failures"],
-            user_id=row["user_id"] or 0,
-            updates=tuple(row["updates"]),
-            parts=PARTS.validate_python(row["parts"]),
-            answer=row.get("answer"),
-            answers=row.get("answers"),
-            linked_to=row.get("linked_to"),
-            choices=Choices.from_json(row.get("choices") or {}),
-            waited=row.get("waited") or 0.0,
-            role=row.get("role"),
-            off_record=bool(row.get("off_record")),
-            owner_id=row.get("owner_id"),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
     """What a process hears when it asks for turns."""
 
+    turns: tuple[ClaimedTurn, ...] = ()
     wait: float | None = None
     """In how many seconds more turns may be due; None: nothing known."""
     lost: tuple[int, ...] = ()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from relay.memory.tags import FACT_LENGTH, Scanner, one_line, storable
+from relay.memory.tags import FACT_LENGTH, Remembered, Scanner, one_line, storable
 
 MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
 CONTENT_LENGTH, TAG_LENGTH, MAX_TAGS = 2000, 40, 10
@@ -153,7 +153,7 @@ def _judge(tag: str, payload: str, data: Any) -> Action | str:
     return Learn(payload) if len(payload) <= FACT_LENGTH else f"longer than {FACT_LENGTH} characters"
 
 
-def _remember(data: dict[str, Any]) -> Remember | str:
+def _remember(data: Remembered) -> Remember | str:
     """The learning in a JSON object, or the reason why there is none."""
     content, category, tags = data.get("content"), data.get("category"), data.get("tags")
     if not isinstance(content, str) or not (content := storable(content).strip()):

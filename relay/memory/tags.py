@@ -36,6 +36,10 @@ _UNDECIDED = re.compile(r"(?:\d{1,3}[.)]?|#{0,6}|[-+*_= \t]*+|`*+|~{0,2})\r?\Z",
 _NO_SPACE_BEFORE = frozenset(".,;!?)…。，；！？）\r")
 
 
+Remembered = dict[str, Any]
+"""The JSON object of a REMEMBER, as the model wrote it."""
+
+
 def storable(text: str) -> str:
     """The text without what Postgres cannot store: NUL and lone surrogates (JSON can escape both)."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode()
@@ -46,7 +50,7 @@ def one_line(text: str) -> str:
     return " ".join(storable(text).split())
 
 
-def _read_json(source: str) -> tuple[dict[str, Any] | None, int, bool]:
+def _read_json(source: str) -> tuple[Remembered | None, int, bool]:
     """The JSON object at the start of the source, its length, and whether more text could still make it one."""
     try:
         data, end = json.JSONDecoder().raw_decode(source)

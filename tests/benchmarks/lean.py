@@ -20,9 +20,12 @@ from relay.conversation.prompt import RECALL_TOKENS, recall_within
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory import migrations
+from relay.memory.calls.base import decode_row
 from relay.memory.calls.turn import RECALLED, TOKEN_CHARACTERS
 from relay.memory.indexing import EmbedderRouter, Indexer
 from relay.memory.query_vectors import embed_query
+from relay.memory.rows.context import Memory
+from relay.memory.rows.found import FoundEntry
 from relay.memory.store import Store
 from tests.benchmarks.chats import insert, store_chat
 from tests.benchmarks.conversations import Conversation, load, merge
@@ -56,10 +59,10 @@ class Answered:
 
     heard: Heard
     evidence: tuple[str, ...]
-    found: list[dict[str, Any]]
+    found: list[FoundEntry]
 
 
-Layers = dict[Space, list[dict[str, Any]]]
+Layers = dict[Space, list[Memory]]
 """The memories in the prompt of each space."""
 
 
@@ -126,13 +129,13 @@ def hear(connection: psycopg.Connection[Any], chat: Conversation) -> Heard:
     return Heard(space, messages, memories)
 
 
-def layer(connection: psycopg.Connection[Any], owner: int | None, budget: int) -> list[dict[str, Any]]:
+def layer(connection: psycopg.Connection[Any], owner: int | None, budget: int) -> list[Memory]:
     """The memories that the prompt of a person's carries."""
     row = connection.execute(IN_PROMPT.encode(), (budget * TOKEN_CHARACTERS, owner)).fetchone()
-    return taken(row[0] if row else [], budget)[0]
+    return taken(decode_row(list[Memory], row[0] if row else []), budget)[0]
 
 
-async def recalled(store: Store, embedder: ChildEmbedder | None, heard: Heard, text: str) -> list[dict[str, Any]]:
+async def recalled(store: Store, embedder: ChildEmbedder | None, heard: Heard, text: str) -> list[FoundEntry]:
     """What recall brings up for a message that is written in another chat."""
     query = await embed_query(embedder, text, seconds=10)
     asked = {**query, "chat_id": heard.space.owner_id, "topic_id": 1}
@@ -143,14 +146,14 @@ def share(name: str, asked: list[Answered], layers: Layers, budget: int, width: 
     """Of the questions' evidence, what stands in the prompt, and how many questions have some of it."""
     shares, by_layer, tokens = [], [], []
     for one in asked:
-        carried = {row["id"] for row in layers[one.heard.space]}
+        carried = {row.id for row in layers[one.heard.space]}
         shown = {one.heard.memories[id] for id in carried}
         by_layer.append(len(shown & set(one.evidence)) / len(one.evidence))
-        fresh = [row for row in one.found[:width] if row["kind"] != "memory" or row["id"] not in carried]
+        fresh = [row for row in one.found[:width] if row.kind != "memory" or row.id not in carried]
         kept = recall_within(fresh, RECALL_TOKENS * width // RECALLED)
-        shown |= {(one.heard.memories if row["kind"] == "memory" else one.heard.messages)[row["id"]] for row in kept}
+        shown |= {(one.heard.memories if row.kind == "memory" else one.heard.messages)[row.id] for row in kept}
         shares.append(len(shown & set(one.evidence)) / len(one.evidence))
-        tokens.append(sum(estimate_tokens(row["snippet"]) + 12 for row in kept))
+        tokens.append(sum(estimate_tokens(row.snippet) + 12 for row in kept))
     carried_tokens = statistics.mean(sum(map(weight, rows)) for rows in layers.values())
     told = (
         f"{statistics.mean(shares):.3f} of the evidence, some for {statistics.mean(map(bool, shares)):.0%} of questions"

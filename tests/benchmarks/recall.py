@@ -115,4 +115,4 @@ async def ask(
         query = await embed_query(embedder, question.text, seconds=10)
         rows = await store.look_up(space, {"bot_id": 0}, query, max(FIRST)) or []
         found.times.append(time.perf_counter() - started)
-        found.add(question.category, [said[row["id"]] for row in rows], set(question.evidence))
+        found.add(question.category, [said[row.id] for row in rows], set(question.evidence))

@@ -11,13 +11,15 @@ from typing import Any
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.commands.context import Services
-from relay.core.models import Context, Incoming, ReplyTo, Space
+from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.ports import Messenger
-from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
+from relay.memory.rows.answer import Answer
 from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.context import Context
 from relay.memory.rows.erasure import ErasedCounts, ErasureStep
+from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.inbox import InboxRow
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
@@ -84,7 +86,7 @@ class Exchange:
     turn: ClaimedTurn
     incoming: Incoming
     context: Context
-    told: Json
+    told: Answer
 
 
 class House:
@@ -132,7 +134,7 @@ class House:
             await self.close(turn)
         return Exchange(turn, incoming, context, told)
 
-    async def look_up(self, space: Space, text: str, limit: int = 10, **more: Any) -> list[Json]:
+    async def look_up(self, space: Space, text: str, limit: int = 10, **more: Any) -> list[FoundEntry]:
         """What the model's search finds in a space, whoever asks."""
         found = await self.store.look_up(space, {"bot_id": BOT.id}, {"text": text, **more}, limit)
         assert found is not None
@@ -148,7 +150,7 @@ class House:
         """Learns facts about a user; returns the changes."""
         actions = [fact(user_id, text) for text in facts]
         done = await self.exchange(user_id, "Listen.", "I see.", actions=actions, **more)
-        return decode_row(list[MemoryChange], done.told["changes"])
+        return list(done.told.changes)
 
     async def known(self, space: Space) -> list[str]:
         """What is known in a space, oldest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from relay.memory.rows.delivery import Part, PartResult
+from relay.memory.rows.edits import Standing
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted
@@ -59,12 +60,12 @@ async def test_what_the_old_answer_taught_is_taken_back(house: House, store: Sto
     asking = await house.turn(ADA, "again")
     incoming = replace(incoming_of(asking, "", private(ADA), retry=True, retry_turn=turn.turn_id), replaces=True)
     context = await store.begin(incoming, "m")
-    assert [row["content"] for row in context.memories] == ["Has a cat."]
+    assert [row.content for row in context.memories] == ["Has a cat."]
     told = await store.finish(incoming, reply("Ok.", [fact(ADA, "lives in Oslo"), fact(ADA, "Likes tea")]))
     assert await house.known(private(ADA)) == ["has a cat", "rides a bike", "lives in Oslo", "Likes tea"]
-    assert [change["content"] for change in told["changes"]] == ["lives in Oslo", "Likes tea"]
-    assert [change["content"] for change in told["withdrawn"]] == ["lives in Rome", "has a cat", "rides a bike"]
-    assert {change["status"] for change in told["withdrawn"]} == {"undone"}
+    assert [change.content for change in told.changes] == ["lives in Oslo", "Likes tea"]
+    assert [change.content for change in told.withdrawn] == ["lives in Rome", "has a cat", "rides a bike"]
+    assert {change.status for change in told.withdrawn} == {"undone"}
     assert await store.finish(incoming, reply("Ok.")) == told
 
 
@@ -83,17 +84,17 @@ async def test_what_somebody_decided_about_stays(house: House, store: Store) -> 
 
 async def test_who_may_have_an_answer_replaced(house: House, store: Store) -> None:
     turn, _, _ = await answered(house)
-    fine = {"asked": True, "stands": True, "last": True}
+    fine = Standing(asked=True, stands=True, last=True)
     assert await store.standing(turn.turn_id, ADA) == fine
-    assert await store.standing(turn.turn_id, BEN) == fine | {"asked": False}
+    assert await store.standing(turn.turn_id, BEN) == replace(fine, asked=False)
     assert await store.standing(10**17, ADA) is None
     later, _, _ = await answered(house, "more")
-    assert await store.standing(turn.turn_id, ADA) == fine | {"last": False}
+    assert await store.standing(turn.turn_id, ADA) == replace(fine, last=False)
     await house.close(held(await again(house, later)))
-    assert await store.standing(later.turn_id, ADA) == fine | {"stands": False}
+    assert await store.standing(later.turn_id, ADA) == replace(fine, stands=False)
     control = sorted_row(message(ADA, "/help"), BOT, frozenset([ADA]), True)
     ((command, *_), _) = await store.intake(BOT.id, [control], 64)
-    assert await store.standing(command.turn_id, ADA) == {"asked": True, "stands": True, "last": False}
+    assert await store.standing(command.turn_id, ADA) == replace(fine, last=False)
 
 
 async def test_a_part_that_is_sent_anew_is_looked_for_after_a_crash(house: House, store: Store) -> None:

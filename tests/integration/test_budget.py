@@ -11,8 +11,9 @@ import pytest
 from relay.clients.fakes import FakeMessenger, FakeSink
 from relay.conversation.turn import answer
 from relay.core.errors import EmptyAnswer, ModelAccountError, ModelRefused, StreamCut, TurnLost
-from relay.core.models import Answer, ModelRequest, Step
+from relay.core.models import ModelRequest, Step
 from relay.core.prices import LISTED, Price, Prices
+from relay.memory.rows.answer import Answer
 from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store

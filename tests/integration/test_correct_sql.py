@@ -66,7 +66,7 @@ async def test_a_correction_is_a_version_that_the_prompt_uses(house: House, sql:
     assert (one.text, one.tainted, after.messages) == ("Ada lives in Bern.", False, 10)
     context = (await house.exchange(ADA, "where?")).context
     assert context.summary is not None
-    assert context.summary["text"] == "Ada lives in Bern."
+    assert context.summary.text == "Ada lives in Bern."
     # once more does nothing more
     assert await correct(house, "Ada lives in Bern.", before.present)
     assert await sql("select count(*) from summary") == [(2,)]

@@ -422,8 +422,8 @@ async def test_an_answer_follows_its_group_and_the_groups_memory_does_too(
     assert tg.texts(GROUP) == ["one", "two"]
     assert "reply_parameters" not in tg.made("sendMessage")[-1]
     done = await house.exchange(ADA, "and now?", chat_id=GROUP)
-    assert [memory["content"] for memory in done.context.memories] == ["likes tea"]
-    assert [said["text"] for said in done.context.recent][-2:] == ["hello", "Hi!"]
+    assert [memory.content for memory in done.context.memories] == ["likes tea"]
+    assert [said.text for said in done.context.recent][-2:] == ["hello", "Hi!"]
     assert await sql("select chat_id from lane") == [(GROUP,)]
 
 
@@ -451,8 +451,8 @@ async def test_both_chats_are_one_when_the_new_one_spoke_first(
     assert turn.updates[0]["message"]["chat"] == {"id": GROUP, "type": "supergroup"}
     await house.close(turn)
     done = await house.exchange(ADA, "and now?", chat_id=GROUP)
-    assert {memory["content"] for memory in done.context.memories} == {"likes tea", "likes cake"}
-    assert [said["text"] for said in done.context.recent] == ["Listen.", "I see."] * 2
+    assert {memory.content for memory in done.context.memories} == {"likes tea", "likes cake"}
+    assert [said.text for said in done.context.recent] == ["Listen.", "I see."] * 2
     assert await sql("select chat_id, exchange_count from thread") == [(GROUP, 3)]
     assert await sql("select count(*) from session where ended_at is null") == [(1,)]
 

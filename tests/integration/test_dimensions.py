@@ -56,7 +56,7 @@ async def found(store: Store, incoming: Incoming, asked: Sized) -> str:
     asker = {"bot_id": incoming.bot_id, "chat_id": incoming.chat_id, "topic_id": incoming.topic_id}
     query = {"text": incoming.text, "vector": vector_text(asked.vector(incoming.text)), "model": asked.model}
     rows = await store.look_up(incoming.space, {**asker, "turn_id": incoming.turn_id}, query, 5)
-    return str(rows[0]["snippet"]) if rows else ""
+    return str(rows[0].snippet) if rows else ""
 
 
 def makes(store: Store, embedder: Sized, other: Sized | None = None) -> Indexer:

@@ -115,7 +115,7 @@ async def test_documents_go_with_a_group_that_gets_another_id(house: House, sql:
         "select count(*) from document_part p join document d on d.id = p.document_id where p.space_id <> d.space_id"
     ) == [(0,)]
     found = await house.look_up(group(GROUP), "words")
-    assert {row["document"] for row in found} == {"ours.pdf", "theirs.pdf"}
+    assert {row.document for row in found} == {"ours.pdf", "theirs.pdf"}
 
 
 async def test_what_a_lent_space_says_of_documents_is_marked_and_of_nobody_else(house: House) -> None:
@@ -126,9 +126,9 @@ async def test_what_a_lent_space_says_of_documents_is_marked_and_of_nobody_else(
     turn = await house.turn(ADA, asked, GROUP)
     for lent, name in ((private(ADA), "lease.pdf"), (None, "rules.pdf")):
         recalled = await house.store.recall(incoming_of(turn, asked, group(GROUP)), lent)
-        assert [(row["document"], row["untrusted"]) for row in recalled] == [(name, True)]
+        assert [(row.document, row.untrusted) for row in recalled] == [(name, True)]
     found = await house.look_up(group(GROUP), "notice period")
-    assert [(row["document"], row["untrusted"]) for row in found] == [("rules.pdf", True)]
+    assert [(row.document, row.untrusted) for row in found] == [("rules.pdf", True)]
 
 
 async def test_the_same_file_again_is_one_document(house: House, sql: Sql) -> None:
@@ -145,18 +145,16 @@ async def test_the_same_file_again_is_one_document(house: House, sql: Sql) -> No
 async def test_search_and_recall_find_what_stands_in_documents_of_the_space_alone(house: House) -> None:
     await send(house, ADA, paper("lease.pdf", "The rent.", "Notice period: six weeks before the quarter ends."))
     found = await house.look_up(private(ADA), "notice period")
-    assert [(row["document"], row["part"], row["parts"], row["untrusted"]) for row in found] == [
-        ("lease.pdf", 2, 2, True)
-    ]
-    assert found[0]["snippet"] == "Notice period: six weeks before the quarter ends."
+    assert [(row.document, row.part, row.parts, row.untrusted) for row in found] == [("lease.pdf", 2, 2, True)]
+    assert found[0].snippet == "Notice period: six weeks before the quarter ends."
     asked = "what notice period did that contract say?"
     for user_id, topic, seen in ((ADA, 7, ["lease.pdf"]), (ADA, 0, []), (BEN, 0, [])):
         turn = await house.turn(user_id, asked, topic_id=topic)
         recalled = await house.store.recall(incoming_of(turn, asked, private(user_id)))
-        assert [row.get("document") for row in recalled] == seen
+        assert [row.document for row in recalled] == seen
         await house.close(turn)
     lent = await house.store.recall(incoming_of(turn, asked, group(GROUP)), private(ADA))
-    assert [row["document"] for row in lent] == ["lease.pdf"]
+    assert [row.document for row in lent] == ["lease.pdf"]
 
 
 async def test_a_lent_space_is_read_where_the_own_one_has_no_such_document(house: House) -> None:
@@ -206,7 +204,7 @@ async def test_as_much_as_one_input_keeps_is_kept_in_time(house: House, sql: Sql
     while await house.store.index_missing(1000):
         pass
     found = await house.look_up(private(ADA), "word299x7", 1)
-    assert (found[0]["document"], found[0]["part"]) == ("long.txt", 300)
+    assert (found[0].document, found[0].part) == ("long.txt", 300)
     assert await sql("select count(*) from index_due") == [(0,)]
     await sql("update session set private = true")
     assert await sql("select count(*) from entry where kind = 'part'") == [(0,)], "it goes at once"

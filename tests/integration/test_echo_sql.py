@@ -10,6 +10,7 @@ import pytest
 from relay.core.errors import TurnLost
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part, PartResult
+from relay.memory.rows.edits import Correction
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, incoming_of, message, private, reply
@@ -59,11 +60,7 @@ async def test_a_correction_is_a_wording_and_is_taken_once(house: House, store: 
     turn, _ = await shown(house, store)
     correcting = await house.turn(ADA, "heard")
     for _ in range(2):
-        assert await store.correct(correcting, ADA, 800, "heard") == {
-            "turn_id": turn.turn_id,
-            "last": True,
-            "answered": turn.turn_id,
-        }
+        assert await store.correct(correcting, ADA, 800, "heard") == Correction(turn.turn_id, True, turn.turn_id)
     assert await sql("select text, blocks -> 0 -> 'heard' -> 'corrected' from message where role = 'user'") == [
         ("heard", True)
     ]

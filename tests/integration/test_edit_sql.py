@@ -10,6 +10,7 @@ import pytest
 
 from relay.core.errors import TurnLost
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.edits import EditResult
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import joined_blocks, parts_of, text_of
 from tests.integration.conftest import Sql
@@ -27,7 +28,7 @@ async def test_what_waits_in_the_queue_takes_the_new_text(house: House, store: S
     await house.turn(ADA, "first")
     waiting = message(ADA, "secnod")
     assert await house.say(waiting) == []
-    assert await store.edit(edit_of(waiting, "second")) == {}
+    assert await store.edit(edit_of(waiting, "second")) == EditResult()
     (first,) = await _all(store)
     await house.close(first)
     (turn,) = await house.claim()
@@ -44,7 +45,7 @@ async def _all(store: Store) -> list[ClaimedTurn]:
 async def test_a_turn_that_has_not_begun_reads_its_message_again(house: House, store: Store) -> None:
     update = message(ADA, "helo")
     (turn,) = await house.say(update)
-    assert await store.edit(edit_of(update, "hello")) == {}
+    assert await store.edit(edit_of(update, "hello")) == EditResult()
     with pytest.raises(TurnLost):
         await store.begin(incoming_of(turn, "helo", private(ADA)), "m")
     (claimed,) = await house.claim()
@@ -56,11 +57,11 @@ async def test_an_edit_without_new_text_disturbs_nobody(house: House, store: Sto
     update = message(ADA, "see https://example.org")
     (turn,) = await house.say(update)
     preview = edit_of(update, "see https://example.org", link_preview_options={"url": "x"})
-    assert await store.edit(preview) == {}
+    assert await store.edit(preview) == EditResult()
     await store.begin(incoming_of(turn, "see https://example.org", private(ADA)), "m")
-    assert await store.edit(preview) == {}
+    assert await store.edit(preview) == EditResult()
     await house.close(turn)
-    assert await store.edit(preview) == {}
+    assert await store.edit(preview) == EditResult()
     assert await sql("select count(*) from message_version") == [(0,)]
 
 
@@ -89,7 +90,7 @@ async def test_a_command_that_waits_stays_what_it_is(house: House, store: Store)
 
 async def test_nobody_edits_what_another_said(house: House, store: Store, sql: Sql) -> None:
     _, _, update = await answered(house, "mine", chat_id=GROUP)
-    assert await store.edit(edit_of(update, "yours") | {"user_id": BEN}) == {}
+    assert await store.edit(edit_of(update, "yours") | {"user_id": BEN}) == EditResult()
     assert await sql("select text from message where role = 'user'") == [("mine",)]
 
 
@@ -101,14 +102,15 @@ async def test_an_edit_waits_while_its_message_is_being_answered(house: House, s
     (turn,) = await house.say(update)
     incoming = incoming_of(turn, "helo", private(ADA))
     await store.begin(incoming, "m")
-    assert await store.edit(edit_of(update, "hello")) == {"busy": True}
+    assert await store.edit(edit_of(update, "hello")) == EditResult(busy=True)
     assert await sql("select text from message") == [("helo",)]
     await store.finish(incoming, reply())
-    assert await store.edit(edit_of(update, "hello")) == {"busy": True}, "the answer is not in the chat yet"
+    assert await store.edit(edit_of(update, "hello")) == EditResult(busy=True), "the answer is not in the chat yet"
     assert await sql("select text from message where role = 'user'") == [("hello",)]
     await posted(store, turn, 900)
     offered = await store.edit(edit_of(update, "hello"))
-    assert offered["offer"]["message_id"] == 900
+    assert offered.offer
+    assert offered.offer.message_id == 900
 
 
 async def test_begin_and_an_edit_at_once_lose_neither(house: House, store: Store, sql: Sql) -> None:
@@ -121,14 +123,14 @@ async def test_begin_and_an_edit_at_once_lose_neither(house: House, store: Store
             return_exceptions=True,
         )
         if isinstance(begun, TurnLost):
-            assert done == {}
+            assert done == EditResult()
             (turn,) = await house.claim()
             assert text_of(as_message(turn.updates[0]["message"])) == "hello"
             await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
         else:
-            assert done == {"busy": True}
+            assert done == EditResult(busy=True)
         await house.close(turn)
-        assert "offer" not in await store.edit(edit_of(update, "hello")), "nothing was answered"
+        assert (await store.edit(edit_of(update, "hello"))).offer is None, "nothing was answered"
         assert await sql("select text from message order by id desc limit 1") == [("hello",)]
 
 
@@ -138,10 +140,10 @@ async def test_a_part_that_was_left_out_of_its_turn_does_not_stop_it(house: Hous
     (turn,) = [turn for turn in await house.say(first, second) if turn.kind == "message"]
     incoming = replace(incoming_of(turn, "one", group()), telegram_message_ids=[first["message"]["message_id"]])
     await store.begin(incoming, "m")
-    assert await store.edit(edit_of(second, "two!")) == {"busy": True}
+    assert await store.edit(edit_of(second, "two!")) == EditResult(busy=True)
     await store.finish(incoming, reply())
     await house.close(turn)
-    assert await store.edit(edit_of(second, "two!")) == {}
+    assert await store.edit(edit_of(second, "two!")) == EditResult()
 
 
 # What was said
@@ -157,20 +159,21 @@ async def test_the_old_wording_is_kept_and_the_new_one_is_found(house: House, st
     ]
     assert await sql("select text from message_version order by id") == [("I keep gese",), ("I keep geese",)]
     found = await house.look_up(private(ADA), "geese")
-    assert [row["snippet"] for row in found] == ["I keep seven geese"]
+    assert [row.snippet for row in found] == ["I keep seven geese"]
     assert await house.look_up(private(ADA), "gese") == []
 
 
 async def test_a_new_answer_is_offered_for_the_last_message_only(house: House, store: Store, sql: Sql) -> None:
     turn, _, update = await answered(house)
-    (offer,) = (await store.edit(edit_of(update, "hello"))).values()
-    assert (offer["turn_id"], offer["chat_id"], offer["message_id"]) == (turn.turn_id, ADA, 900)
-    assert offer["rows"][0][0]["callback_data"] == f"r:{turn.turn_id}"
+    offer = (await store.edit(edit_of(update, "hello"))).offer
+    assert offer is not None
+    assert (offer.turn_id, offer.chat_id, offer.message_id) == (turn.turn_id, ADA, 900)
+    assert offer.rows[0][0]["callback_data"] == f"r:{turn.turn_id}"
     _, _, later = await answered(house, "more")
-    assert await store.edit(edit_of(update, "hello there", at=2)) == {}
+    assert await store.edit(edit_of(update, "hello there", at=2)) == EditResult()
     assert await sql("select text from message where role = 'user' order by id") == [("hello there",), ("more",)]
     await store.new_session(private(ADA), ADA, 0, "")
-    assert await store.edit(edit_of(later, "more?")) == {}
+    assert await store.edit(edit_of(later, "more?")) == EditResult()
 
 
 async def test_an_edit_taken_twice_is_one(house: House, store: Store, sql: Sql) -> None:
@@ -184,7 +187,7 @@ async def test_what_was_answered_as_edited_is_offered_nothing(house: House, stor
     turn, _, update = await answered(house)
     await store.edit(edit_of(update, "hello"))
     await posted(store, held(await again(house, turn)), 900)
-    assert await store.edit(edit_of(update, "hello")) == {}
+    assert await store.edit(edit_of(update, "hello")) == EditResult()
 
 
 # Messages that came in several
@@ -213,7 +216,7 @@ async def several(house: House, *updates: Json) -> ClaimedTurn:
 async def test_an_edit_of_a_part_leaves_the_others(house: House, store: Store, sql: Sql) -> None:
     comment, forward = message(ADA, "is ths true?"), message(ADA, "The moon is cheese.", forward_date=1)
     await several(house, comment, forward)
-    assert "offer" in await store.edit(edit_of(comment, "is this true?"))
+    assert (await store.edit(edit_of(comment, "is this true?"))).offer
     assert await sql("select text, blocks, untrusted from message where role = 'user'") == [
         (
             "is this true?\nThe moon is cheese.",
@@ -243,5 +246,5 @@ async def test_a_part_that_cannot_be_told_apart_stays(house: House, store: Store
     one, two = message(ADA, "one"), message(ADA, "two")
     await several(house, one, two)
     await sql("update posted set part = null")
-    assert await store.edit(edit_of(one, "uno")) == {}
+    assert await store.edit(edit_of(one, "uno")) == EditResult()
     assert await sql("select text from message where role = 'user'") == [("one\ntwo",)]

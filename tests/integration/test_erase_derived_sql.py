@@ -120,7 +120,7 @@ async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, stor
 
 async def test_cached_results_and_plans_of_what_went_go_too(house: House, store: Store, sql: Sql) -> None:
     told = await house.exchange(ADA, BIRD, "Nice.", actions=[fact(ADA, "owns the parrot Zanzibarix quetzalcoatlus")])
-    memory = told.told["changes"][0]["memory_id"]
+    memory = told.told.changes[0].memory_id
     ((space,),) = await sql("select id from space")
     message = [Input("message", told.context.message_id or 0, BIRD)]
     await store.keep_result(space, derived("summary", 1, message).as_json(), {"text": "a big bird"}, 10)

@@ -67,7 +67,7 @@ async def told_of(house: House, sql: Sql) -> Json:
     }
     assert await house.store.store_summary(due.job, summary)
     await sql("update session set title = 'Zanzibarix the parrot', titled_by = 'model'")
-    return learned.told["changes"][0]
+    return learned.told.changes[0]
 
 
 async def test_of_an_erased_memory_no_table_holds_a_word(house: House, store: Store, sql: Sql) -> None:

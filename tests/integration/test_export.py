@@ -174,7 +174,7 @@ async def test_all_of_one_person_and_nothing_of_others_goes_out_and_in_again_onc
     for topic, recent in ((0, ["Line 5", "Answer 5"]), (5, [])):
         turn = await House(store).turn(ADA, "Hello again", topic_id=topic)
         context = await store.begin(incoming_of(turn, "Hello again", private(ADA)), "model-1")
-        assert [message["text"] for message in context.recent][-2:] == recent
+        assert [message.text for message in context.recent][-2:] == recent
         await store.finish(incoming_of(turn, "Hello again", private(ADA)), reply("Hi"))
         await House(store).close(turn)
 

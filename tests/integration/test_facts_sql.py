@@ -150,7 +150,7 @@ async def test_a_pin_is_a_change_that_can_be_undone(house: House, store: Store) 
     pin = {"action": "pin", "memory_id": taught.memory_id}
     (pinned,) = (await change(house, ADA, pin)).changes
     assert (pinned.action, pinned.status, pinned.content) == ("pin", "applied", "likes tea")
-    assert (await house.exchange(ADA, "hi")).context.memories[0]["pinned"]
+    assert (await house.exchange(ADA, "hi")).context.memories[0].pinned
     assert await change(house, ADA, pin) == Changed()
     (unpinned,) = (await change(house, ADA, pin | {"action": "unpin"})).changes
     assert await contents(store, private(ADA), pinned=True) == []
@@ -206,7 +206,7 @@ async def test_who_may_pin(house: House, store: Store) -> None:
 async def test_where_a_fact_came_from(house: House, store: Store, sql: Sql) -> None:
     done = await house.exchange(ADA, "I like tea", "Noted.", topic_id=4, actions=[fact(ADA, "likes tea")])
     await sql("insert into topic values (%s, %s, 4, 'Trips')", BOT.id, ADA)
-    source = await store.source(done.told["changes"][0]["memory_id"])
+    source = await store.source(done.told.changes[0].memory_id)
     assert source is not None
     said, answer = source.said, source.answer
     assert (said.name, said.user_id, said.text, said.foreign) == ("Ada", ADA, "I like tea", ())
@@ -312,7 +312,7 @@ async def test_what_waits(house: House, store: Store) -> None:
 async def test_in_a_tainted_turn_each_forget_waits_for_itself(house: House, store: Store) -> None:
     await house.teach(ADA, "likes tea", "has a boat")
     done = await house.exchange(ADA, "x", actions=[forget("likes tea"), forget("has a boat")], tainted=True)
-    await store.decide_change(done.told["changes"][0]["id"], ADA, False, "keep")
+    await store.decide_change(done.told.changes[0].id, ADA, False, "keep")
     waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
     assert [c.content for c in waiting.changes] == ["has a boat"]
 
@@ -332,9 +332,9 @@ async def test_in_a_group_the_changes_say_which_are_ones_own(house: House, store
 
 async def test_where_a_change_belongs(house: House, store: Store) -> None:
     done = await house.exchange(ADA, "hi", chat_id=GROUP, actions=[fact(ADA, "likes tea")])
-    (made,) = done.told["changes"]
+    (made,) = done.told.changes
     place = ChangePlace(group(), done.turn.turn_id, None, None, keeps=True)
-    assert await store.changed_in(change_id=made["id"]) == replace(place, memory_id=made["memory_id"])
+    assert await store.changed_in(change_id=made.id) == replace(place, memory_id=made.memory_id)
     assert await store.changed_in(turn_id=done.turn.turn_id) == place
     assert await store.changed_in(change_id=10**15) is None
     assert await store.changed_in(turn_id=10**15) is None

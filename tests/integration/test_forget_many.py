@@ -133,7 +133,7 @@ async def test_a_reset_discards_what_waited(house: House, store: Store, sql: Sql
         for decision in ("undo", "keep"):
             await store.decide_change(change, ADA, False, decision)
     assert "active" not in await states(sql), "the fact that waited is none, whatever is pressed"
-    assert told["changes"][0]["status"] == "pending"
+    assert told.changes[0].status == "pending"
 
 
 async def test_a_reset_that_is_made_again_tells_what_it_did(house: House, store: Store, sql: Sql) -> None:

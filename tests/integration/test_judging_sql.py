@@ -253,7 +253,7 @@ async def test_what_the_answers_own_tag_contradicts_ends(house: House, sql: Sql)
     ended = next(one["id"] for one in told["changes"] if one["action"] == "supersede")
     await house.store.decide_change(ended, ADA, False, "undo")
     assert [status for _, status, _ in await sql(states)] == ["active", "active"], "what the answer kept stays"
-    assert done.told["changes"][0]["action"] == "learn"
+    assert done.told.changes[0].action == "learn"
 
 
 async def test_who_looks_for_what_is_to_be_judged_waits_for_nobody_who_speaks(
@@ -294,7 +294,7 @@ async def test_what_somebody_took_back_meanwhile_ends_nothing(house: House, sql:
     small.decides = lambda text: [{"new": 1, "is": "contradicts", "known": int(text.splitlines()[1].split()[0])}]
     asks = judge(house.store, small)
     found = await found_in(asks, work, asks.gate)
-    await house.store.decide_change(done.told["changes"][0]["id"], ADA, False, "undo")
+    await house.store.decide_change(done.told.changes[0].id, ADA, False, "undo")
     result = {key: work[key] for key in ("after", "again", "through")}
     result |= {"findings": found.actions, "fallback": False, "again_seconds": None}
     assert len(found.actions) == 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from relay.memory.rows.answer import Answer
 from relay.memory.rows.memories import LastChange, MemoryFilter
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -18,10 +19,10 @@ Json = dict[str, Any]
 async def taught(house: House, text: str, user_id: int = ADA, **more: Any) -> int:
     """Learns a fact; returns its number."""
     done = await house.exchange(user_id, "Listen.", actions=[fact(user_id, text) | more])
-    return int(done.told["changes"][0]["memory_id"])
+    return int(done.told.changes[0].memory_id)
 
 
-async def did(house: House, *actions: Json, user_id: int = ADA, **more: Any) -> Json:
+async def did(house: House, *actions: Json, user_id: int = ADA, **more: Any) -> Answer:
     return (await house.exchange(user_id, "Do it.", actions=actions, **more)).told
 
 
@@ -33,37 +34,37 @@ async def states(sql: Sql) -> dict[str, str]:
 async def test_a_newer_fact_ends_the_one_it_contradicts(house: House, store: Store, sql: Sql) -> None:
     old = await taught(house, "lives in Berlin")
     told = await did(house, {"action": "supersede", "memory_id": old, "content": "lives in Lisbon", "by": "judge"})
-    (change,) = told["changes"]
-    assert (change["action"], change["before"], change["content"]) == (
+    (change,) = told.changes
+    assert (change.action, change.before, change.content) == (
         "supersede", "lives in Berlin", "lives in Lisbon",
     )  # fmt: skip
     rows = await sql("select status, replaced_by, valid_until <= now(), content from memory where id = %s", old)
-    assert rows == [("superseded", change["memory_id"], True, "lives in Berlin")]
+    assert rows == [("superseded", change.memory_id, True, "lives in Berlin")]
     (new,) = await sql(
         "select subject_id, derivation ->> 'name', derivation #>> '{inputs,0}' from memory where id = %s",
-        change["memory_id"],
+        change.memory_id,
     )
     assert new == (ADA, "judge", f"memory:{old}")
     assert await house.known(private(ADA)) == ["lives in Lisbon"]
     await sql("update memory_change set created_at = created_at - interval '9 days'")
-    await store.decide_change(change["id"], ADA, False, "undo")
+    await store.decide_change(change.id, ADA, False, "undo")
     assert await states(sql) == {"lives in Berlin": "active", "lives in Lisbon": "discarded"}
     assert await sql("select replaced_by, valid_until from memory where id = %s", old) == [(None, None)]
-    after = await store.decide_change(change["id"], ADA, False, "undo")
+    after = await store.decide_change(change.id, ADA, False, "undo")
     assert after is not None
     assert [one.status for one in after] == ["undone"]
 
 
 async def test_a_better_wording_takes_over_pin_and_evidence(house: House, sql: Sql) -> None:
     done = await house.exchange(ADA, "I sail", actions=[fact(ADA, "sails")])
-    old, said = done.told["changes"][0]["memory_id"], done.context.message_id
+    old, said = done.told.changes[0].memory_id, done.context.message_id
     await sql("update memory set pinned = true, evidence = array[%s::bigint] where id = %s", said, old)
     more = await house.exchange(ADA, "on Lake Zurich, every Sunday")
     action = {"action": "refine", "memory_id": old, "content": "sails on Lake Zurich on Sundays", "importance": 7}
     told = await did(house, action | {"evidence": [more.context.message_id, 10**15]})
-    (change,) = told["changes"]
-    assert change["action"] == "merge"
-    rows = await sql("select pinned, importance, evidence, valid_until from memory where id = %s", change["memory_id"])
+    (change,) = told.changes
+    assert change.action == "merge"
+    rows = await sql("select pinned, importance, evidence, valid_until from memory where id = %s", change.memory_id)
     assert rows == [(True, 7, [said, more.context.message_id], None)]
     assert await sql("select status, valid_until from memory where id = %s", old) == [("superseded", None)]
 
@@ -75,10 +76,10 @@ async def test_nothing_joins_two_peoples_facts(house: House, sql: Sql) -> None:
         told = await did(
             house, fact(BEN, "likes coffee") | {"action": action, "memory_id": old}, user_id=BEN, chat_id=GROUP
         )
-        assert told["changes"] == []
-        assert told["failed"][0]["failed"] == "it is about somebody or something else"
+        assert told.changes == []
+        assert told.failed[0].failed == "it is about somebody or something else"
     told = await did(house, forget("tea"), fact(BEN, "likes green tea"), user_id=BEN, chat_id=GROUP)
-    assert [one["action"] for one in told["changes"]] == ["learn"]
+    assert [one.action for one in told.changes] == ["learn"]
     assert await states(sql) == {"likes tea": "active", "likes green tea": "active"}
 
 
@@ -86,7 +87,7 @@ async def test_what_is_in_another_space_is_out_of_reach(house: House, sql: Sql) 
     old = await taught(house, "likes tea", BEN)
     for action in ("supersede", "refine", "refresh", "archive", "restore", "pin"):
         told = await did(house, {"action": action, "memory_id": old, "content": "x"})
-        assert (told["changes"], len(told["failed"])) == ([], 1)
+        assert (told.changes, len(told.failed)) == ([], 1)
     assert await states(sql) == {"likes tea": "active"}
 
 
@@ -95,18 +96,18 @@ async def test_said_again_half_of_the_doubt_goes(house: House, store: Store, sql
     said = (await house.exchange(ADA, "tea, as always")).context.message_id
     told = await did(house, {"action": "refresh", "memory_id": old, "evidence": [said]})
     assert await sql("select confidence::float, evidence from memory") == [(pytest.approx(0.8), [said])]
-    await store.decide_change(told["changes"][0]["id"], ADA, False, "undo")
+    await store.decide_change(told.changes[0].id, ADA, False, "undo")
     assert await sql("select confidence::float, evidence from memory") == [(pytest.approx(0.6), [])]
 
 
 async def test_kinds_of_facts_are_one_fact_and_learnings_another(house: House, sql: Sql) -> None:
     await taught(house, "likes strong tea")
     told = await did(house, fact(ADA, "Likes strong tea.") | {"kind": "preference", "importance": 8})
-    assert [one["action"] for one in told["changes"]] == ["refresh"]
+    assert [one.action for one in told.changes] == ["refresh"]
     told = await did(
         house, {"action": "learn", "kind": "learning", "content": "likes strong tea", "category": "identity"}
     )
-    assert [one["action"] for one in told["changes"]] == ["learn"]
+    assert [one.action for one in told.changes] == ["learn"]
     assert await sql("select kind, importance from memory order by id") == [("preference", 8), ("learning", 5)]
 
 
@@ -124,33 +125,33 @@ async def test_a_forgetting_and_a_learning_about_the_same_are_one(
 ) -> None:
     await taught(house, old)
     told = await did(house, forget(words), fact(ADA, new))
-    assert [one["action"] for one in told["changes"]] == (["supersede"] if linked else ["forget", "learn"])
+    assert [one.action for one in told.changes] == (["supersede"] if linked else ["forget", "learn"])
     assert await states(sql) == {old: "superseded" if linked else "forgotten", new: "active"}
 
 
 async def test_two_learnings_beside_a_forgetting_are_linked_to_nothing(house: House) -> None:
     await taught(house, "lives in Berlin")
     told = await did(house, forget("Berlin"), fact(ADA, "lives in Lisbon"), fact(ADA, "lives with Tom"))
-    assert [one["action"] for one in told["changes"]] == ["forget", "learn", "learn"]
+    assert [one.action for one in told.changes] == ["forget", "learn", "learn"]
 
 
 async def test_a_tainted_contradiction_waits_and_leaves_the_old_alone(house: House, store: Store, sql: Sql) -> None:
     await taught(house, "lives in Berlin")
     told = await did(house, forget("Berlin"), fact(ADA, "lives in Minsk"), tainted=True)
-    (change,) = told["changes"]
-    assert (change["action"], change["status"]) == ("supersede", "pending")
+    (change,) = told.changes
+    assert (change.action, change.status) == ("supersede", "pending")
     assert await states(sql) == {"lives in Berlin": "active", "lives in Minsk": "pending"}
-    await store.decide_change(change["id"], ADA, False, "keep")
+    await store.decide_change(change.id, ADA, False, "keep")
     assert await states(sql) == {"lives in Berlin": "superseded", "lives in Minsk": "active"}
     assert await sql("select count(*) from memory where replaced_by is not null") == [(1,)]
-    await store.decide_change(change["id"], ADA, False, "undo")
+    await store.decide_change(change.id, ADA, False, "undo")
     assert await states(sql) == {"lives in Berlin": "active", "lives in Minsk": "discarded"}
 
 
 async def test_a_discarded_contradiction_changes_nothing(house: House, store: Store, sql: Sql) -> None:
     await taught(house, "lives in Berlin")
     told = await did(house, forget("Berlin"), fact(ADA, "lives in Minsk"), tainted=True)
-    await store.decide_change(told["changes"][0]["id"], ADA, False, "discard")
+    await store.decide_change(told.changes[0].id, ADA, False, "discard")
     assert await states(sql) == {"lives in Berlin": "active", "lives in Minsk": "discarded"}
 
 
@@ -159,21 +160,21 @@ async def test_what_took_a_place_and_was_known_before_stays_after_undo(house: Ho
     old = await taught(house, "has a flat at Berlin")
     told = await did(house, {"action": "supersede", "memory_id": old, "content": "lives in Lisbon"})
     assert await states(sql) == {"lives in Lisbon": "active", "has a flat at Berlin": "superseded"}
-    await store.decide_change(told["changes"][0]["id"], ADA, False, "undo")
+    await store.decide_change(told.changes[0].id, ADA, False, "undo")
     assert await states(sql) == {"lives in Lisbon": "active", "has a flat at Berlin": "active"}
 
 
 async def test_chains_are_undone_from_the_last_back(house: House, store: Store, sql: Sql) -> None:
     first = await taught(house, "lives in Berlin")
-    one = (await did(house, {"action": "supersede", "memory_id": first, "content": "lives in Lisbon"}))["changes"][0]
-    two = (await did(house, {"action": "supersede", "memory_id": one["memory_id"], "content": "lives in Minsk"}))[
-        "changes"
-    ][0]
-    still = await store.decide_change(one["id"], ADA, False, "undo")
+    one = (await did(house, {"action": "supersede", "memory_id": first, "content": "lives in Lisbon"})).changes[0]
+    two = (await did(house, {"action": "supersede", "memory_id": one.memory_id, "content": "lives in Minsk"})).changes[
+        0
+    ]
+    still = await store.decide_change(one.id, ADA, False, "undo")
     assert still is not None
     assert still[0].status == "applied"
-    await store.decide_change(two["id"], ADA, False, "undo")
-    await store.decide_change(one["id"], ADA, False, "undo")
+    await store.decide_change(two.id, ADA, False, "undo")
+    await store.decide_change(one.id, ADA, False, "undo")
     assert await states(sql) == {
         "lives in Berlin": "active", "lives in Lisbon": "discarded", "lives in Minsk": "discarded",
     }  # fmt: skip
@@ -181,16 +182,16 @@ async def test_chains_are_undone_from_the_last_back(house: House, store: Store, 
 
 async def test_put_away_brought_back_and_older_wordings(house: House, store: Store, sql: Sql) -> None:
     one = await taught(house, "likes tea")
-    put = (await did(house, {"action": "archive", "memory_id": one}))["changes"][0]
-    assert (put["action"], await house.known(private(ADA))) == ("archive", [])
+    put = (await did(house, {"action": "archive", "memory_id": one})).changes[0]
+    assert (put.action, await house.known(private(ADA))) == ("archive", [])
     page = await store.memories(private(ADA), 0, 8, MemoryFilter(past=True))
     assert [(row.content, row.status) for row in page.memories] == [("likes tea", "archived")]
     assert page.past == 1
-    back = (await did(house, {"action": "restore", "memory_id": one}))["changes"][0]
+    back = (await did(house, {"action": "restore", "memory_id": one})).changes[0]
     assert await house.known(private(ADA)) == ["likes tea"]
-    await store.decide_change(back["id"], ADA, False, "undo")
+    await store.decide_change(back.id, ADA, False, "undo")
     assert await states(sql) == {"likes tea": "archived"}
-    await store.decide_change(put["id"], ADA, False, "undo")
+    await store.decide_change(put.id, ADA, False, "undo")
     assert await house.known(private(ADA)) == ["likes tea"]
     await did(house, {"action": "edit", "memory_id": one, "content": "likes coffee"})
     past = await store.memory_past(one, 0, 8)
@@ -204,11 +205,11 @@ async def test_put_away_brought_back_and_older_wordings(house: House, store: Sto
 
 async def test_a_replaced_memory_shows_and_undoes_what_replaced_it(house: House, store: Store) -> None:
     old = await taught(house, "lives in Berlin")
-    new = (await did(house, {"action": "supersede", "memory_id": old, "content": "lives in Lisbon"}))["changes"][0]
+    new = (await did(house, {"action": "supersede", "memory_id": old, "content": "lives in Lisbon"})).changes[0]
     row = await store.opened(old, ADA, False)
     assert row is not None
-    assert (row.status, row.replaced_by) == ("superseded", new["memory_id"])
-    assert row.last == LastChange(new["id"], "supersede")
+    assert (row.status, row.replaced_by) == ("superseded", new.memory_id)
+    assert row.last == LastChange(new.id, "supersede")
     past = await store.memory_past(old, 0, 8)
     assert [one.action for one in past.changes] == ["supersede", "learn"]
     assert not any(one.restores for one in past.changes)
@@ -222,7 +223,7 @@ async def test_prompts_carry_neither_what_is_over_nor_what_was_replaced(house: H
     old = await taught(house, "lives in Berlin")
     await did(house, {"action": "supersede", "memory_id": old, "content": "lives in Lisbon"})
     context = (await house.exchange(ADA, "hello")).context
-    assert [row["content"] for row in context.memories] == ["wants to learn Greek", "lives in Lisbon"]
+    assert [row.content for row in context.memories] == ["wants to learn Greek", "lives in Lisbon"]
     assert context.memory_counts == {"fact": 1, "goal": 1}
 
 
@@ -240,13 +241,13 @@ async def test_a_learning_that_nothing_bears_out_fades_out_of_prompts(house: Hou
     await did(house, {"action": "edit", "memory_id": ids["reworded"], "content": "reworded: figs ripen in autumn"})
     await sql("select relay.count_uses(%s)", json.dumps({"memories": list(ids.values()), "bearing": [ids["recalled"]]}))
     context = (await house.exchange(ADA, "hello")).context
-    assert sorted({row["id"] for row in context.memories}) == sorted(id for name, id in ids.items() if name != "idle")
+    assert sorted({row.id for row in context.memories}) == sorted(id for name, id in ids.items() if name != "idle")
     assert (context.faded, context.memory_counts["knowledge"]) == (1, 7)
     row = await store.opened(ids["idle"], ADA, False)
     assert row is not None
     assert row.faded
     found = await store.look_up(private(ADA), {}, {"text": "idle figs", "vector": None, "model": None}, 8)
-    assert ids["idle"] in [one["id"] for one in found or [] if one["kind"] == "memory"], "searching finds it"
+    assert ids["idle"] in [one.id for one in found or [] if one.kind == "memory"], "searching finds it"
     await sql("select relay.count_uses(%s)", json.dumps({"recalled_memories": [ids["idle"]], "bearing": [ids["idle"]]}))
     assert (await house.exchange(ADA, "hello again")).context.faded == 0
 
@@ -259,14 +260,14 @@ async def test_memory_that_is_off_is_neither_read_nor_taught(house: House, sql: 
     ):
         await sql(off)
         done = await house.exchange(ADA, "hello", actions=[fact(ADA, "has a boat")])
-        assert (done.context.memories, done.context.memory_counts) == ([], {})
-        assert (done.told["changes"], done.told["unlearned"]) == ([], True)
+        assert (done.context.memories, done.context.memory_counts) == ((), {})
+        assert (done.told.changes, done.told.unlearned) == ([], True)
         await sql(on)
     await sql("update thread set recalls = false")
-    assert (await house.exchange(ADA, "hello")).context.memories == []
+    assert (await house.exchange(ADA, "hello")).context.memories == ()
     await sql("update thread set recalls = true, teaches = false")
     done = await house.exchange(ADA, "hello", actions=[fact(ADA, "has a boat"), forget("likes tea")])
-    assert [one["action"] for one in done.told["changes"]] == ["forget"]
+    assert [one.action for one in done.told.changes] == ["forget"]
 
 
 async def test_what_went_into_a_prompt_was_used(house: House, store: Store, sql: Sql) -> None:

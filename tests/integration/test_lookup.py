@@ -70,7 +70,7 @@ async def test_what_was_said_a_moment_ago_elsewhere_is_recalled(house: House, sq
     done = await house.exchange(ADA, "The boiler is a Vaillant", "Noted.", close=False)
     turn = await house.turn(ADA, "Which boiler is it, a Vaillant?", topic_id=5)
     asks = incoming_of(turn, "Which boiler is it, a Vaillant?", private(ADA))
-    assert [row["snippet"] for row in await house.store.recall(asks)][:1] == ["The boiler is a Vaillant"]
+    assert [row.snippet for row in await house.store.recall(asks)][:1] == ["The boiler is a Vaillant"]
     assert done.turn.turn_id != turn.turn_id
     assert await sql("select count(*) from entry_due") == [(0,)]
 
@@ -283,7 +283,7 @@ async def test_what_no_longer_holds_comes_into_no_turn_and_says_so_where_it_is_f
 ) -> None:
     await house.exchange(ADA, "hello", actions=[fact(ADA, "Works as a glassblower in Jena")])
     incoming = replace(await asking(house), text="where does the glassblower work, in Jena?")
-    assert [row["kind"] for row in await house.store.recall(incoming)] == ["memory"]
+    assert [row.kind for row in await house.store.recall(incoming)] == ["memory"]
     await sql("set time zone 'UTC'")
     await sql(f"update memory set {over}")  # noqa: S608
     assert await house.store.recall(incoming) == []

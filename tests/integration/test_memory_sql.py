@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from relay.memory.rows.answer import Answer
+from relay.memory.rows.changes import Failure
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import (
@@ -24,8 +26,8 @@ from tests.integration.house import (
 
 async def test_a_fact_names_its_source(house: House, sql: Sql) -> None:
     done = await house.exchange(ADA, "I like tea", actions=[fact(ADA, "likes tea")])
-    (change,) = done.told["changes"]
-    assert (change["action"], change["status"], change["subject"]) == ("learn", "applied", "Ada")
+    (change,) = done.told.changes
+    assert (change.action, change.status, change.subject) == ("learn", "applied", "Ada")
     rows = await sql(
         "select m.subject_id, m.status, m.turn_id, source.text, m.thread_id = source.thread_id,"
         " m.session_id = source.session_id, m.derivation ->> 'name'"
@@ -103,7 +105,7 @@ async def test_a_duplicate_within_one_answer(house: House) -> None:
 async def test_subjects_are_never_joined(house: House) -> None:
     await house.exchange(ADA, "I like tea", chat_id=GROUP, actions=[fact(ADA, "likes tea")])
     done = await house.exchange(BEN, "me too", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
-    assert [change["action"] for change in done.told["changes"]] == ["learn"]
+    assert [change.action for change in done.told.changes] == ["learn"]
     page = await house.store.memories(group(), 0, 10)
     assert {(memory.subject, memory.content) for memory in page.memories} == {
         ("Ada", "likes tea"),
@@ -121,7 +123,7 @@ async def test_a_learning_is_no_fact(house: House) -> None:
         "tags": ["style", "länge"],
     }
     done = await house.exchange(ADA, "keep it short", actions=[learning])
-    assert [change["kind"] for change in done.told["changes"]] == ["learning"]
+    assert [change.kind for change in done.told.changes] == ["learning"]
     page = await house.store.memories(private(ADA), 0, 10)
     assert page.total == 2
     assert (page.memories[0].category, page.memories[0].tags) == ("operational", ("style", "länge"))
@@ -156,7 +158,7 @@ async def test_memories_come_in_pages_newest_first(house: House, store: Store) -
 # Forgetting
 
 
-async def forgetting(house: House, words: str, **more: Any) -> dict[str, Any]:
+async def forgetting(house: House, words: str, **more: Any) -> Answer:
     done = await house.exchange(ADA, "forget it", "Done.", actions=[forget(words)], **more)
     return done.told
 
@@ -164,9 +166,7 @@ async def forgetting(house: House, words: str, **more: Any) -> dict[str, Any]:
 async def test_forget_by_words(house: House) -> None:
     await house.teach(ADA, "likes tea", "lives in Berlin")
     told = await forgetting(house, "Berlin")
-    assert [(c["action"], c["status"], c["content"]) for c in told["changes"]] == [
-        ("forget", "applied", "lives in Berlin")
-    ]
+    assert [(c.action, c.status, c.content) for c in told.changes] == [("forget", "applied", "lives in Berlin")]
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
@@ -195,9 +195,9 @@ async def test_forget_by_number(house: House, form: str) -> None:
 
 async def test_a_number_that_only_stands_in_a_memory_is_asked_about_first(house: House) -> None:
     await house.teach(ADA, "the door code is 4711")
-    (change,) = (await forgetting(house, "4711"))["changes"]
-    assert (change["status"], change["content"]) == ("pending", "the door code is 4711")
-    assert (await forgetting(house, "#4711"))["failed"][0]["failed"] == "nothing matches"
+    (change,) = (await forgetting(house, "4711")).changes
+    assert (change.status, change.content) == ("pending", "the door code is 4711")
+    assert (await forgetting(house, "#4711")).failed[0].failed == "nothing matches"
     assert await house.known(private(ADA)) == ["the door code is 4711"]
 
 
@@ -205,33 +205,33 @@ async def test_a_number_that_only_stands_in_a_memory_is_asked_about_first(house:
 async def test_forget_a_number_that_is_none(house: House, number: str) -> None:
     await house.teach(ADA, "likes tea")
     told = await forgetting(house, number)
-    assert told["changes"] == []
-    assert told["failed"][0]["failed"] == "nothing matches"
-    assert told["failed"][0]["text"] == number
+    assert told.changes == []
+    assert told.failed[0].failed == "nothing matches"
+    assert told.failed[0].text == number
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
 async def test_forget_asks_when_several_match(house: House, store: Store) -> None:
     await house.teach(ADA, "has a cat called Mia", "has a cat called Leo", "has a boat")
     told = await forgetting(house, "has a cat")
-    assert [(c["action"], c["status"]) for c in told["changes"]] == [("forget", "pending")] * 2
+    assert [(c.action, c.status) for c in told.changes] == [("forget", "pending")] * 2
     assert len(await house.known(private(ADA))) == 3
-    leo = next(c for c in told["changes"] if "Leo" in c["content"])
-    await store.decide_change(leo["id"], ADA, False, "keep")
+    leo = next(c for c in told.changes if "Leo" in c.content)
+    await store.decide_change(leo.id, ADA, False, "keep")
     assert await house.known(private(ADA)) == ["has a cat called Mia", "has a boat"]
 
 
 async def test_forget_says_that_nothing_matches(house: House) -> None:
     await house.teach(ADA, "likes tea")
     told = await forgetting(house, "plays the trumpet")
-    assert told["changes"] == []
-    assert told["failed"] == [{"failed": "nothing matches", "tag": "forget", "text": "plays the trumpet"}]
+    assert told.changes == []
+    assert list(told.failed) == [Failure("forget", "plays the trumpet", "nothing matches")]
 
 
 async def test_words_that_may_mean_another_memory_ask_first(house: House) -> None:
     await house.teach(ADA, "Our son Tim goes to the dentist on Mondays", "likes tea")
-    (change,) = (await forgetting(house, "Our son Tom goes to the dentist on Mondays"))["changes"]
-    assert (change["action"], change["status"]) == ("forget", "pending")
+    (change,) = (await forgetting(house, "Our son Tom goes to the dentist on Mondays")).changes
+    assert (change.action, change.status) == ("forget", "pending")
     assert len(await house.known(private(ADA))) == 2
 
 
@@ -252,7 +252,7 @@ async def test_a_short_word_is_enough_when_it_is_a_whole_one(house: House, words
 
 async def test_a_short_word_that_is_only_part_of_one_means_nothing(house: House) -> None:
     await house.teach(ADA, "has a teapot")
-    assert (await forgetting(house, "tea"))["failed"][0]["failed"] == "nothing matches"
+    assert (await forgetting(house, "tea")).failed[0].failed == "nothing matches"
 
 
 @pytest.mark.parametrize("words", ["%%%%", "____", "a.*b(", "\\\\\\\\", "' or 1=1 --", "🙂🙂🙂🙂"])
@@ -272,15 +272,15 @@ async def test_nobody_forgets_what_belongs_to_another(house: House) -> None:
     (change,) = await house.teach(BEN, "likes secret tea")
     for words in ("secret tea", str(change.memory_id), f"#{change.memory_id}"):
         told = await forgetting(house, words)
-        assert told["changes"] == []
+        assert told.changes == []
     assert await house.known(private(BEN)) == ["likes secret tea"]
 
 
 async def test_learn_and_forget_in_one_answer(house: House) -> None:
     await house.teach(ADA, "lives in Berlin")
     done = await house.exchange(ADA, "I moved", actions=[forget("lives in Berlin"), fact(ADA, "lives in Paris")])
-    (change,) = done.told["changes"]
-    assert (change["action"], change["content"], change["before"]) == ("supersede", "lives in Paris", "lives in Berlin")
+    (change,) = done.told.changes
+    assert (change.action, change.content, change.before) == ("supersede", "lives in Paris", "lives in Berlin")
     assert await house.known(private(ADA)) == ["lives in Paris"]
 
 
@@ -307,8 +307,8 @@ async def test_undo_of_a_refresh_brings_the_old_words_back(house: House, store: 
 
 async def test_undo_of_a_forgotten_fact(house: House, store: Store) -> None:
     await house.teach(ADA, "likes tea")
-    (change,) = (await forgetting(house, "likes tea"))["changes"]
-    await store.decide_change(change["id"], ADA, False, "undo")
+    (change,) = (await forgetting(house, "likes tea")).changes
+    await store.decide_change(change.id, ADA, False, "undo")
     assert await house.known(private(ADA)) == ["likes tea"]
 
 
@@ -351,13 +351,13 @@ async def test_a_fact_that_was_only_said_again_can_be_undone(house: House, store
 
 async def test_undo_of_a_kept_forget_keeps_what_was_edited_before_the_tap(house: House, store: Store) -> None:
     (learned,) = await house.teach(ADA, "likes tea")
-    (asked,) = (await forgetting(house, "likes tea", tainted=True))["changes"]
+    (asked,) = (await forgetting(house, "likes tea", tainted=True)).changes
     turn = await house.turn(ADA, "coffee")
     edit = {"action": "edit", "memory_id": learned.memory_id, "content": "likes coffee"}
     await store.change_memory(turn, private(ADA), [edit])
     await house.close(turn)
     for decision, left in (("keep", []), ("undo", ["likes coffee"])):
-        await store.decide_change(asked["id"], ADA, False, decision)
+        await store.decide_change(asked.id, ADA, False, decision)
         assert await house.known(private(ADA)) == left
 
 
@@ -387,7 +387,7 @@ async def test_what_a_tainted_turn_learns_waits(house: House, store: Store) -> N
     assert change.status == "pending"
     assert await house.known(private(ADA)) == []
     assert (await store.memories(private(ADA), 0, 5)).pending == 1
-    assert (await house.exchange(ADA, "hello")).context.memories == []
+    assert (await house.exchange(ADA, "hello")).context.memories == ()
     kept = await store.decide_change(change.id, ADA, False, "keep")
     assert kept is not None
     assert kept[0].status == "applied"
@@ -409,13 +409,13 @@ async def test_what_is_discarded_stays_away(house: House, store: Store) -> None:
 
 async def test_what_a_tainted_turn_forgets_waits(house: House, store: Store) -> None:
     await house.teach(ADA, "likes tea")
-    (change,) = (await forgetting(house, "likes tea", tainted=True))["changes"]
-    assert change["status"] == "pending"
+    (change,) = (await forgetting(house, "likes tea", tainted=True)).changes
+    assert change.status == "pending"
     assert await house.known(private(ADA)) == ["likes tea"]
-    await store.decide_change(change["id"], ADA, False, "discard")
+    await store.decide_change(change.id, ADA, False, "discard")
     assert await house.known(private(ADA)) == ["likes tea"]
-    (change,) = (await forgetting(house, "likes tea", tainted=True))["changes"]
-    await store.decide_change(change["id"], ADA, False, "keep")
+    (change,) = (await forgetting(house, "likes tea", tainted=True)).changes
+    await store.decide_change(change.id, ADA, False, "keep")
     assert await house.known(private(ADA)) == []
 
 
@@ -439,7 +439,7 @@ async def test_a_decision_that_is_none(house: House, store: Store) -> None:
 
 async def test_a_private_space_obeys_its_owner_alone(house: House, store: Store) -> None:
     done = await house.exchange(ADA, "hi", actions=[fact(ADA, "likes tea")])
-    change = done.told["changes"][0]["id"]
+    change = done.told.changes[0].id
     for person, admin in ((BEN, False), (BEN, True), (0, True)):
         assert await store.decide_change(change, person, admin, "undo") is None
         assert await store.changes(done.turn.turn_id, person, admin) is None
@@ -451,7 +451,7 @@ async def test_a_group_obeys_who_taught_it_and_admins(house: House, store: Store
     changes = []
     for word in ("tea", "coffee", "water"):
         done = await house.exchange(BEN, f"I like {word}", chat_id=GROUP, actions=[fact(BEN, f"likes {word}")])
-        changes.append(done.told["changes"][0]["id"])
+        changes.append(done.told.changes[0].id)
         assert await store.changes(done.turn.turn_id, EVE, False) is None
         assert await store.changes(done.turn.turn_id, BEN, False) is not None
     assert await store.decide_change(changes[0], EVE, False, "undo") is None
@@ -476,7 +476,7 @@ async def test_in_a_group_a_fact_obeys_whom_it_is_about(house: House, store: Sto
 async def test_in_a_group_only_an_admins_command_forgets_what_is_about_another(house: House, store: Store) -> None:
     await house.exchange(BEN, "I like tea", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
     by_tag = await house.exchange(ADA, "forget it", chat_id=GROUP, actions=[forget("likes tea")])
-    assert by_tag.told["failed"][0]["failed"] == "nothing matches"
+    assert by_tag.told.failed[0].failed == "nothing matches"
     for admin, left in ((False, ["likes tea"]), (True, [])):
         turn = await house.turn(ADA, "/forget tea", GROUP)
         await store.change_memory(turn, group(), [forget("likes tea") | {"admin": admin}])
@@ -525,7 +525,7 @@ async def test_the_prompt_gets_the_pinned_and_newest_within_its_budget(house: Ho
     await sql("update memory set pinned = true where content like %s", "%number 3 %")
     await sql("update memory set importance = 9 where content like %s", "%number 5 %")
     chosen = (await house.exchange(ADA, "hi")).context.memories
-    numbers = [int(memory["content"].split("number ")[1].split()[0]) for memory in chosen]
+    numbers = [int(memory.content.split("number ")[1].split()[0]) for memory in chosen]
     assert numbers[:2] == [3, 5]
     assert numbers == sorted(numbers)
     assert numbers[-1] == 19
@@ -542,7 +542,7 @@ async def test_a_forgotten_fact_is_gone_from_the_next_prompt(house: House) -> No
     await house.teach(ADA, "likes tea", "lives in Berlin")
     await forgetting(house, "Berlin")
     context = (await house.exchange(ADA, "hi")).context
-    assert [memory["content"] for memory in context.memories] == ["likes tea"]
+    assert [memory.content for memory in context.memories] == ["likes tea"]
 
 
 async def test_a_takeover_tells_what_memory_did(house: House, store: Store) -> None:

@@ -224,7 +224,7 @@ async def test_somebody_elses_tables_are_left_alone(server: Server, empty: str) 
         await migrations.migrate(database, database.run)
         house = House(Store(database, "00000000-0000-0000-0000-000000000001"))
         done = await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
-        assert done.told["changes"][0]["content"] == "likes tea"
+        assert done.told.changes[0].content == "likes tea"
     assert ask(server, empty, look) == before
     assert ask(server, empty, "select * from public.message") == [(1, "mine")]
 

@@ -246,7 +246,7 @@ async def test_what_is_just_written_to_who_is_revoked_is_to_end_and_is_not_learn
     _, news = await store.claim(BOT.id, 0, [bens.turn_id, adas.turn_id])
     assert news.stopped == (bens.turn_id,)
     told = [await store.finish(one, reply("I see.", [fact(one.user_id, "a fact")])) for one in incoming.values()]
-    assert [len(one["changes"]) for one in told] == [0, 1]
+    assert [len(one.changes) for one in told] == [0, 1]
     assert await sql("select subject_id from memory") == [(ADA,)]
     assert await sql("select count(*) from message where text = 'I see.'") == [(2,)]
 

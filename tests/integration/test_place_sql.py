@@ -91,9 +91,9 @@ async def test_a_turn_with_lent_memory_begins_with_it_and_recalls_it_too(house: 
     turn = await house.turn(ADA, text, GROUP, 5)
     alone = incoming_of(turn, text, group())
     lent = replace(alone, lent=private(ADA))
-    assert [row["content"] for row in (await store.begin(lent, "m")).lent] == ["collects stamps"]
-    assert (await store.begin(alone, "m")).lent == []
-    found = [[row["snippet"] for row in await store.recall(alone, space)] for space in (None, private(ADA))]
+    assert [row.content for row in (await store.begin(lent, "m")).lent] == ["collects stamps"]
+    assert (await store.begin(alone, "m")).lent == ()
+    found = [[row.snippet for row in await store.recall(alone, space)] for space in (None, private(ADA))]
     assert "oranges" in str(found[0])
     assert "quinces" not in str(found[0])
     assert "quinces" in str(found[1])
@@ -103,7 +103,7 @@ async def test_a_turn_with_lent_memory_begins_with_it_and_recalls_it_too(house: 
 async def test_a_lender_of_whom_nothing_is_known_lends_nothing(house: House, store: Store) -> None:
     turn = await house.turn(BEN, "hello", GROUP)
     context = await store.begin(replace(incoming_of(turn, "hello", group()), lent=private(BEN)), "m")
-    assert context.lent == []
+    assert context.lent == ()
 
 
 # A group that becomes a supergroup

@@ -42,7 +42,7 @@ async def secret(house: House, sql: Sql, times: int = 6) -> None:
         assert "Before it." not in str(context.recent)
         finished = reply("I keep it: quetzalcoatlus.", [fact(ADA, "hides zanzibarix")])
         told = await house.store.finish(incoming, finished | {"events": [{"kind": "tool", "input": "zanzibarix"}]})
-        assert (told["changes"], told["signs"]) == ([], ["private"])
+        assert (told.changes, told.signs) == ([], ("private",))
         request = {"chat_id": ADA, "text": "I keep it: quetzalcoatlus."}
         await house.store.deliver(turn, BOT.id, [Part(1, ADA, request)])
         sent = [PartResult(1, "sent", 500 + number)]
@@ -62,7 +62,7 @@ async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, s
     assert await sql("select count(*) from spend") == [(7,)]
     assert await sql("select count(*) from message") == [(2,)]
     after = await house.exchange(ADA, "After it.")
-    assert after.context.recent == []
+    assert after.context.recent == ()
 
 
 async def test_what_came_in_as_it_ended_goes_with_the_end_of_its_turn(house: House, store: Store, sql: Sql) -> None:
@@ -103,7 +103,7 @@ async def test_a_message_after_the_idle_gap_begins_on_the_record(house: House, s
     await secret(house, sql, 2)
     await sql("update thread set last_at = now() - interval '30 hours'")
     said = await house.exchange(ADA, "On the record.")
-    assert said.context.recent == []
+    assert said.context.recent == ()
     assert await holding(sql, *WORDS) == {}
     assert await sql("select private from session order by id desc limit 1") == [(False,)]
 
@@ -159,7 +159,7 @@ async def test_what_waited_at_its_end_is_answered_and_goes_too(house: House, sto
     await store.begin(first, "model-1")
     after = await sql("select session_id from thread")
     told = await store.finish(first, reply("Zanzibarix!", [fact(ADA, "zanzibarix")]))
-    assert (told["changes"], told["signs"]) == ([], ["private"])
+    assert (told.changes, told.signs) == ([], ("private",))
     await house.close(claimed)
     (waited,) = await house.claim()
     second = incoming_of(waited, "Zanzibarix waited", private(ADA))
@@ -170,7 +170,7 @@ async def test_what_waited_at_its_end_is_answered_and_goes_too(house: House, sto
     assert await sql("select count(*) from message where session_id = %s", after[0][0]) == [(0,)]
     assert await sql("select count(*) from session where private and erased_at is null") == [(0,)]
     on = await house.exchange(ADA, "On the record again.")
-    assert on.context.recent == []
+    assert on.context.recent == ()
     assert await sql("select count(*) from message where session_id = %s", after[0][0]) == [(2,)]
 
 
@@ -209,7 +209,7 @@ async def test_it_goes_on_when_the_chats_memory_becomes_anothers(
     for text in ("Quetzalcoatlus too", "Quetzalcoatlus again"):
         said = await house.exchange(ADA, text, chat_id=GROUP, space=after, actions=[fact(ADA, "hides quetzalcoatlus")])
         assert "Zanzibarix" not in str(said.context.recent), "that was said in another memory's conversation"
-        assert said.told["signs"] == ["private"]
+        assert said.told.signs == ("private",)
     assert "Quetzalcoatlus too" in str(said.context.recent)
     assert "zanzibarix" not in await holding(sql, "zanzibarix")
     assert (await store.private(after, GROUP, 0, None, ADA, True)).private
@@ -218,7 +218,7 @@ async def test_it_goes_on_when_the_chats_memory_becomes_anothers(
     assert await holding(sql, *WORDS) == {}
     assert await sql("select count(*) from message") == [(2,)]
     later = await house.exchange(ADA, "After it.", chat_id=GROUP, space=after)
-    assert later.context.recent == []
+    assert later.context.recent == ()
 
 
 async def test_what_came_in_as_it_ended_and_the_memory_became_anothers_goes_too(

@@ -273,7 +273,7 @@ async def test_an_answer_that_was_stored_is_handed_to_the_successor(house: House
     (taken,) = await house.claim()
     assert taken.status == "answered"
     assert taken.answer is not None
-    assert (taken.answer["text"], taken.answer["changes"][0]["content"]) == ("Hi!", "likes tea")
+    assert (taken.answer.text, taken.answer.changes[0].content) == ("Hi!", "likes tea")
     assert [(part.seq, part.status) for part in taken.parts] == [(1, "sending")]
 
 

@@ -14,7 +14,7 @@ LONG = (
 async def found(house: House, question: str, limit: int = 10) -> list[str]:
     query = {"text": question, "vector": None, "model": ""}
     rows = await house.store.look_up(private(ADA), {"bot_id": BOT.id}, query, limit)
-    return [row["snippet"] for row in rows or []]
+    return [row.snippet for row in rows or []]
 
 
 async def test_what_a_person_said_comes_before_long_answers_that_repeat_the_words(house: House) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC
 from relay.core.models import Space
 from relay.core.prices import Prices
 from relay.memory.rows.delivery import PartResult
+from relay.memory.rows.edits import EditResult
 from relay.memory.rows.record import PromptRecord
 from relay.memory.store import Store
 from relay.memory.writing.summaries import tidy
@@ -101,10 +102,10 @@ async def test_an_edit_of_an_old_message_is_offered_a_new_answer_once_its_words_
     claimed, _, update = await edited(house)
     await sql(OLD, claimed.turn_id)
     assert await drop(store) == 1
-    assert await store.edit(edit_of(update, "helo")) == {}, "it says what was answered"
-    offer = (await store.edit(edit_of(update, "hello", 2)))["offer"]
-    assert (offer["turn_id"], offer["message_id"]) == (claimed.turn_id, 900)
-    assert offer["rows"], "its buttons are known"
+    assert await store.edit(edit_of(update, "helo")) == EditResult(), "it says what was answered"
+    offer = (await store.edit(edit_of(update, "hello", 2))).offer
+    assert (offer.turn_id, offer.message_id) == (claimed.turn_id, 900)
+    assert offer.rows, "its buttons are known"
 
 
 async def test_what_is_not_done_is_left_alone(house: House, store: Store, sql: Sql) -> None:

@@ -208,7 +208,7 @@ async def test_what_a_person_turned_away_does_not_come_back(house: House, store:
     if how == "forgotten":
         await house.exchange(ADA, "forget it", "Ok.", actions=[forget("likes tea")])
     else:
-        change = done.told["changes"][0]["id"]
+        change = done.told.changes[0].id
         await store.decide_change(change, ADA, False, {"undone": "undo"}.get(how, "discard"))
     await house.exchange(ADA, "tea with milk", "Ok.")
     (change,) = await derive(store, Finds("1", "tea", "Ada said {}"))

@@ -72,12 +72,12 @@ async def answered(house: House, text: str, answer: str, learned: str, first: in
         {"type": "bold", "offset": len(above), "length": 4},
         {"type": "italic", "offset": len(answer) + len(above) + 2, "length": len(learned) + 12},
     ]
-    change = told["changes"][0]
+    change = told.changes[0]
     rows = [
         [{"text": "↩ Undo / Edit…", "callback_data": f"u:{turn.turn_id}"}],
         [{"text": "↻ Retry", "callback_data": f"r:{turn.turn_id}"}],
-        [{"text": "✎ Edit", "callback_data": f"e:{change['memory_id']}"}],
-        [{"text": "↩ Undo", "callback_data": f"d:{change['id']}:u"}],
+        [{"text": "✎ Edit", "callback_data": f"e:{change.memory_id}"}],
+        [{"text": "↩ Undo", "callback_data": f"d:{change.id}:u"}],
     ]
     request = {"text": shown, "entities": entities, "reply_markup": {"inline_keyboard": rows}}
     await sent(house.store, turn, request, first=first)
@@ -211,7 +211,7 @@ async def test_a_line_that_was_told_in_a_message_of_its_own_goes_too(house: Hous
         "insert into announcement (turn_id, bot_id, changes) values (%s, %s, array[%s::bigint])",
         done.turn.turn_id,
         BOT.id,
-        done.told["changes"][0]["id"],
+        done.told.changes[0].id,
     )
     (due,) = await store.claim_announcements(BOT.id, 1, 60)
     request = {"chat_id": ADA, "text": f"🧠 Learned: {SISTER}"}

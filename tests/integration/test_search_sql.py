@@ -25,14 +25,14 @@ SPECIAL = [
 
 
 async def search(house: House, query: str, space: Space | None = None, **more: Any) -> list[str]:
-    return [row["snippet"] for row in await house.look_up(space or private(ADA), query, **more)]
+    return [row.snippet for row in await house.look_up(space or private(ADA), query, **more)]
 
 
 async def recall(house: House, text: str, user_id: int = ADA, space: Space | None = None, topic: int = 0) -> list[str]:
     turn = await house.turn(user_id, text, topic_id=topic)
     found = await house.store.recall(incoming_of(turn, text, space or private(user_id)))
     await house.close(turn)
-    return [row["snippet"] for row in found]
+    return [row.snippet for row in found]
 
 
 async def test_search_finds_words_in_any_thread(house: House) -> None:
@@ -67,10 +67,10 @@ async def test_search_says_who_and_whether_it_can_be_trusted(house: House, store
     await house.close(turn)
     await house.exchange(ADA, "my own recipe", "A recipe?", tainted=True)
     rows = await house.look_up(private(ADA), "recipe")
-    assert {(row["snippet"], row["role"], row["untrusted"]) for row in rows} == {
+    assert {(row.snippet, row.role, row.untrusted) for row in rows} == {
         ("the forwarded recipe", "user", True), ("my own recipe", "user", False), ("A recipe?", "assistant", True),
     }  # fmt: skip
-    assert {row["name"] for row in rows} == {"Ada", None}
+    assert {row.name for row in rows} == {"Ada", None}
 
 
 async def test_replaced_answers_are_not_found(house: House) -> None:
@@ -118,7 +118,7 @@ async def test_any_text_can_be_said_and_asked(house: House, text: str) -> None:
     incoming = replace(incoming_of(turn, text, private(ADA)), name=text[:20])
     context = await house.store.begin(incoming, "m")
     assert context.message is not None
-    assert context.message["text"] == text
+    assert context.message.text == text
     await house.store.recall(incoming)
     await house.look_up(private(ADA), text)
     await house.close(turn)
@@ -130,7 +130,7 @@ async def test_text_that_postgres_cannot_hold_is_mended(house: House, store: Sto
     incoming = replace(incoming_of(turn, text, private(ADA)), name=text)
     context = await store.begin(incoming, "m")
     assert context.message is not None
-    assert "\x00" not in context.message["text"]
+    assert "\x00" not in context.message.text
     await store.recall(incoming)
     await house.look_up(private(ADA), text)
     await house.say({**turn.updates[0], "update_id": 10**6, "message": {**turn.updates[0]["message"], "text": text}})
@@ -222,10 +222,10 @@ async def test_no_space_ever_shows_anothers_rows(
         )
         incoming = replace(done.incoming, text="apple boiler canyon desert engine forest garden harbor")
         shown = [
-            *(row["text"] for row in done.context.recent),
-            *(row["content"] for row in done.context.memories),
-            *(change["content"] for change in done.told["changes"]),
-            *(row["snippet"] for row in await house.store.recall(incoming)),
+            *(row.text for row in done.context.recent),
+            *(row.content for row in done.context.memories),
+            *(change.content for change in done.told.changes),
+            *(row.snippet for row in await house.store.recall(incoming)),
             *await search(house, incoming.text, space, limit=20),
             *await house.known(space),
         ]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.context import ShownPersona, ShownSoul
 from relay.memory.rows.soul import Persona
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -37,7 +38,7 @@ async def test_the_soul_is_versioned(house: House, store: Store, sql: Sql) -> No
     active = await store.soul()
     assert active is not None
     assert (active.version, active.text, active.author_id, active.author) == (3, ODD, 2**52 - 17, "Ädä")
-    assert (await house.exchange(ADA, "hi")).context.soul == {"version": 3, "text": ODD}
+    assert (await house.exchange(ADA, "hi")).context.soul == ShownSoul(3, ODD)
     assert await sql("select count(*) from soul") == [(3,)]
     second = await store.soul_version(2)
     assert second is not None
@@ -130,7 +131,7 @@ async def test_a_persona_belongs_to_one_chat_and_topic(house: House, store: Stor
     for chat_id, topic_id in ((GROUP, 0), (GROUP, 6), (GROUP - 1, 5), (ADA, 5)):
         assert await store.persona(chat_id, topic_id) is None
     here = await house.exchange(ADA, "hola", chat_id=GROUP, topic_id=5)
-    assert here.context.persona == {"id": present.id, "text": ODD}
+    assert here.context.persona == ShownPersona(present.id, ODD)
     assert (await house.exchange(ADA, "hello", chat_id=GROUP, topic_id=6)).context.persona is None
 
 

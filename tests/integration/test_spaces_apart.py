@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from relay.core.models import File, Incoming, ModelRequest, Space
+from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.opened import BY_KIND, Opened
 from relay.memory.store import Store
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.groups import group_join
@@ -75,14 +78,14 @@ async def never_taken_back(store: Store, chat_id: int, owner_id: int) -> bool:
     return True
 
 
-async def opened_anywhere(store: Store, space: Space, asker: Json, kind: str, number: int, part: int) -> Json | None:
+async def opened_anywhere(store: Store, space: Space, asker: Json, kind: str, number: int, part: int) -> Opened | None:
     spaces = [Space("private", owner_id=user_id) for user_id in KNOWN]
     spaces += [Space("group", chat_id=chat_id) for chat_id in (-1001, -1002, -1003, -1004)]
     found = [await store.open_found(one, 0, kind, number, part) for one in spaces]
-    return next((one for one in found if one is not None), None)
+    return next((decode_row(BY_KIND[kind], one) for one in found if one is not None), None)
 
 
-async def looked_up_in_private(store: Store, space: Space, asker: Json, query: Json, limit: int) -> list[Json]:
+async def looked_up_in_private(store: Store, space: Space, asker: Json, query: Json, limit: int) -> list[FoundEntry]:
     spaces = [Space("private", owner_id=user_id) for user_id in KNOWN]
     return [row for one in spaces for row in await store.recall_for(one, query, limit)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from unittest.mock import ANY
 
@@ -12,6 +12,7 @@ import pytest
 from relay.core.errors import ContextTooLong, ModelUnavailable
 from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import estimate_tokens
+from relay.memory.rows.context import StoredMessage
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
@@ -40,8 +41,13 @@ async def talk(house: House, count: int, first: int = 1, **more: Any) -> None:
         await house.exchange(ADA, f"q{number}", f"a{number}", **more)
 
 
-def said(rows: list[dict[str, Any]]) -> list[str]:
-    return [row["text"] for row in rows]
+def said(rows: tuple[StoredMessage, ...]) -> list[str]:
+    return [row.text for row in rows]
+
+
+def source(messages: Sequence[Any]) -> list[str]:
+    """The texts that a summary is made of."""
+    return [row["text"] for row in messages]
 
 
 class Scripted:
@@ -81,7 +87,7 @@ async def test_what_a_summary_is_made_of(house: House, store: Store) -> None:
     await talk(house, 5)
     (work,) = await claim_summaries(store, 4)
     assert work.work.previous is None
-    assert said(work.work.messages) == [text for n in range(1, 6) for text in (f"q{n}", f"a{n}")]
+    assert source(work.work.messages) == [text for n in range(1, 6) for text in (f"q{n}", f"a{n}")]
     assert await claim_summaries(store, 4) == []
 
 
@@ -96,7 +102,7 @@ async def shown_now(house: House, words: str = "now") -> tuple[str | None, list[
     """The summary and the first and last messages that the next prompt gets."""
     context = (await house.exchange(ADA, words)).context
     recent = said(context.recent)
-    return context.summary["text"] if context.summary else None, [recent[0], recent[-1]]
+    return context.summary.text if context.summary else None, [recent[0], recent[-1]]
 
 
 async def test_a_summary_is_shown_once_messages_that_it_covers_leave_the_window(house: House, store: Store) -> None:
@@ -105,7 +111,7 @@ async def test_a_summary_is_shown_once_messages_that_it_covers_leave_the_window(
     context = (await house.exchange(ADA, "q11", "a11")).context
     assert context.summary is None
     assert context.latest_summary is not None
-    assert context.latest_summary["text"] == "Ten."
+    assert context.latest_summary.text == "Ten."
     assert said(context.recent) == [text for n in range(1, 11) for text in (f"q{n}", f"a{n}")]
     await talk(house, 4, first=12)
     await summarise(store, "Fifteen.")
@@ -137,8 +143,8 @@ async def test_no_message_falls_between_the_summary_and_the_window(house: House,
         context = (await house.exchange(ADA, f"q{number}", f"a{number}")).context
         covered = 0
         if context.summary:
-            ((covered,),) = await sql("select through_message_id from summary where id = %s", context.summary["id"])
-        first = context.recent[0]["id"] if context.recent else 0
+            ((covered,),) = await sql("select through_message_id from summary where id = %s", context.summary.id)
+        first = context.recent[0].id if context.recent else 0
         assert await sql("select count(*) from message where id > %s and id < %s", covered, first) == [(0,)]
         late += await claim_summaries(store, 4)
         for work in late[-1:] if number % 7 == 0 else late[:1] if number % 11 == 0 else []:
@@ -153,7 +159,7 @@ async def test_the_next_summary_builds_on_the_one_before(house: House, store: St
     await talk(house, 5, first=6)
     (second,) = await claim_summaries(store, 4)
     assert (second.work.previous["text"], second.work.previous["tainted"]) == ("Early.", True)
-    assert said(second.work.messages)[0] == "q6"
+    assert source(second.work.messages)[0] == "q6"
     assert len(second.work.messages) == 10
     await store.store_summary(second.job, made("Later.", second))
     rows = await sql(
@@ -174,7 +180,7 @@ async def test_an_older_summary_that_comes_late_does_not_replace_a_newer(house: 
     await store.store_summary(first.job, made("Early.", first))
     context = (await house.exchange(ADA, "now")).context
     assert context.latest_summary is not None
-    assert context.latest_summary["text"] == "Later."
+    assert context.latest_summary.text == "Later."
 
 
 async def test_a_summary_that_comes_after_new_is_kept_and_not_shown(house: House, store: Store, sql: Sql) -> None:
@@ -184,7 +190,7 @@ async def test_a_summary_that_comes_after_new_is_kept_and_not_shown(house: House
     await store.store_summary(work.job, made("Before.", work))
     context = (await house.exchange(ADA, "a clean page")).context
     assert context.summary is None
-    assert context.recent == []
+    assert context.recent == ()
     assert await sql("select count(*) from summary") == [(1,)]
 
 
@@ -197,10 +203,10 @@ async def test_a_session_that_ended_is_summarised_on_its_own(house: House, store
     await talk(house, 3, first=8)
     await house.store.new_session(private(ADA), ADA, 0, "")
     first, second, *rest = sorted(await claim_summaries(store, 9), key=lambda due: due.job.id)
-    assert said(first.work.messages) == ["q6", "a6", "q7", "a7"]
+    assert source(first.work.messages) == ["q6", "a6", "q7", "a7"]
     assert first.work.previous["text"] == "Early."
     assert second.work.previous is None
-    assert said(second.work.messages)[0] == "q8"
+    assert source(second.work.messages)[0] == "q8"
     assert len(rest) <= 1
 
 
@@ -269,7 +275,7 @@ async def test_replaced_answers_are_not_summarised(house: House, store: Store) -
     await house.exchange(ADA, "q5", "bad")
     await house.exchange(ADA, "/retry", "good", retry=True)
     (work,) = await claim_summaries(store, 4)
-    assert "bad" not in said(work.work.messages)
+    assert "bad" not in source(work.work.messages)
 
 
 # The job

@@ -9,6 +9,7 @@ from dataclasses import replace
 from relay.core.errors import TurnLost
 from relay.core.models import Space
 from relay.memory.calls.turn import RECENT_CHARACTERS
+from relay.memory.rows.context import StoredMessage
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.status import LastDay
 from relay.memory.store import Store
@@ -28,8 +29,8 @@ from tests.integration.house import (
 )
 
 
-def said(recent: list[dict[str, object]]) -> list[object]:
-    return [row["text"] for row in recent]
+def said(recent: tuple[StoredMessage, ...]) -> list[str]:
+    return [row.text for row in recent]
 
 
 async def test_begin_twice_saves_the_message_once(house: House, store: Store, sql: Sql) -> None:
@@ -38,7 +39,7 @@ async def test_begin_twice_saves_the_message_once(house: House, store: Store, sq
     first = await store.begin(incoming, "m")
     second = await store.begin(incoming, "m")
     assert first.message_id == second.message_id
-    assert (first.recent, second.recent) == ([], [])
+    assert (first.recent, second.recent) == ((), ())
     assert await sql("select role, text, status from message") == [("user", "hello", "complete")]
 
 
@@ -49,7 +50,7 @@ async def test_begin_again_with_more_text_keeps_one_message(house: House, store:
     joined = await store.absorb(turn)
     context = await store.begin(incoming_of(joined, "look\nat this", private(ADA)), "m")
     assert context.message is not None
-    assert context.message["text"] == "look\nat this"
+    assert context.message.text == "look\nat this"
     assert await sql("select count(*) from message") == [(1,)]
     assert await sql("select count(distinct message_id) from posted where message_id is not null") == [(1,)]
 
@@ -62,9 +63,9 @@ async def test_finish_twice_does_everything_once(house: House, store: Store, sql
     first = await store.finish(incoming, written)
     second = await store.finish(incoming, reply("Something else", [fact(ADA, "likes coffee")]))
     assert first == second
-    assert first["text"] == "Hi!"
-    assert [change["content"] for change in first["changes"]] == ["likes tea"]
-    assert first["failed"][0]["failed"] == "nothing matches"
+    assert first.text == "Hi!"
+    assert [change.content for change in first.changes] == ["likes tea"]
+    assert first.failed[0].failed == "nothing matches"
     assert await sql("select text from message where role = 'assistant'") == [("Hi!",)]
     assert await sql("select exchange_count from thread") == [(1,)]
     assert await sql("select count(*) from memory") == [(1,)]
@@ -73,8 +74,8 @@ async def test_finish_twice_does_everything_once(house: House, store: Store, sql
 async def test_begin_after_finish_changes_no_answer(house: House, store: Store) -> None:
     done = await house.exchange(ADA, "hello", "Hi!", close=False)
     context = await store.begin(done.incoming, "m")
-    assert context.recent == []
-    assert (await store.finish(done.incoming, reply("Other")))["text"] == "Hi!"
+    assert context.recent == ()
+    assert (await store.finish(done.incoming, reply("Other"))).text == "Hi!"
 
 
 async def test_the_next_prompt_has_what_was_said(house: House, sql: Sql) -> None:
@@ -84,7 +85,7 @@ async def test_the_next_prompt_has_what_was_said(house: House, sql: Sql) -> None
     assert said(done.context.recent) == [
         "question 0", "answer 0", "question 1", "answer 1", "question 2", "answer 2",
     ]  # fmt: skip
-    assert done.context.soul["version"] == 1
+    assert done.context.soul.version == 1
     assert done.context.summary is None
     assert await sql("select usage ->> 'input_tokens', model, status from turn limit 1") == [("10", "model-1", "done")]
 
@@ -94,7 +95,7 @@ async def test_threads_do_not_mix_and_memory_is_shared(house: House) -> None:
     await house.exchange(ADA, "in topic 5", topic_id=5)
     topic = await house.exchange(ADA, "again in 5", topic_id=5)
     assert said(topic.context.recent) == ["in topic 5", "Yes."]
-    assert [memory["content"] for memory in topic.context.memories] == ["likes tea"]
+    assert [memory.content for memory in topic.context.memories] == ["likes tea"]
 
 
 async def test_a_chat_has_a_thread_for_each_space(house: House) -> None:
@@ -102,9 +103,9 @@ async def test_a_chat_has_a_thread_for_each_space(house: House) -> None:
     await house.exchange(ADA, "my secret", chat_id=GROUP, space=private(ADA), actions=[fact(ADA, "has a secret")])
     later = await house.exchange(ADA, "hello all", chat_id=GROUP)
     other = await house.exchange(BEN, "hello", chat_id=GROUP)
-    assert later.context.recent == []
+    assert later.context.recent == ()
     assert said(other.context.recent) == ["hello all", "Yes."]
-    assert other.context.memories == later.context.memories == []
+    assert other.context.memories == later.context.memories == ()
 
 
 async def test_a_reply_to_is_found_in_its_own_space_only(house: House, store: Store) -> None:
@@ -113,7 +114,7 @@ async def test_a_reply_to_is_found_in_its_own_space_only(house: House, store: St
     turn = await house.turn(ADA, "about that", GROUP)
     mine = await store.begin(incoming_of(turn, "about that", private(ADA), reply_to=number), "m")
     assert mine.reply_to is not None
-    assert (mine.reply_to["text"], mine.reply_to["role"]) == ("the original", "user")
+    assert (mine.reply_to.text, mine.reply_to.role) == ("the original", "user")
     await house.close(turn)
     turn = await house.turn(BEN, "and that?", GROUP)
     theirs = await store.begin(incoming_of(turn, "and that?", group(), reply_to=number), "m")
@@ -127,7 +128,7 @@ async def test_a_sent_answer_can_be_replied_to(house: House, store: Store) -> No
     turn = await house.turn(ADA, "why?")
     context = await store.begin(incoming_of(turn, "why?", private(ADA), reply_to=20_001), "m")
     assert context.reply_to is not None
-    assert (context.reply_to["text"], context.reply_to["role"]) == ("Hi there!", "assistant")
+    assert (context.reply_to.text, context.reply_to.role) == ("Hi there!", "assistant")
 
 
 async def test_a_turn_without_an_answer_saves_no_message_and_counts_nothing(
@@ -138,7 +139,7 @@ async def test_a_turn_without_an_answer_saves_no_message_and_counts_nothing(
     await store.begin(incoming, "m")
     told = reply("") | {"error": "The model is away.", "actions": [], "usage": None}
     result = await store.finish(incoming, told)
-    assert result["changes"] == []
+    assert result.changes == []
     assert await sql("select role from message") == [("user",)]
     assert await sql("select exchange_count from thread") == [(0,)]
     assert await sql("select error from turn") == [("The model is away.",)]
@@ -220,7 +221,7 @@ async def test_retry_answers_the_last_message_again(house: House, sql: Sql) -> N
     await house.exchange(ADA, "second", "Two.")
     done = await house.exchange(ADA, "/retry", "Better two.", retry=True)
     assert done.context.message is not None
-    assert done.context.message["text"] == "second"
+    assert done.context.message.text == "second"
     assert said(done.context.recent) == ["first", "One."]
     following = await house.exchange(ADA, "third")
     assert said(following.context.recent) == ["first", "One.", "second", "Better two."]
@@ -236,7 +237,7 @@ async def test_retry_of_a_turn_that_had_no_answer_counts_it(house: House, store:
     await house.close(turn)
     done = await house.exchange(ADA, "↻", "Hi!", retry=True, retry_turn=turn.turn_id)
     assert done.context.message is not None
-    assert done.context.message["text"] == "hello"
+    assert done.context.message.text == "hello"
     assert await sql("select exchange_count from thread") == [(1,)]
 
 
@@ -245,7 +246,7 @@ async def test_retry_of_an_earlier_turn(house: House) -> None:
     await house.exchange(ADA, "second", "Two.")
     done = await house.exchange(ADA, "↻", "One again.", retry=True, retry_turn=first.turn.turn_id)
     assert done.context.message is not None
-    assert done.context.message["text"] == "first"
+    assert done.context.message.text == "first"
 
 
 async def test_retry_twice_and_after_a_takeover(house: House, store: Store, sql: Sql) -> None:
@@ -271,7 +272,7 @@ async def test_nobody_retries_somebody_elses_message(house: House, store: Store,
         context = await store.begin(incoming, "m")
         assert context.message_id is None
         assert context.message is None
-        assert context.recent == []
+        assert context.recent == ()
         await house.close(turn)
     assert await sql("select count(*) from message where status = 'replaced'") == [(0,)]
 
@@ -298,9 +299,9 @@ async def test_a_new_session_starts_with_a_clean_page(house: House, store: Store
     done = await store.new_session(private(ADA), ADA, 0, "Plans")
     assert done.messages == 2
     after = await house.exchange(ADA, "after")
-    assert after.context.recent == []
+    assert after.context.recent == ()
     assert after.context.summary is None
-    assert [memory["content"] for memory in after.context.memories] == ["likes tea"]
+    assert [memory.content for memory in after.context.memories] == ["likes tea"]
     assert await sql("select title, ended_at is null from session order by id") == [(None, False), ("Plans", True)]
     assert await sql("select count(*) from job where kind = 'summary'") == [(1,)]
 

@@ -11,7 +11,8 @@ import pytest
 
 from relay.clients.fakes import FakeMessenger
 from relay.core.charge import Charge, Spending
-from relay.core.models import Choices, File, Space
+from relay.core.models import File, Space
+from relay.memory.rows.choices import Choices
 from relay.memory.rows.delivery import PartResult
 from relay.memory.rows.why import RecalledMemory, TokenUsage
 from relay.memory.store import Store
@@ -202,7 +203,7 @@ async def test_choices_are_ones_own_and_reach_ones_next_turn(house: House, store
     turn = await house.turn(ADA, "hello")
     assert turn.choices == await store.choices(ADA)
     context = await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
-    assert Choices.from_json(context.choices) == turn.choices
+    assert context.choices == turn.choices
     assert (await house.turn(BEN, "hello")).choices == Choices()
 
 

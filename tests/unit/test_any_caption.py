@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.conversation.prompt import user_blocks
+from relay.conversation.history import user_blocks
 from relay.core.models import Sound
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.calls.base import storable

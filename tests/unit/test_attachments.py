@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.core.models import Answer, File
+from relay.core.models import File
 from relay.core.settings import Settings
+from relay.memory.rows.answer import Answer
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.telegram.formatting.attachments import MOST_MESSAGES, without_long_code
 from relay.surfaces.telegram.formatting.format import format_reply

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.core.models import Choices
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.choices import Choices
 from tests.unit.test_soul import ACTIVE
 from tests.unit.test_verbs import ADA, Canned, call, known, opened, row, told
 

@@ -14,10 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.conversation.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, SOUL_TOKENS, build_prompt, with_steps
+from relay.conversation.history import with_steps
+from relay.conversation.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, SOUL_TOKENS, build_prompt
 from relay.core.limits import SUMMARY_TOKENS
-from relay.core.models import Context, Incoming, Prompt, ReplyTo, Space
+from relay.core.models import Incoming, Prompt, ReplyTo, Space
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, plain_name, untrusted
+from relay.memory.calls.base import decode_row
+from relay.memory.rows.context import Context
+from relay.memory.rows.found import FoundEntry
 from relay.surfaces.telegram.parsing.message_parser import reply_of
 from tests.strategies import examples
 from tests.telegram_objects import as_message
@@ -33,13 +37,13 @@ def text_of(text: str, **more: Any) -> Row:
 
 def user(number: int, text: str, user_id: int = ADA, name: str = "Ada", **more: Any) -> Row:
     row = {"id": number, "role": "user", "user_id": user_id, "name": name, "text": text, "blocks": [text_of(text)]}
-    return row | {"untrusted": False, "tainted": False} | more
+    return row | {"untrusted": False, "tainted": False, "created_at": "2026-02-01T12:00:00+00:00"} | more
 
 
 def assistant(number: int, text: str, **more: Any) -> Row:
     blocks = [{"role": "assistant", "content": [text_of(text)]}]
     row = {"id": number, "role": "assistant", "user_id": ADA, "name": None, "text": text, "blocks": blocks}
-    return row | {"untrusted": False, "tainted": False} | more
+    return row | {"untrusted": False, "tainted": False, "created_at": "2026-02-01T12:00:00+00:00"} | more
 
 
 def known(number: int, content: str, **more: Any) -> Row:
@@ -76,7 +80,7 @@ def context(recent: list[Row] | None = None, **more: Any) -> Context:
         "persona": None, "choices": {}, "memories": [], "lent": [],
         "summary": None, "recent": recent or [], "message": None, "reply_to": None,
     }  # fmt: skip
-    return Context(**(values | more))
+    return decode_row(Context, values | more)
 
 
 def build(
@@ -85,7 +89,9 @@ def build(
     recalled: list[Row] | None = None,
     media: dict[str, Row] | None = None,
 ) -> Prompt:
-    return build_prompt(said or incoming(), about or context(), recalled or [], ZONE, media=media or {})
+    return build_prompt(
+        said or incoming(), about or context(), decode_row(list[FoundEntry], recalled or []), ZONE, media=media or {}
+    )
 
 
 GROUP = Space("group", chat_id=-100123)
@@ -394,7 +400,7 @@ def test_a_newer_summary_is_shown_once_messages_that_it_covers_have_no_room() ->
     late = {"id": 6, "text": "newer", "tainted": True}
     rows = [(user if number % 2 else assistant)(number, "w" * 20_000) for number in range(1, 21)]
     about = context(rows, summary={"id": 5, "text": "older", "tainted": False}, latest_summary=late)
-    whole = build(about=replace(about, recent=rows[:4]), recalled=[found(6, "newer", kind="summary")])
+    whole = build(about=replace(about, recent=about.recent[:4]), recalled=[found(6, "newer", kind="summary")])
     assert (whole.record["summary"], whole.tainted, whole.record["recalled_summaries"]) == (5, False, [])
     short = build(about=about)
     assert short.record["dropped_recent"]

@@ -38,11 +38,11 @@ def document(name: str, pages: int = 1, size: int = 1000) -> Row:
     return {"type": "document", "untrusted": "document", "file": file, "pages": pages}
 
 
-def said(*blocks: Row) -> Row:
-    return {"role": "user", "blocks": list(blocks)}
+def said(*blocks: Row) -> list[Row]:
+    return list(blocks)
 
 
-ANSWER = {"role": "assistant", "blocks": [{"role": "assistant", "content": []}]}
+ANSWER: list[Row] = []
 
 
 class Telegram:
@@ -73,7 +73,7 @@ def shelf(telegram: Telegram) -> MediaContext:
     return MediaContext(Pictures(files, Opener(), 1000, cache), files, cache)
 
 
-async def brought(one: MediaContext, present: list[Row], recent: list[Row]) -> dict[str, Row]:
+async def brought(one: MediaContext, present: list[Row], recent: list[list[Row]]) -> dict[str, Row]:
     async with one.shown(present, recent) as shown:
         return shown
 

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relay.core.errors import NotAllowed
-from relay.core.models import Choices
 from relay.core.prices import Prices
 from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.choices import Choices
 from relay.memory.rows.why import Explanation
 from relay.surfaces.chat.dispatch import TOO_OLD, press_button
 from relay.surfaces.chat.history.why import PAGE, explained, fact_rows

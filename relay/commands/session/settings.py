@@ -9,8 +9,8 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.commands.session.zones import zones_named
 from relay.core.errors import CommandRefused
-from relay.core.models import VOICES, Choices
 from relay.core.text import shorten
+from relay.memory.rows.choices import VOICES, Choices
 
 LEARNING = ("on", "ask", "off")
 FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused, NotAllowed
-from relay.core.models import VOICES
 from relay.core.program import RELAY
+from relay.memory.rows.choices import VOICES
 
 OFF = f"Nothing speaks here: RELAY_TTS is off, or what it needs is missing ({RELAY} doctor tells)."
 SILENT = "I can't speak here."

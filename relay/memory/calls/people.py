@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from relay.core.models import Choices
 from relay.memory.calls.base import Calls
+from relay.memory.rows.choices import Choices
 from relay.memory.rows.people import DecidedPerson, GroupPlace, Invitation, KnownPeople, Member, Person
 
 CLAIM_MINUTES = 15
@@ -73,11 +73,11 @@ class ChoiceCalls(Calls):
 
     async def choices(self, user_id: int) -> Choices:
         """What a person chose."""
-        return Choices.from_json(await self._call("choices", user_id=user_id))
+        return Choices.from_stored(await self._call("choices", user_id=user_id))
 
     async def choose(self, user_id: int, choices: Mapping[str, str | bool]) -> Choices:
         """Makes choices, by the names of the fields of `Choices`. Returns all of the person's."""
-        return Choices.from_json(await self._call("choose", user_id=user_id, choices=dict(choices)))
+        return Choices.from_stored(await self._call("choose", user_id=user_id, choices=dict(choices)))
 
 
 EVERYWHERE = -1

@@ -22,7 +22,8 @@ class QueueCalls(Calls):
         self, bot_id: int, updates: Sequence[InboxRow], limit: int, running: Sequence[int] = ()
     ) -> tuple[list[ClaimedTurn], float | None]:
         """Stores updates (each once) and claims up to `limit` due turns. Returns them and the seconds until more."""
-        result = await self._call(
+        result = await self._fetch(
+            ClaimResult,
             "intake",
             bot_id=bot_id,
             worker=self._worker,
@@ -31,18 +32,20 @@ class QueueCalls(Calls):
             lease_seconds=LEASE_SECONDS,
             running=list(running),
         )
-        return [ClaimedTurn.from_json(row) for row in result["turns"]], result["wait"]
+        return list(result.turns), result.wait
 
     async def begin_command(self, bot_id: int, chat_id: int, topic_id: int, user_id: int) -> ClaimedTurn:
         """Begins a turn for a command that no update brings. It ends with `sent(turn, [], True)`."""
-        row = await self._call("begin_command", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, user_id=user_id)
-        return ClaimedTurn.from_json(row)
+        return await self._fetch(
+            ClaimedTurn, "begin_command", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, user_id=user_id
+        )
 
     async def claim(
         self, bot_id: int, limit: int, running: Sequence[int] = ()
     ) -> tuple[list[ClaimedTurn], ClaimResult]:
         """Claims up to `limit` turns beside those that are `running` here, and prolongs the leases of these."""
-        result = await self._call(
+        result = await self._fetch(
+            ClaimResult,
             "claim",
             bot_id=bot_id,
             worker=self._worker,
@@ -50,14 +53,11 @@ class QueueCalls(Calls):
             lease_seconds=LEASE_SECONDS,
             running=list(running),
         )
-        news = ClaimResult(
-            result["wait"], tuple(result["lost"]), tuple(result["stopped"]), result["polls"], tuple(result["owed"])
-        )
-        return [ClaimedTurn.from_json(row) for row in result["turns"]], news
+        return list(result.turns), result
 
     async def absorb(self, turn: ClaimedTurn) -> ClaimedTurn:
         """Lets what its user said meanwhile join a turn that has not answered yet."""
-        return ClaimedTurn.from_json(await self._call("absorb", turn_id=turn.turn_id, fence=turn.fence))
+        return await self._fetch(ClaimedTurn, "absorb", turn_id=turn.turn_id, fence=turn.fence)
 
     async def release(self) -> int:
         """Frees everything this worker's name holds. Returns how many turns that was."""

@@ -6,30 +6,32 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls, Json, decode_row
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.documents import OpenedDocument
 from relay.memory.rows.embedding import EmbeddingStatus, EmbedTask, MadeVector
+from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.opened import BY_KIND, Opened
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
 
 
 class SearchCalls(Calls):
     """Messages, memories, summaries and documents, by words and by meaning."""
 
-    async def look_up(self, space: Space, asker: Json, query: Json, limit: int) -> list[Json] | None:
+    async def look_up(self, space: Space, asker: Json, query: Json, limit: int) -> list[FoundEntry] | None:
         """What a space holds that bears on a query, best first, each with its place; None where memory is off.
 
         `asker`: `{bot_id, chat_id, topic_id}` of the thread that asks, which may be one that ignores memory, and
         `turn_id` of the turn in which it does: what was said to it is not found. `query`: `{text}` and, if wanted,
         `vector` (as text) and its `model`, `kinds`, `tags`, `since` and `until` (ISO 8601 times).
         """
-        found: list[Json] | None = await self._call(
-            "look_up", space=space.as_json(), asker=asker, query=query, limit=limit
-        )
-        return found
+        found = await self._call("look_up", space=space.as_json(), asker=asker, query=query, limit=limit)
+        return None if found is None else decode_row(list[FoundEntry], found)
 
-    async def look_at(self, space: Space, asker: Json, kind: str, number: int, part: int) -> Json | None:
-        """What the model opens in a space; see `relay_look_at`. None when there is no such thing, or memory is off."""
-        return await self._look(space, asker, True, kind, number, part)
+    async def look_at(self, space: Space, asker: Json, kind: str, number: int, part: int) -> Opened | None:
+        """What the model opens in a space. None when there is no such thing, or memory is off."""
+        found = await self._look(space, asker, True, kind, number, part)
+        return None if found is None else decode_row(BY_KIND[kind], found)
 
     async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Json | None:
         """What somebody who sees a space opens in it; None when there is no such thing."""
@@ -112,10 +114,11 @@ class EmbeddingCalls(Calls):
 class DocumentCalls(Calls):
     """The texts that are kept in parts."""
 
-    async def open_document(self, space: Space, name: str, part: int, version: int | None) -> Json:
-        """A part of the document of a name, of several the `version` (1: the oldest) or the newest: `{document, part,
-        text, others: [document]}`; `text` is None when there is no such part. When no name is like it, or several are,
-        or there is no such version: `{documents}`. A document is `{name, kind, pages, parts, version, versions,
-        sent_by, sent_at}`."""
-        found: Json = await self._call("open_document", space=space.as_json(), name=name, part=part, version=version)
-        return found
+    async def open_document(self, space: Space, name: str, part: int, version: int | None) -> OpenedDocument:
+        """A part of the document of a name. `version`: which of several of that name (1: the oldest); None: the newest.
+
+        The result has no `document` when no name is like it, or several are, or there is no such version.
+        """
+        return await self._fetch(
+            OpenedDocument, "open_document", space=space.as_json(), name=name, part=part, version=version
+        )

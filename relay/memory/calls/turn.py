@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
-from relay.core.models import Context, Incoming, Space
+from relay.core.models import Incoming, Space
 from relay.memory.calls.base import Calls, Json
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.answer import Answer
+from relay.memory.rows.context import Context
+from relay.memory.rows.edits import Correction, EditResult, ShownAnswer, Standing
+from relay.memory.rows.found import FoundEntry, Recalled
 
 IDLE_HOURS = 12
 """A session ends after this much silence."""
@@ -24,7 +28,8 @@ class TurnCalls(Calls):
         self, incoming: Incoming, model: str, spent_since: datetime | None = None, memory_tokens: int = 6_000
     ) -> Context:
         """Saves what the user said and loads what the prompt is made of, and what was spent since a moment."""
-        result = await self._call(
+        return await self._fetch(
+            Context,
             "begin",
             turn_id=incoming.turn_id,
             fence=incoming.fence,
@@ -53,24 +58,6 @@ class TurnCalls(Calls):
                 "recent_budget": RECENT_CHARACTERS,
             },
         )
-        return Context(
-            space_id=result["space_id"],
-            thread_id=result["thread_id"],
-            message_id=result["message_id"],
-            soul=result["soul"] or {"version": 0, "text": ""},
-            persona=result["persona"],
-            choices=result["choices"],
-            memories=result["memories"],
-            lent=result["lent"],
-            summary=result["summary"],
-            recent=result["recent"],
-            message=result["message"],
-            reply_to=result["reply_to"],
-            memory_counts=result["memory_counts"],
-            faded=result["faded"],
-            latest_summary=result["latest_summary"],
-            spent=result["spent"],
-        )
 
     async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:
         """The topic in which a message of ours stands; 0 when that is not known."""
@@ -79,7 +66,7 @@ class TurnCalls(Calls):
 
     async def recall(
         self, incoming: Incoming, space: Space | None = None, vector: str | None = None, model: str = ""
-    ) -> list[Json]:
+    ) -> list[FoundEntry]:
         """What a space (its own) has that bears on the message, best first: messages, memories, summaries, parts of
         documents. `vector`: what the message means to the embedding model `model`, as the database reads it."""
         query = {
@@ -91,36 +78,31 @@ class TurnCalls(Calls):
         }
         return await self.recall_for(space or incoming.space, query, RECALLED)
 
-    async def recall_for(self, space: Space, query: Json, limit: int) -> list[Json]:
+    async def recall_for(self, space: Space, query: Json, limit: int) -> list[FoundEntry]:
         """What of a space bears on a query (`{text, vector, model, …}`) well enough to be brought up, best first."""
-        result = await self._call("recall_for", space=space.as_json(), query=query, limit=limit)
-        return list(result["found"])
+        result = await self._fetch(Recalled, "recall_for", space=space.as_json(), query=query, limit=limit)
+        return list(result.found)
 
-    async def finish(self, incoming: Incoming, reply: Json) -> Json:
-        """Saves the answer with all that it did. Returns what is told about it, with the memory changes."""
-        result: Json = await self._call("finish", turn_id=incoming.turn_id, fence=incoming.fence, reply=reply)
-        return result
+    async def finish(self, incoming: Incoming, reply: Json) -> Answer:
+        """Saves the answer with all that it did. Returns it as it is stored, with the memory changes."""
+        return await self._fetch(Answer, "finish", turn_id=incoming.turn_id, fence=incoming.fence, reply=reply)
 
 
 class EditCalls(Calls):
     """What people do to messages after they were said."""
 
-    async def edit(self, edit: Json) -> Json:
-        """Takes an edit: `{bot_id, chat_id, topic_id, telegram_message_id, user_id, edited_at, text, blocks, message}`.
+    async def edit(self, edit: Json) -> EditResult:
+        """Takes an edit: `{bot_id, chat_id, topic_id, telegram_message_id, user_id, edited_at, text, blocks, message}`;
+        `message` is Telegram's."""
+        return await self._fetch(EditResult, "edit", edit=edit)
 
-        Returns `{busy: True}` while the message is being answered: the edit is not taken yet. Else, where a new answer
-        can be offered, `{offer: {turn_id, chat_id, message_id, rows, changes}}`.
-        """
-        result: Json = await self._call("edit", edit=edit)
-        return result
-
-    async def correct(self, turn: ClaimedTurn, chat_id: int, telegram_message_id: int, text: str) -> Json | None:
+    async def correct(self, turn: ClaimedTurn, chat_id: int, telegram_message_id: int, text: str) -> Correction | None:
         """Gives what was heard in a recording of the turn's user the wording of their reply to its echo.
 
-        Returns `{turn_id, last, answered}`: the turn that took the recording, whether nothing was said since, and the
-        turn whose answer stands (None without one). None when that message is no such echo.
+        Returns the turn that took the recording; None when that message is no such echo.
         """
-        result: Json | None = await self._call(
+        return await self._find(
+            Correction,
             "correct",
             turn_id=turn.turn_id,
             fence=turn.fence,
@@ -128,22 +110,21 @@ class EditCalls(Calls):
             telegram_message_id=telegram_message_id,
             text=text,
         )
-        return result
 
-    async def standing(self, turn_id: int, user_id: int) -> Json | None:
-        """How a turn stands, to somebody who wants its message answered again: `{asked, stands, last}`.
+    async def standing(self, turn_id: int, user_id: int) -> Standing | None:
+        """How a turn stands, to somebody who wants its message answered again. None when there is no such turn."""
+        return await self._find(Standing, "standing", turn_id=turn_id, user_id=user_id)
 
-        None when there is no such turn.
-        """
-        result: Json | None = await self._call("standing", turn_id=turn_id, user_id=user_id)
-        return result
-
-    async def take_keep(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> Json | None:
-        """Takes the ◆ from an answer. Returns what its last message shows, as an offer does; None: it has none."""
-        shown: Json | None = await self._call(
-            "take_keep", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id, user_id=user_id
+    async def take_keep(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> ShownAnswer | None:
+        """Takes the ◆ from an answer. Returns what its last message shows; None: it has none."""
+        return await self._find(
+            ShownAnswer,
+            "take_keep",
+            bot_id=bot_id,
+            chat_id=chat_id,
+            telegram_message_id=telegram_message_id,
+            user_id=user_id,
         )
-        return shown
 
     async def react(
         self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int, emojis: list[str], at: int

@@ -7,8 +7,8 @@ from typing import Literal
 
 from relay.commands.session.settings import INSTALLATION, Choice
 from relay.commands.session.settings import settings as settings_command
-from relay.core.models import Choices
 from relay.core.text import escape_markdown
+from relay.memory.rows.choices import Choices
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows

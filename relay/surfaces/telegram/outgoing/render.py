@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.core.models import Answer, Export, File
+from relay.core.models import Export, File
 from relay.core.text import escape_markdown
+from relay.memory.rows.answer import Answer
 from relay.memory.rows.delivery import Part, Request
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.history.tools import tools_told

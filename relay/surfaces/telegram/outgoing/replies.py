@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from relay.core.errors import MessengerError
-from relay.core.models import Answer
 from relay.core.ports import Messenger
+from relay.memory.rows.answer import Answer
 from relay.memory.rows.delivery import Part
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import memory_line

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
 
-from relay.conversation.outcome import answer_from
 from relay.core.errors import ChatGone, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
 from relay.core.ports import Messenger
 from relay.memory.calls.base import decode_row
 from relay.memory.calls.jobs import LEASE_SECONDS
+from relay.memory.rows.answer import Answer
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import asks_which, closed_row, memory_line
@@ -149,6 +149,7 @@ def ends_with_line(due: Json, told: Sequence[MemoryChange]) -> bool:
     """Whether the message had such a line when it was sent. After an erasure nothing tells, and it has none."""
     if due["told"] is None:
         return False
-    changes = [one for one in due["changes"] if one["id"] not in {change.id for change in told}]
-    line = format_reply("", footer=footer_of(answer_from({**due["told"], "changes": changes})))
+    changes = tuple(one for one in changes_of(due) if one not in told)
+    answer = replace(decode_row(Answer, due["told"]), changes=changes)
+    line = format_reply("", footer=footer_of(answer))
     return bool(line) and due["before"]["text"].endswith(line[0].text)

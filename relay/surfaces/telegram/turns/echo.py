@@ -14,6 +14,7 @@ from relay.core.ports import Messenger
 from relay.media.reading import Read
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Request
+from relay.memory.rows.edits import Correction
 from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import format_heard
 from relay.surfaces.telegram.outgoing.delivery import Delivery
@@ -82,11 +83,12 @@ def request_of(text: str, place: Place) -> Request:
     }
 
 
-async def corrected(turn: ClaimedTurn, message: Message, bot: Bot, messenger: Messenger, store: Store) -> Json | None:
+async def corrected(
+    turn: ClaimedTurn, message: Message, bot: Bot, messenger: Messenger, store: Store
+) -> Correction | None:
     """Takes a reply to an echo: what was heard gets that wording, in the record and in the chat.
 
-    Returns `{turn_id, last, answered}`: which turn the recording was for, whether nothing was said since, and the turn
-    whose answer stands (None without one). None when the message is no such reply, or not from whoever spoke.
+    Returns the turn that the recording was for. None when the message is no such reply, or not from whoever spoke.
     """
     if not may_correct(message, bot) or message.reply_to_message is None:
         return None

@@ -8,8 +8,7 @@ from typing import Any
 
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
-from relay.memory.calls.base import decode_row
-from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.edits import ShownAnswer
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import closed_row
 from relay.surfaces.chat.reply import button
@@ -44,23 +43,22 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
     pause = LOOK_SECONDS
     while True:
         done = await store.edit(edit)
-        if not done.get("busy"):
+        if not done.busy:
             break
         await asyncio.sleep(pause)
         pause = min(LONGEST_PAUSE, pause * 1.3)
-    if offer := done.get("offer"):
-        at = {"chat_id": offer["chat_id"], "message_id": offer["message_id"]}
+    if offer := done.offer:
+        at = {"chat_id": offer.chat_id, "message_id": offer.message_id}
         with contextlib.suppress(MessengerError):
             rows = {"inline_keyboard": with_offer(offer)}
-            await call_until_answered(messenger, "editMessageReplyMarkup", **at, reply_markup=rows)
+            await call_until_answered(messenger, "editMessageReplyMarkup", None, **at, reply_markup=rows)
             await store.redrawn(bot.id, **at, request={"reply_markup": rows})
 
 
-def with_offer(offer: Json) -> list[list[Json]]:
+def with_offer(offer: ShownAnswer) -> list[list[Json]]:
     """The buttons under an answer as they stand now, and the one that offers a new answer."""
-    turn_id = offer["turn_id"]
     others = [
-        row for row in offer["rows"] if not any(str(one.get("callback_data"))[:2] in ("u:", "a:", "k:") for one in row)
+        row for row in offer.rows if not any(str(one.get("callback_data"))[:2] in ("u:", "a:", "k:") for one in row)
     ]
-    again = [button("✎ Answer again", f"a:{turn_id}")]
-    return [*closed_row(decode_row(list[MemoryChange], offer["changes"]), turn_id, offer["keeps"]), *others, again]
+    again = [button("✎ Answer again", f"a:{offer.turn_id}")]
+    return [*closed_row(offer.changes, offer.turn_id, offer.keeps), *others, again]

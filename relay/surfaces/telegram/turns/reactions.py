@@ -7,8 +7,6 @@ import time
 
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
-from relay.memory.calls.base import decode_row
-from relay.memory.rows.changes import MemoryChange
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import closed_row
 from relay.surfaces.telegram.parsing.objects import MessageReactionUpdated, ReactionType
@@ -38,9 +36,9 @@ async def take_keep(
     shown = await store.take_keep(bot.id, reaction.chat.id, reaction.message_id, user_id)
     if shown is None:
         return
-    others = [row for row in shown["rows"] if not any(str(one.get("callback_data"))[:2] in ("u:", "k:") for one in row)]
-    at = {"chat_id": shown["chat_id"], "message_id": shown["message_id"]}
-    rows = [*closed_row(decode_row(list[MemoryChange], shown["changes"]), shown["turn_id"]), *others]
+    others = [row for row in shown.rows if not any(str(one.get("callback_data"))[:2] in ("u:", "k:") for one in row)]
+    at = {"chat_id": shown.chat_id, "message_id": shown.message_id}
+    rows = [*closed_row(shown.changes, shown.turn_id), *others]
     with contextlib.suppress(MessengerError):
         await messenger.call("editMessageReplyMarkup", **at, reply_markup={"inline_keyboard": rows})
 

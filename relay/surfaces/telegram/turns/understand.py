@@ -15,6 +15,7 @@ from relay.core.ports import Messenger
 from relay.core.text import parse_number
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.edits import Standing
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import changes_keyboard
 from relay.surfaces.telegram.groups.groups import Groups
@@ -99,10 +100,10 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     if await asked(messages[0], bot, store):
         return Understood(place, verb="reply")
     if correction := await corrected(turn, messages[0], bot, messenger, store):
-        if not correction["last"]:
-            return await late(turn, place, space, correction["answered"], store)
+        if not correction.last:
+            return await late(turn, place, space, correction.answered, store)
         nothing = unsaid(turn, bot, place, space, messages[0].sender)
-        return Understood(place, replace(nothing, retry=True, retry_turn=correction["turn_id"], replaces=True))
+        return Understood(place, replace(nothing, retry=True, retry_turn=correction.turn_id, replaces=True))
     blocks = joined_blocks(messages, turn.user_id, bot.id)
     if turn.off_record:
         blocks = [{**one, "file": {**one["file"], "kept": False}} if "file" in one else one for one in blocks]
@@ -195,15 +196,15 @@ async def again(
     return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=kind == "w", replaces=kind == "a"))
 
 
-def refused(kind: str, standing: Json | None) -> str:
+def refused(kind: str, standing: Standing | None) -> str:
     """Why a tap that wants another answer comes to nothing; empty when it does not."""
     if standing is None:
         return "This button does nothing any more."
-    if not standing["asked"]:
+    if not standing.asked:
         return "This is for whoever asked."
-    if not standing["stands"]:
+    if not standing.stands:
         return "I have answered this again already."
-    return "" if kind != "a" or standing["last"] else MORE_SAID
+    return "" if kind != "a" or standing.last else MORE_SAID
 
 
 def unsaid(turn: ClaimedTurn, bot: Bot, place: Place, space: Space, sender: User | None) -> Incoming:

@@ -12,17 +12,18 @@ import structlog
 
 from relay.commands.context import Services
 from relay.conversation.cancellation import wait_or_cancel
-from relay.conversation.outcome import answer_from
 from relay.conversation.turn import Engine, answer
 from relay.core import metrics
 from relay.core.errors import DatabaseError, RelayError, TurnLost, TurnUndone
-from relay.core.models import Answer, Choices, Incoming, Space
+from relay.core.models import Incoming, Space
 from relay.core.ports import Messenger, TextToSpeech
 from relay.core.redact import redact
 from relay.core.text import escape_markdown
 from relay.media.attachment_reader import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.answer import Answer
+from relay.memory.rows.choices import Choices
 from relay.memory.rows.delivery import Part
 from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import unhurried
@@ -314,9 +315,7 @@ class Worker:
         if turn.answer is None:
             return list(turn.parts)
         alone = place.private and len(turn.updates) < 2
-        return await self._parts(
-            answer_from(turn.answer), replace(place, reply_to=None) if alone else place, turn.turn_id
-        )
+        return await self._parts(turn.answer, replace(place, reply_to=None) if alone else place, turn.turn_id)
 
     async def _parts(self, told: Answer, place: Place, turn_id: int) -> list[Part]:
         """An answer as parts to send; nothing is said aloud where nothing can be."""

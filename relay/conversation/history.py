@@ -1,0 +1,152 @@
+"""A conversation as messages in Anthropic's shape: the history that fits, then the present message. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, tzinfo
+
+from relay.conversation.blocks import paired
+from relay.core.limits import SUMMARY_TOKENS
+from relay.core.models import Block, Incoming, ModelMessage, Prompt
+from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, said_by, text_block, untrusted
+from relay.media.media_cost import first_kept
+from relay.media.showing import described, introduced
+from relay.memory.rows.context import Context, ShownSummary, StoredMessage
+
+NO_MEDIA: Mapping[str, Block] = {}
+KEPT_MESSAGES = 10
+"""The last five exchanges stay in the prompt up to twice the budget."""
+
+
+def weight(row: StoredMessage) -> int:
+    """About how many tokens a stored message takes, with the texts of its files."""
+    texts = (block.get("text", "") for block in row.blocks) if row.role == "user" else (row.text,)
+    return sum(map(estimate_tokens, texts)) + 8
+
+
+def within_budget(recent: Sequence[StoredMessage], tokens: int) -> tuple[list[StoredMessage], int]:
+    """The newest messages whose texts fit, and how many were left out. What is shown of files has budgets of its own.
+
+    Trimmed in steps of a quarter of the budget, so that the cached prefix changes rarely, and from a user's message on.
+    """
+    weights = [weight(row) for row in recent]
+    newest = weights[-KEPT_MESSAGES:]
+    last = len(weights) - (len(newest) if sum(newest) <= 2 * tokens else 0)
+    start = min(first_kept(weights, tokens), last)
+    while start < len(recent) and recent[start].role != "user":
+        start += 1
+    return list(recent[start:]), start
+
+
+def history(
+    summary: ShownSummary | None,
+    recent: Sequence[StoredMessage],
+    group: bool,
+    zone: tzinfo,
+    shown: Sequence[Mapping[str, Block]],
+) -> list[ModelMessage]:
+    """The thread's summary, then the recent messages as real turns, tool calls included, each with the files that are
+    shown with it."""
+    messages: list[ModelMessage] = []
+    if summary:
+        text = f"<summary>\n{neutralize_markup(fits(summary.text, SUMMARY_TOKENS))}\n</summary>"
+        messages.append({"role": "user", "content": [text_block("What was said earlier in this thread:\n" + text)]})
+    for row, media in zip(recent, shown, strict=True):
+        if row.role == "user":
+            content = user_blocks(row.blocks, row.name or "", group, media, day_of(row.created_at, zone))
+            messages.append({"role": "user", "content": content})
+        else:
+            messages.extend(paired(row.blocks))
+    return joined(messages)
+
+
+def day_of(at: datetime, zone: tzinfo) -> str:
+    """The day on which a message was said."""
+    return f"{at.astimezone(zone):%Y-%m-%d}"
+
+
+def user_blocks(
+    blocks: Sequence[Block], name: str, group: bool, media: Mapping[str, Block] = NO_MEDIA, said_on: str = ""
+) -> list[Block]:
+    """A user's stored blocks as the model reads them: what others wrote delimited, files shown or described, speakers
+    named in a group."""
+    shown: list[Block] = []
+    left = dict(media)
+    for block in blocks:
+        if block["type"] != "text":
+            file = left.pop(block["file"]["unique_id"], None)
+            shown.extend(introduced(block, file) if file else [text_block(described(block, said_on))])
+        elif not block["text"].strip():
+            continue
+        elif block.get("untrusted"):
+            shown.append(text_block(untrusted(block["text"], block["untrusted"], block.get("from", ""))))
+        else:
+            shown.append(text_block(neutralize_markup(block["text"])))
+    shown = shown or [text_block("(an empty message)")]
+    return [said_by(name, block) for block in shown] if group else shown
+
+
+def joined(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Neighbouring messages of one role made one, as the API reads them anyway."""
+    merged: list[ModelMessage] = []
+    for message in messages:
+        if merged and merged[-1]["role"] == message["role"]:
+            merged[-1] = {"role": message["role"], "content": [*merged[-1]["content"], *message["content"]]}
+        else:
+            merged.append(dict(message))
+    return merged
+
+
+def mark_last_said(messages: list[ModelMessage]) -> None:
+    """Sets a cache breakpoint at the end of the message before the present one: there the turn before ended what it
+    cached, and a long answer with tool calls has more blocks than the API looks back over."""
+    for place in reversed(range(len(messages))):
+        *head, end = messages[place]["content"]
+        if messages[place]["role"] == "user" and end["type"] != "tool_result":
+            messages[place] = {"role": "user", "content": [*head, {**end, "cache_control": CACHE}]}
+            return
+
+
+def with_steps(prompt: Prompt, steps: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """A prompt's messages with the steps of the running turn. The cache breakpoint before the present message, read by
+    now, moves to their end, so that the next call reads them too: four is all that the API takes."""
+    if not steps or steps[-1]["role"] != "user":
+        return [*prompt.messages, *steps]
+    *before, last = steps
+    *head, end = last["content"]
+    *history, present = prompt.messages
+    *earlier, said, about = present["content"]
+    present = {**present, "content": [*map(unmarked, earlier), said, about]}
+    history = [{**message, "content": list(map(unmarked, message["content"]))} for message in history]
+    return [*history, present, *before, {**last, "content": [*head, {**end, "cache_control": CACHE}]}]
+
+
+def unmarked(block: Block) -> Block:
+    """A block without its cache breakpoint."""
+    return {key: value for key, value in block.items() if key != "cache_control"}
+
+
+def present_message(
+    incoming: Incoming, context: Context, zone: tzinfo, group: bool, media: Mapping[str, Block] = NO_MEDIA
+) -> list[Block]:
+    """The present message, exactly as the next turn's history shows it: as it is stored."""
+    stored = context.message
+    name, at = (stored.name or "", stored.created_at) if stored else (incoming.name, incoming.at)
+    return user_blocks(present_blocks(incoming, context), name, group, media, day_of(at, zone))
+
+
+def is_wordless(blocks: Sequence[Block]) -> bool:
+    """Whether a message is a photo or a document and not a word of its sender's."""
+    own = [block for block in blocks if not block.get("replied")]
+    shows = any(block["file"]["kind"] in ("photo", "document") for block in own if "file" in block)
+    return shows and not any(block.get("text", "").strip() and not block.get("untrusted") for block in own)
+
+
+def files_of(row: StoredMessage) -> Sequence[Block]:
+    """The blocks of a user's message; the assistant's hold no files."""
+    return row.blocks if row.role == "user" else ()
+
+
+def present_blocks(incoming: Incoming, context: Context) -> list[Block]:
+    """What the present message says, as it is stored."""
+    return context.message.blocks if context.message else incoming.blocks

@@ -1,0 +1,80 @@
+"""What a person chose for themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from pydantic import PlainValidator
+
+VOICES = ("auto", "always", "never")
+"""When answers are also said aloud."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person chose for themselves with /settings."""
+
+    learning: str = "on"
+    """on; ask: each memory waits for their tap; off: nothing is learned."""
+    sound: bool = True
+    """Answers make a sound."""
+    previews: bool = False
+    """Links in answers show a preview."""
+    tools: bool = True
+    """Answers say which tools were used."""
+    zone: str = ""
+    """An IANA name; empty: the installation's zone."""
+    voice: str = "auto"
+    """auto: a voice note is answered aloud too; always: everything is; never."""
+    diagnostics: bool = False
+    """Answers say, collapsed, which memories went into them."""
+    reactions: bool = False
+    """A ✍ on a message proposes to keep it."""
+    keep: bool = True
+    """Answers have a ◆ that proposes to keep them."""
+
+    @classmethod
+    def from_stored(cls, row: Mapping[str, object] | None) -> Choices:
+        """Reads stored choices. A value that is missing or of another version counts as not chosen."""
+        usual, row = cls(), row or {}
+
+        def chosen(name: str, *values: str) -> str:
+            value = row.get(name)
+            return value if isinstance(value, str) and (not values or value in values) else str(getattr(usual, name))
+
+        def flag(name: str) -> bool:
+            value = row.get(name)
+            return value if isinstance(value, bool) else bool(getattr(usual, name))
+
+        return cls(
+            chosen("learning", "on", "ask", "off"),
+            flag("sound"),
+            flag("previews"),
+            flag("tools"),
+            chosen("zone"),
+            chosen("voice", *VOICES),
+            flag("diagnostics"),
+            flag("reactions"),
+            flag("keep"),
+        )
+
+    def within(self, capture: str) -> Choices:
+        """The choices with no more learning than the installation's `RELAY_CAPTURE` (auto, ask or off) allows."""
+        if capture == "off" or (capture == "ask" and self.learning == "on"):
+            return replace(self, learning=capture)
+        return self
+
+    def zone_or(self, services: tzinfo) -> tzinfo:
+        """Their own time zone, else the installation's."""
+        try:
+            return ZoneInfo(self.zone) if self.zone else services
+        except (ValueError, LookupError, OSError):
+            return services
+
+
+StoredChoices = Annotated[Choices, PlainValidator(Choices.from_stored)]
+"""Choices as a field of a row."""

@@ -1,0 +1,117 @@
+"""What a search found, opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ToldMessage:
+    """A message as it is shown with others."""
+
+    id: int
+    at: datetime
+    role: str
+    user_id: int | None
+    name: str | None
+    text: str
+    """The beginning of it."""
+    cut: bool
+    """The message is longer than `text`."""
+    untrusted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedMessage:
+    """A message with those around it in its thread, oldest first."""
+
+    id: int
+    place: str | None
+    messages: tuple[ToldMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a memory said before."""
+
+    until: datetime
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedMemory:
+    """A memory with where it came from and what it said before."""
+
+    id: int
+    number: int
+    """As its owner counts them."""
+    type: str
+    """A fact's kind, or learning."""
+    content: str
+    subject: str | None
+    subject_id: int | None
+    category: str | None
+    tags: tuple[str, ...]
+    importance: int
+    confidence: float | None
+    pinned: bool
+    status: str
+    """active or archived."""
+    at: datetime
+    updated_at: datetime
+    valid_from: datetime | None
+    valid_until: datetime | None
+    by: str | None
+    """The derivation that made it."""
+    promoted: bool
+    untrusted: bool
+    place: str | None
+    sources: tuple[ToldMessage, ...]
+    before: tuple[Wording, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSummary:
+    """A summary with the messages from and through which it reaches."""
+
+    id: int
+    number: int
+    at: datetime
+    content: str
+    messages: int
+    """How many it is of."""
+    untrusted: bool
+    place: str | None
+    from_id: int
+    through_id: int
+    from_at: datetime | None
+    through_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPart:
+    """A part of a document."""
+
+    id: int
+    """The document's."""
+    part: int
+    parts: int
+    document: str
+    at: datetime
+    name: str | None
+    """Who sent it."""
+    user_id: int | None
+    message_id: int
+    content: str
+    untrusted: bool
+    place: str | None
+
+
+Opened = OpenedMessage | OpenedMemory | OpenedSummary | OpenedPart
+BY_KIND: dict[str, type[OpenedMessage] | type[OpenedMemory] | type[OpenedSummary] | type[OpenedPart]] = {
+    "message": OpenedMessage,
+    "memory": OpenedMemory,
+    "summary": OpenedSummary,
+    "part": OpenedPart,
+}
