@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from relay.archive.export_rows import RawRow, links_of
 from relay.core.models import Space
-from relay.core.redact import redacted
+from relay.core.redaction.redact import redacted
 from relay.memory.store import Store
 
 SCHEMA = "relay-export/2"

@@ -14,7 +14,7 @@ from relay.clients.embedding.installed import QUERY
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable, RelayError
 from relay.core.ports import Embedder
-from relay.memory.calls.search import vector_text
+from relay.memory.calls.memory.search import vector_text
 from relay.memory.rows.embedding import EmbedTask, MadeVector
 from relay.memory.store import Store
 

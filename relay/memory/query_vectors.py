@@ -8,7 +8,7 @@ from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable
 from relay.core.ports import Embedder
 from relay.memory.calls.base import Json
-from relay.memory.calls.search import vector_text
+from relay.memory.calls.memory.search import vector_text
 
 SECONDS = 1.0
 """How long a search waits for it."""

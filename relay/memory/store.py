@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from relay.memory.calls.controls import ControlCalls
 from relay.memory.calls.delivery import DeliveryCalls
-from relay.memory.calls.erasure import EraseCalls, ExportCalls
-from relay.memory.calls.facts import FactCalls
 from relay.memory.calls.jobs import JobCalls
+from relay.memory.calls.memory.controls import ControlCalls
+from relay.memory.calls.memory.erasure import EraseCalls, ExportCalls
+from relay.memory.calls.memory.facts import FactCalls
+from relay.memory.calls.memory.review import JudgeCalls, RederiveCalls
+from relay.memory.calls.memory.search import DocumentCalls, EmbeddingCalls, SearchCalls
 from relay.memory.calls.night import NightCalls
 from relay.memory.calls.operations import DutyCalls, ExamineCalls, StatusCalls, WatchCalls
 from relay.memory.calls.people import ChoiceCalls, PeopleCalls, PlaceCalls
 from relay.memory.calls.queue import QueueCalls
-from relay.memory.calls.review import JudgeCalls, RederiveCalls
-from relay.memory.calls.search import DocumentCalls, EmbeddingCalls, SearchCalls
 from relay.memory.calls.sessions import ResultCalls, SessionCalls, SummaryCalls, TopicCalls
 from relay.memory.calls.soul import PersonaCalls, SoulCalls
 from relay.memory.calls.turn import EditCalls, TurnCalls

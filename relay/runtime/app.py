@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from relay.core import redact, redaction_patterns
 from relay.core.errors import SchemaError
 from relay.core.ports import Database, Embedder, FileExtractor, MediaStore, Messenger, Model, SpeechToText
 from relay.core.prices import load as load_prices
 from relay.core.program import RELAY
+from relay.core.redaction import patterns, redact
 from relay.core.settings import Settings
 from relay.core.settings import load as load_settings
 from relay.memory import migrations
@@ -93,7 +93,7 @@ async def open_relay(settings: Settings, wait: bool = False, embedder: Embedder 
     from relay.clients.embedded.instance import Instance
 
     budget = load_budget(settings)
-    redact.also(redaction_patterns.load(settings.redact))
+    redact.also(patterns.load(settings.redact))
     instance = Instance(settings.data_dir)
     try:
         async with open_storage(settings) as stored:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from relay.core.models import Incoming
-from relay.memory.calls.search import vector_text
+from relay.memory.calls.memory.search import vector_text
 from relay.memory.indexing import EmbedderRouter, Indexer
 from relay.memory.rows.embedding import MadeVector
 from relay.memory.store import Store

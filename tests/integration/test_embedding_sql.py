@@ -11,7 +11,7 @@ import pytest
 
 from relay.core.errors import EmbedderUnavailable
 from relay.memory import indexing
-from relay.memory.calls.search import vector_text
+from relay.memory.calls.memory.search import vector_text
 from relay.memory.indexing import BATCH, REMEMBERED, EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.rows.embedding import EmbedTask, MadeVector
 from relay.memory.store import Store

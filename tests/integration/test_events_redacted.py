@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from relay.core import redact, redaction_patterns
+from relay.core.redaction import patterns, redact
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, GROUP, House, message
@@ -41,7 +41,7 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def _own_pattern(tmp_path: Path) -> Iterator[None]:
     (tmp_path / "redact.txt").write_text("K-\\d+\n")
-    redact.also(redaction_patterns.load(tmp_path / "redact.txt"))
+    redact.also(patterns.load(tmp_path / "redact.txt"))
     yield
     redact.also(())
 

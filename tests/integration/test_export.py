@@ -201,7 +201,7 @@ async def test_it_becomes_another_persons_when_they_say_so(
 async def test_many_of_one_moment_come_once_in_any_pages(
     house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.memory.calls.erasure.PAGE", 2)
+    monkeypatch.setattr("relay.memory.calls.memory.erasure.PAGE", 2)
     monkeypatch.setattr("relay.archive.imports.ROWS", 2)
     await house.teach(ADA, "cobalt blue", "violin at noon", "a harbour", "meadows grow", "lantern")
     path = await written(house.store, private(ADA), tmp_path)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from relay.core import redact
 from relay.core.errors import SettingsError
-from relay.core.redaction_patterns import MARK, Own, load, taken_out
+from relay.core.redaction import redact
+from relay.core.redaction.patterns import MARK, Own, load, taken_out
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.core.redact import MARK, iban, luhn, redact, redacted
+from relay.core.redaction.redact import MARK, iban, luhn, redact, redacted
 
 SECRETS = [
     "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8",

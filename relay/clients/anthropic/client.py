@@ -25,7 +25,7 @@ from relay.core.errors import (
     StreamCut,
 )
 from relay.core.models import ModelRequest, Step
-from relay.core.redact import redact
+from relay.core.redaction.redact import redact
 
 log = structlog.get_logger()
 

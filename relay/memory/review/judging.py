@@ -17,7 +17,7 @@ from relay.core.models import ModelRequest
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import text_block
 from relay.memory.calls.jobs import LEASE_SECONDS
-from relay.memory.calls.search import vector_text
+from relay.memory.calls.memory.search import vector_text
 from relay.memory.derivation import Input, derived
 from relay.memory.lease import renew_lease
 from relay.memory.review import findings, keywords, settling

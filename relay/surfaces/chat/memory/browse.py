@@ -6,7 +6,7 @@ import re
 
 from relay.core.models import Space
 from relay.core.text import parse_number, shorten
-from relay.memory.calls.facts import Action
+from relay.memory.calls.memory.facts import Action
 from relay.memory.rows.memories import OpenedMemory
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext

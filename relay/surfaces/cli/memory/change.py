@@ -15,7 +15,7 @@ from relay.surfaces.cli.shell import ready, run_work
 
 if TYPE_CHECKING:
     from relay.core.models import Space
-    from relay.memory.calls.facts import Action
+    from relay.memory.calls.memory.facts import Action
     from relay.memory.rows.changes import Changed
     from relay.memory.store import Store
 

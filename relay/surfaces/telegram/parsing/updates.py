@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from relay.core.redact import redacted
+from relay.core.redaction.redact import redacted
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import digest
 from relay.memory.rows.inbox import Asking, InboxRow

@@ -17,7 +17,7 @@ from relay.core import metrics
 from relay.core.errors import DatabaseError, RelayError, TurnLost, TurnUndone
 from relay.core.models import Incoming, Space
 from relay.core.ports import Messenger, TextToSpeech
-from relay.core.redact import redact
+from relay.core.redaction.redact import redact
 from relay.core.text import escape_markdown
 from relay.media.attachment_reader import filled, is_usable
 from relay.media.reading import Reader

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from relay.core.redaction_patterns import MARK, Own, taken_out
+from relay.core.redaction.patterns import MARK, Own, taken_out
 
 SECRET = re.compile(
     r"""(?x)
