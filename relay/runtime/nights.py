@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 from relay.archive.backup import Backup
 from relay.archive.nightly import Quiet, nightly
 from relay.memory import migrations
 from relay.memory.people import People
+from relay.memory.rows.nights import PhaseResult
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.digest import Digests
@@ -16,8 +16,6 @@ from relay.memory.sleep.night import Phase
 from relay.memory.sleep.prepare import Preparation
 from relay.memory.spending.gate import Gate
 from relay.runtime.app import Relay, make_leftovers, read_version
-
-Json = dict[str, Any]
 
 
 def phases(
@@ -42,7 +40,7 @@ def mind_of(relay: Relay, gate: Gate) -> BatchModel:
     return BatchModel(relay.store, gate, settings.small_model, settings.result_cache)
 
 
-async def cleared(relay: Relay) -> Json:
+async def cleared(relay: Relay) -> PhaseResult:
     """The database's files without what was erased, where something was."""
     leftovers = make_leftovers(relay)
     if not leftovers.clears:
@@ -52,7 +50,7 @@ async def cleared(relay: Relay) -> Json:
     return {"remains": await leftovers.clear()}
 
 
-async def backed_up(relay: Relay) -> Json:
+async def backed_up(relay: Relay) -> PhaseResult:
     """The night's backup: its rows and bytes; old ones go."""
     settings = relay.settings
     if not settings.backup_days:

@@ -121,7 +121,7 @@ async def test_pages_of_memory_and_a_search_scan_nothing_that_grows(grown: str) 
 
 async def test_what_is_done_to_many_rows_takes_few_statements(grown: str) -> None:
     async with watched(grown) as (told, turns):
-        assert (await turns.store.night_ahead())["spaces"] == SIZE.spaces
+        assert (await turns.store.night_ahead()).spaces == SIZE.spaces
         assert len(told.told) < 6 * SIZE.spaces, "some for each space, none for each of its memories"
         told.told.clear()
         assert await turns.store.reset_memory(Space("private", owner_id=FIRST_USER + 5), FIRST_USER + 5) == 0

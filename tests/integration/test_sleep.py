@@ -413,7 +413,7 @@ async def test_others_words_touch_nothing_of_the_persons_own_at_night(house: Hou
     for own, pinned in ((False, False), (True, True)):
         await sql("update memory set tainted = %s, pinned = %s where content = %s", own, pinned, facts[0])
         assert await sql("select relay.carry_out(space_id, %s::jsonb) from memory limit 1", json.dumps(plan)) == [
-            (Tidied(),)
+            ({"merged": 0, "superseded": 0, "archived": 0},)
         ]
     assert [row[:3] for row in await state(sql)] == [row[:3] for row in before]
 
@@ -452,7 +452,7 @@ async def test_a_pinned_goal_past_its_date_wakes_nobody(house: House, store: Sto
     await sql("update memory set kind = 'goal', valid_until = now() - interval '1 day', pinned = true")
     await night(store, Small())
     ahead = await store.night_ahead()
-    assert (ahead["spaces"], ahead["goals"]) == (0, 0)
+    assert (ahead.spaces, ahead.goals) == (0, 0)
     assert (await night(store, Small()))["consolidate"]["spaces"] == 0
 
 

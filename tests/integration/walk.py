@@ -331,17 +331,17 @@ class Walk:
             if user_id in KNOWN and chat is not None and chat.migrated_to is None:
                 await store.want_digest(Space(kind, owner, chat_id), DigestPlace(user_id, chat.id, 0))
         mind, bot_id = BatchModel(store, self.relay.summariser.gate, "small"), self.tg.bot.id
-        begun = (await store.begin_night())["id"]
+        begun = (await store.begin_night()).id
         for space in [*await store.sleepers(begun, "consolidate", 0), *await store.sleepers(begun, "digest", 0)]:
-            home = (space["kind"], space["owner_id"] or space["group_id"])
+            home = (space.kind, space.owner_id or space.group_id)
             self._begin(Act(f"a night of {home}", home=home))
             work = Consolidation(mind, bot_id, lambda: sorted(ADMINS))
-            self.count["pairs"] += len((await work.pairs(space["space_id"]))[0])
+            self.count["pairs"] += len((await work.pairs(space.space_id))[0])
             with contextlib.suppress(AnswerUnclear):
-                await work.plan(space["space_id"])
-            if space["chat_id"] is not None and (day := await store.digest_due(space["space_id"])):
+                await work.plan(space.space_id)
+            if space.chat_id is not None and (day := await store.digest_due(space.space_id)):
                 self.count["digests"] += await store.post_digest(
-                    space["space_id"], bot_id, {"text": as_markdown(await write_digest(mind, day))}
+                    space.space_id, bot_id, {"text": as_markdown(await write_digest(mind, day))}
                 )
                 self.relay.worker.accept([], 0)  # else it looks for what nobody sent it every few seconds
             await self.relay.settled()

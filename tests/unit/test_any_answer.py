@@ -122,8 +122,8 @@ def test_a_nights_verdicts(step: Step) -> None:
         assert type(row["pair"]) is int
         assert len(row["content"]) <= consolidate.LONGEST
         assert not process_intents(row["content"]).actions
-        made = consolidate.action(row, PAIRS[row["pair"] - 1], consolidate.derived("consolidate", 1, []))
-        assert_storable(made)
+        made = consolidate.step_of(row, PAIRS[row["pair"] - 1], consolidate.derived("consolidate", 1, []))
+        assert_storable(made and made.as_json())
 
 
 @examples(150)

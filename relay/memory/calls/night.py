@@ -7,65 +7,63 @@ from collections.abc import Sequence
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
 from relay.memory.rows.digest import DigestDay, DigestPlace
-from relay.memory.rows.nights import Tidied
+from relay.memory.rows.nights import Night, NightAhead, NightSpace, Note, PairPage, PhaseResult, PlanStep, Tidied
 
 
 class NightCalls(Calls):
     """Nightly work."""
 
-    async def night_ahead(self) -> Json:
-        """What a night would find now: `{last, spaces, digests, goals, summaries}`."""
-        result: Json = await self._call("night_ahead")
-        return result
+    async def night_ahead(self) -> NightAhead:
+        """What a night would find now."""
+        return await self._fetch(NightAhead, "night_ahead")
 
-    async def open_night(self) -> Json | None:
-        """The night that was begun and has not ended, with what its phases came to."""
-        found: Json | None = await self._call("open_night")
-        return found
+    async def open_night(self) -> Night | None:
+        """The night that was begun and has not ended."""
+        return await self._find(Night, "open_night")
 
-    async def begin_night(self) -> Json:
+    async def begin_night(self) -> Night:
         """Begins a night, or goes on with the open one."""
-        result: Json = await self._call("begin_night")
-        return result
+        return await self._fetch(Night, "begin_night")
 
-    async def end_phase(self, night_id: int, phase: str, told: Json) -> None:
-        """A phase of a night is done, and what it came to."""
-        await self._call("end_phase", night_id=night_id, phase=phase, told=told)
+    async def end_phase(self, night_id: int, phase: str, result: PhaseResult) -> None:
+        """Ends a phase of a night, with its result."""
+        await self._call("end_phase", night_id=night_id, phase=phase, told=dict(result))
 
     async def end_night(self, night_id: int) -> None:
         """A night is over."""
         await self._call("end_night", night_id=night_id)
 
-    async def sleepers(self, night_id: int, phase: str, after: int) -> list[Json]:
+    async def sleepers(self, night_id: int, phase: str, after: int) -> list[NightSpace]:
         """The next spaces with which a phase has to deal, by their numbers after `after`."""
-        return list(await self._call("sleepers", night_id=night_id, phase=phase, after=after))
+        return await self._list(NightSpace, "sleepers", night_id=night_id, phase=phase, after=after)
 
     async def statistics(self, after: str | None) -> str | None:
         """Gathers the statistics of the next table after this one: its name; None when there is none left."""
         found: str | None = await self._call("statistics", after=after)
         return found
 
-    async def pairs(self, space_id: int, after: int) -> Json:
-        """Pairs of memories that may say the same or contradict each other: `{pairs, after}`."""
-        result: Json = await self._call("pairs", space_id=space_id, after=after)
-        return result
+    async def pairs(self, space_id: int, after: int) -> PairPage:
+        """Pairs of memories that may say the same or contradict each other."""
+        return await self._fetch(PairPage, "pairs", space_id=space_id, after=after)
 
-    async def past_goals(self, space_id: int) -> list[Json]:
-        """The goals of a space whose date has passed: `{id, content}`."""
-        return list(await self._call("past_goals", space_id=space_id))
+    async def past_goals(self, space_id: int) -> list[Note]:
+        """The goals of a space whose date has passed."""
+        return await self._list(Note, "past_goals", space_id=space_id)
 
-    async def consolidate(self, space_id: int, plan: Sequence[Json], through: int | None) -> Tidied | None:
+    async def consolidate(self, space_id: int, plan: Sequence[PlanStep], through: int | None) -> Tidied | None:
         """Carries a plan out; None when this night's was already.
 
         `through`: up to which of the new memories it goes; None: all.
         """
-        return await self._find(Tidied, "consolidate", space_id=space_id, plan=list(plan), through=through)
+        return await self._find(
+            Tidied, "consolidate", space_id=space_id, plan=[step.as_json() for step in plan], through=through
+        )
 
     async def ask_consolidation(
         self,
         space_id: int,
         bot_id: int,
-        plan: Sequence[Json],
+        plan: Sequence[PlanStep],
         lost: int,
         active: int,
         through: int | None,
@@ -78,7 +76,7 @@ class NightCalls(Calls):
                 "ask_consolidation",
                 space_id=space_id,
                 bot_id=bot_id,
-                plan=list(plan),
+                plan=[step.as_json() for step in plan],
                 lost=lost,
                 active=active,
                 through=through,

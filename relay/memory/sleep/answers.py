@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from relay.core.errors import EmptyAnswer, ModelRefused
 from relay.core.models import Step
+
+AnswerRow = Mapping[str, Any]
+"""One object of the list that a model was asked for."""
 
 
 class AnswerUnclear(EmptyAnswer):
     """The model's answer does not have the form that was asked for."""
 
 
-def list_of(step: Step) -> list[dict[str, Any]]:
+def list_of(step: Step) -> list[AnswerRow]:
     """The list of objects that a step holds, whatever stands around it.
 
     Raises `ModelRefused` for a refusal and `AnswerUnclear` where there is no such list.

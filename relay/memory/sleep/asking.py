@@ -11,11 +11,10 @@ from relay.core.models import ModelRequest
 from relay.core.prompt_markup import text_block
 from relay.memory.derivation import Derivation
 from relay.memory.results import MOST, once
-from relay.memory.sleep.answers import AnswerUnclear, list_of
+from relay.memory.sleep.answers import AnswerRow, AnswerUnclear, list_of
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
-Json = dict[str, Any]
 MODEL_SECONDS = 90
 TRIES = 2
 
@@ -36,9 +35,9 @@ class BatchModel:
         derivation: Derivation,
         words: tuple[str, str],
         most_tokens: int,
-        read: Callable[[list[Json]], list[Json]],
+        read: Callable[[list[AnswerRow]], list[AnswerRow]],
         user_id: int | None = None,
-    ) -> list[Json]:
+    ) -> list[AnswerRow]:
         """What `read` makes of the answer to `words` (system, user), charged as `what` to `user_id` (None: to
         whoever owns the space).
 
@@ -53,7 +52,7 @@ class BatchModel:
             most_tokens,
         )
 
-        async def make() -> Json:
+        async def make() -> dict[str, Any]:
             for attempt in range(1, TRIES + 1):
                 step = await self.gate.ask(request, charge, MODEL_SECONDS)
                 try:
@@ -63,5 +62,5 @@ class BatchModel:
                         raise
             raise AssertionError
 
-        found: list[Json] = (await once(self.store, space_id, derivation, make, self.results))["list"]
+        found: list[AnswerRow] = (await once(self.store, space_id, derivation, make, self.results))["list"]
         return found

@@ -3,8 +3,9 @@ put away. Where that would take much of what is known, a person is asked before 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import structlog
@@ -14,14 +15,13 @@ from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
 from relay.memory.review.distinction import difference, merging_loses
-from relay.memory.rows.nights import Tidied
-from relay.memory.sleep.answers import AnswerUnclear
+from relay.memory.rows.nights import MemoryPair, NightSpace, PhaseResult, PlanStep, Tidied
+from relay.memory.sleep.answers import AnswerRow, AnswerUnclear
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.words import how_much
 
 log = structlog.get_logger()
 
-Json = dict[str, Any]
 VERSION = 1
 MOST_LOST = 0.25
 """The part of a space's active memories beyond which a person is asked."""
@@ -50,65 +50,60 @@ class Consolidation:
     bot_id: int
     asks: Callable[[], Sequence[int]]
 
-    async def run(self, night_id: int) -> Json:
+    async def run(self, night_id: int) -> PhaseResult:
         """Consolidates all spaces that are due: how many, and what was merged, superseded and archived."""
-        told: Json = {"spaces": 0, "merged": 0, "superseded": 0, "archived": 0, "asked": 0, "left": 0}
+        told: Counter[str] = Counter(spaces=0, merged=0, superseded=0, archived=0, asked=0, left=0)
         after = 0
         while spaces := await self.mind.store.sleepers(night_id, "consolidate", after):
             for space in spaces:
-                after = space["space_id"]
+                after = space.space_id
                 try:
-                    done = await self._space(space)
+                    told.update(await self._space(space))
                 except (RelayError, TimeoutError) as error:
                     log.warning("a space was not consolidated", space_id=after, error=str(error))
-                    done = {"left": 1}
-                for word, number in done.items():
-                    told[word] += number
+                    told["left"] += 1
         return told
 
-    async def _space(self, space: Json) -> Json:
-        """Consolidates one space, or asks whether it may."""
-        store, space_id = self.mind.store, space["space_id"]
+    async def _space(self, space: NightSpace) -> dict[str, int]:
+        """Consolidates one space, or asks whether it may. Returns what is counted."""
+        store, space_id = self.mind.store, space.space_id
         plan, through = await self.plan(space_id)
         lost = losses(plan)
-        if lost > MOST_LOST * space["active"]:
-            to = [space["owner_id"]] if space["kind"] == "private" else list(self.asks())
+        if lost > MOST_LOST * space.active:
+            to = [space.owner_id] if space.owner_id is not None else list(self.asks())
             if not to:
                 return {"left": 1}
-            question = asking(lost, space["active"], space["kind"] == "group")
+            question = asking(lost, space.active, space.kind == "group")
             asked = await store.ask_consolidation(
-                space_id, self.bot_id, plan, lost, space["active"], through, to, question
+                space_id, self.bot_id, plan, lost, space.active, through, to, question
             )
             return {"spaces": 1, "asked": int(asked)}
         return {"spaces": 1} | asdict(await store.consolidate(space_id, plan, through) or Tidied())
 
-    async def plan(self, space_id: int) -> tuple[list[Json], int | None]:
+    async def plan(self, space_id: int) -> tuple[list[PlanStep], int | None]:
         """What is to be done in a space, and through which of its new memories it was looked (None: all). Changes
         nothing."""
-        goals = await self.mind.store.past_goals(space_id)
-        plan: list[Json] = [{"action": "archive", "older": goal} for goal in goals]
+        plan = [PlanStep("archive", goal) for goal in await self.mind.store.past_goals(space_id)]
         pairs, through = await self.pairs(space_id)
         for begin in range(0, len(pairs), AT_ONCE):
             plan += await self._compared(space_id, pairs[begin : begin + AT_ONCE])
         return plan, through
 
-    async def pairs(self, space_id: int) -> tuple[list[Json], int | None]:
+    async def pairs(self, space_id: int) -> tuple[list[MemoryPair], int | None]:
         """The pairs that are to be compared, and through which memory they go (None: all that are new)."""
-        pairs: list[Json] = []
+        pairs: list[MemoryPair] = []
         after = 0
         while len(pairs) < MOST_PAIRS:
             page = await self.mind.store.pairs(space_id, after)
-            if page["after"] is None:
+            if page.after is None:
                 return pairs, None
-            after = page["after"]
-            pairs += page["pairs"]
+            after = page.after
+            pairs += page.pairs
         return pairs, after
 
-    async def _compared(self, space_id: int, pairs: Sequence[Json]) -> list[Json]:
+    async def _compared(self, space_id: int, pairs: Sequence[MemoryPair]) -> list[PlanStep]:
         """What a few pairs come to."""
-        inputs = [
-            Input("memory", one["id"], one["content"]) for pair in pairs for one in (pair["older"], pair["newer"])
-        ]
+        inputs = [Input("memory", one.id, one.content) for pair in pairs for one in (pair.older, pair.newer)]
         derivation = derived("consolidate", f"{VERSION}/{self.mind.model_name}", inputs)
         verdicts = await self.mind.answer(
             space_id,
@@ -118,28 +113,28 @@ class Consolidation:
             MOST_TOKENS,
             lambda rows: checked(rows, len(pairs)),
         )
-        return [step for row in verdicts if (step := action(row, pairs[row["pair"] - 1], derivation))]
+        return [step for row in verdicts if (step := step_of(row, pairs[row["pair"] - 1], derivation))]
 
 
-def as_pairs(pairs: Sequence[Json]) -> str:
+def as_pairs(pairs: Sequence[MemoryPair]) -> str:
     """Pairs for the model, as data."""
     lines = []
     for number, pair in enumerate(pairs, 1):
         lines += [f"{number}."]
         lines += [
-            f"  {age} ({pair[age]['at'][:10]}): {neutralize_markup(one_line(pair[age]['content']))}"
-            for age in ("older", "newer")
+            f"  {age} ({note.at:%Y-%m-%d}): {neutralize_markup(one_line(note.content))}"
+            for age, note in (("older", pair.older), ("newer", pair.newer))
         ]
-        older, newer = difference(pair["older"]["content"], pair["newer"]["content"])
+        older, newer = difference(pair.older.content, pair.newer.content)
         lines += [
             f"  only in older: {neutralize_markup(one_line(older))}; only in newer: {neutralize_markup(one_line(newer))}"
         ]
     return "\n".join([*lines, "\nCompare each pair now."])
 
 
-def checked(rows: Sequence[Json], number: int) -> list[Json]:
+def checked(rows: Sequence[AnswerRow], number: int) -> list[AnswerRow]:
     """The verdicts of an answer that can be used. Raises `AnswerUnclear` where one is none or is about no pair."""
-    found: dict[int, Json] = {}
+    found: dict[int, AnswerRow] = {}
     for row in rows:
         pair, verdict = row.get("pair"), row.get("verdict")
         if type(pair) is not int or not 1 <= pair <= number or verdict not in VERDICTS:
@@ -161,27 +156,23 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def action(verdict: Json, pair: Json, derivation: Derivation) -> Json | None:
+def step_of(verdict: AnswerRow, pair: MemoryPair, derivation: Derivation) -> PlanStep | None:
     """What is done about a pair; None: nothing, also where the merged sentence lacks a name, a number or a “not”."""
-    both = {age: {key: pair[age][key] for key in ("id", "content")} for age in ("older", "newer")}
+    older, newer = pair.undated()
     if verdict["verdict"] == "contradicts":
-        return {"action": "supersede", **both}
-    if verdict["verdict"] == "same":
-        if merging_loses(verdict["content"], pair["older"]["content"], pair["newer"]["content"]):
-            return None
-        inputs = [f"memory:{pair['older']['id']}", f"memory:{pair['newer']['id']}"]
-        made = {**derivation.as_json(), "inputs": inputs}
-        return {"action": "merge", **both, "content": verdict["content"], "derivation": made}
-    return None
+        return PlanStep("supersede", older, newer)
+    if verdict["verdict"] != "same" or merging_loses(verdict["content"], older.content, newer.content):
+        return None
+    made = replace(derivation, inputs=(f"memory:{older.id}", f"memory:{newer.id}"))
+    return PlanStep("merge", older, newer, verdict["content"], made)
 
 
-def losses(plan: Sequence[Json]) -> int:
+def losses(plan: Sequence[PlanStep]) -> int:
     """How many memories would not be active any more, where nothing takes their place; a pair becomes one."""
-    gone = {step["older"]["id"] for step in plan}
-    return len(gone)
+    return len({step.older.id for step in plan})
 
 
-def asking(lost: int, active: int, group: bool) -> Json:
+def asking(lost: int, active: int, group: bool) -> dict[str, Any]:
     """The question whether so much may be done, with its buttons."""
     whose = "the memory of a group" if group else "what I know about you"
     text = (

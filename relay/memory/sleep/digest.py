@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
 
@@ -12,13 +11,13 @@ from relay.core.errors import RelayError
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.rows.digest import DigestDay
-from relay.memory.sleep.answers import AnswerUnclear
+from relay.memory.rows.nights import PhaseResult
+from relay.memory.sleep.answers import AnswerRow, AnswerUnclear
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.writing.summaries import format_message
 
 log = structlog.get_logger()
 
-Json = dict[str, Any]
 VERSION = 1
 LEAST_MESSAGES = 2
 MOST_TOPICS, MOST_POINTS = 8, 6
@@ -47,19 +46,19 @@ class Digests:
     mind: BatchModel
     bot_id: int
 
-    async def run(self, night_id: int) -> Json:
+    async def run(self, night_id: int) -> PhaseResult:
         """Makes and queues the digests that are due, silent ones, each once: how many were."""
-        told: Json = {"sent": 0, "left": 0}
+        sent = left = 0
         after = 0
         while spaces := await self.mind.store.sleepers(night_id, "digest", after):
             for space in spaces:
-                after = space["space_id"]
+                after = space.space_id
                 try:
-                    told["sent"] += await self._space(after)
+                    sent += await self._space(after)
                 except (RelayError, TimeoutError) as error:
                     log.warning("no digest", space_id=after, error=str(error))
-                    told["left"] += 1
-        return told
+                    left += 1
+        return {"sent": sent, "left": left}
 
     async def _space(self, space_id: int) -> int:
         """Makes and queues the digest of one space: 1 when there was something to tell."""
@@ -108,9 +107,9 @@ def day_as_data(day: DigestDay) -> str:
     return "\n".join([*lines, "\nWrite the digest now."])
 
 
-def checked(rows: Sequence[Json]) -> list[Json]:
+def checked(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
     """The topics of an answer, as many as are shown. Raises `AnswerUnclear` where one has no name or points."""
-    topics = []
+    topics: list[AnswerRow] = []
     for row in rows[:MOST_TOPICS]:
         topic, points = row.get("topic"), row.get("points")
         if not isinstance(topic, str) or not isinstance(points, list) or not all(isinstance(p, str) for p in points):
@@ -121,7 +120,7 @@ def checked(rows: Sequence[Json]) -> list[Json]:
     return topics
 
 
-def topics_of(rows: Sequence[Json]) -> tuple[DigestTopic, ...]:
+def topics_of(rows: Sequence[AnswerRow]) -> tuple[DigestTopic, ...]:
     """Checked topics as dataclasses."""
     return tuple(DigestTopic(one["topic"], tuple(one["points"])) for one in rows)
 

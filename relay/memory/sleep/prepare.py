@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from relay.memory.rows.nights import PhaseResult
 from relay.memory.store import Store
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +16,9 @@ class Preparation:
     store: Store
     owed: Mapping[str, Callable[[], Awaitable[int]]]
 
-    async def run(self, night_id: int) -> Json:
+    async def run(self, night_id: int) -> PhaseResult:
         """Makes everything ready: how much of each."""
-        told: Json = {name: await write() for name, write in self.owed.items()}
+        told = {name: await write() for name, write in self.owed.items()}
         return told | {"tables analysed": await self._statistics()}
 
     async def _statistics(self) -> int:

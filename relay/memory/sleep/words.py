@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-Json = dict[str, Any]
+from relay.memory.rows.nights import PlanStep
+
 PHASES = ("backup", "consolidate", "digest", "prepare", "files")
 
 
@@ -37,17 +38,17 @@ def phase_told(name: str, told: Mapping[str, Any]) -> str:
     return f"ready: {', '.join(f'{number:,} {word}' for word, number in told.items() if number) or 'nothing was owed'}"
 
 
-def step_told(step: Mapping[str, Any]) -> str:
-    """What becomes of a memory, or two of them; `compare`: the model has not been asked."""
-    older, newer = step["older"]["content"], step.get("newer", {}).get("content", "")
-    match step["action"]:
+def step_told(step: PlanStep) -> str:
+    """What becomes of a memory, or two of them."""
+    newer = step.newer.content if step.newer else ""
+    match step.action:
         case "archive":
-            return f"archived: {older}"
+            return f"archived: {step.older.content}"
         case "supersede":
-            return f"lost: {older} (newer: {newer})"
+            return f"lost: {step.older.content} (newer: {newer})"
         case "merge":
-            return f"merged: {older} + {newer} → {step['content']}"
-    return f"compared: {older} / {newer}"
+            return f"merged: {step.older.content} + {newer} → {step.content}"
+    return f"compared: {step.older.content} / {newer}"
 
 
 def night_told(phases: Mapping[str, Any]) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
 from relay.core.errors import RelayError
 from relay.core.ports import Messenger
@@ -14,6 +12,7 @@ from relay.core.program import RELAY
 from relay.core.settings import Settings, lacking
 from relay.core.text import pluralize
 from relay.memory.people import People
+from relay.memory.rows.nights import Night, NightAhead, NightSpace, PhaseResult, PlanStep
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.night import NightFailed
 from relay.memory.sleep.words import PHASES, night_told, phase_told, step_told
@@ -21,7 +20,6 @@ from relay.runtime.app import Relay, open_model, open_relay
 from relay.runtime.nights import mind_of
 from relay.surfaces.server.job_list import runner_of
 
-Json = dict[str, Any]
 MOST_SHOWN = 20
 """Memories that are shown with what would become of them."""
 
@@ -34,7 +32,7 @@ class SleepsAlready(RelayError):
 class NightState:
     """The last night, and when the next one begins."""
 
-    last: Json | None
+    last: Night | None
     next_at: str
     zone: str
 
@@ -44,13 +42,13 @@ class NightPreview:
     """What each phase would do, and what would become of which memories."""
 
     phases: dict[str, str]
-    steps: list[Json]
+    steps: list[PlanStep]
 
 
 async def look(settings: Settings) -> NightState:
     """Prints what the last night came to, and when the next one is."""
     async with open_relay(settings) as relay:
-        last = (await relay.store.night_ahead())["last"]
+        last = (await relay.store.night_ahead()).last
         print(told(last, relay) if last else "There was no night yet.")
         print(f"The next begins at {settings.sleep_at} ({relay.budget.zone}), while `{RELAY} run` runs.")
         return NightState(last, settings.sleep_at, str(relay.budget.zone))
@@ -66,7 +64,7 @@ async def preview(settings: Settings) -> NightPreview:
             print(f"{name}: {line}")
         consolidation = Consolidation(mind_of(relay, gate), settings.bot_id, tuple)
         asks = not lacking(settings, "ANTHROPIC_API_KEY")
-        steps = [step for space in found["awake"] for step in await planned(consolidation, space, asks)]
+        steps = [step for space in found.awake for step in await planned(consolidation, space, asks)]
         for step in steps[:MOST_SHOWN]:
             print(f"  {step_told(step)}")
         if len(steps) > MOST_SHOWN:
@@ -74,9 +72,9 @@ async def preview(settings: Settings) -> NightPreview:
         return NightPreview(lines, steps)
 
 
-async def planned(consolidation: Consolidation, space: Json, asks: bool) -> list[Json]:
+async def planned(consolidation: Consolidation, space: NightSpace, asks: bool) -> list[PlanStep]:
     """What a night would do to a space's memories; where the model cannot be asked, what it would be asked."""
-    space_id = space["space_id"]
+    space_id = space.space_id
     if asks:
         try:
             return (await consolidation.plan(space_id))[0]
@@ -84,7 +82,7 @@ async def planned(consolidation: Consolidation, space: Json, asks: bool) -> list
             print(f"  The model could not be asked: {error}")
     goals = await consolidation.mind.store.past_goals(space_id)
     pairs, _ = await consolidation.pairs(space_id)
-    return [*({"action": "archive", "older": goal} for goal in goals), *({"action": "compare", **one} for one in pairs)]
+    return [*(PlanStep("archive", goal) for goal in goals), *(PlanStep("compare", *one.undated()) for one in pairs)]
 
 
 @contextlib.asynccontextmanager
@@ -103,7 +101,7 @@ async def reaching(settings: Settings) -> AsyncIterator[Messenger | None]:
         await telegram.close_pools()
 
 
-async def now(settings: Settings) -> Json:
+async def now(settings: Settings) -> dict[str, PhaseResult]:
     """A night right now, or the rest of one that was cut off. Raises `SleepsAlready` and `NightFailed`."""
     async with open_relay(settings) as relay, open_model(relay) as gate, reaching(settings) as messenger:
         store, few = relay.store, gate.few(settings.background_concurrency)
@@ -115,26 +113,27 @@ async def now(settings: Settings) -> Json:
         job = await store.job("sleep", "")
         if job is not None:
             raise NightFailed(job.last_error or "It was broken off.")
-        done: Json = (await store.night_ahead())["last"]["phases"]
+        last = (await store.night_ahead()).last
+        done = last.phases if last else {}
         print("\n".join(phase_told(name, done[name]) for name in PHASES if name in done))
         return done
 
 
-def ahead(found: Json, settings: Settings) -> list[str]:
+def ahead(found: NightAhead, settings: Settings) -> list[str]:
     """What each phase would do, in words."""
     days = settings.backup_days
     return [
         f"writes one into {settings.backups}, keeps those of {days} days" if days else "off (RELAY_BACKUP_DAYS is 0)",
-        f"looks at the new memories of {pluralize(found['spaces'], 'space')}; "
-        f"{pluralize(found['goals'], 'goal')} past {'its' if found['goals'] == 1 else 'their'} date",
-        f"tells {pluralize(found['digests'], 'space')} what the day brought (/digest on)",
-        f"writes {pluralize(found['summaries'], 'summary', 'summaries')} owed; gathers the database's statistics",
+        f"looks at the new memories of {pluralize(found.spaces, 'space')}; "
+        f"{pluralize(found.goals, 'goal')} past {'its' if found.goals == 1 else 'their'} date",
+        f"tells {pluralize(found.digests, 'space')} what the day brought (/digest on)",
+        f"writes {pluralize(found.summaries, 'summary', 'summaries')} owed; gathers the database's statistics",
         "writes the database's files anew, if something was erased",
     ]
 
 
-def told(night: Json, relay: Relay) -> str:
+def told(night: Night, relay: Relay) -> str:
     """A night in one line."""
-    begun = datetime.fromisoformat(night["begun_at"]).astimezone(relay.budget.zone)
-    state = "" if night["ended_at"] else " (not over yet)"
-    return f"Last night, {begun:%d %B %H:%M}{state}: {night_told(night['phases']) or 'nothing is done yet'}."
+    begun = night.begun_at.astimezone(relay.budget.zone)
+    state = "" if night.ended_at else " (not over yet)"
+    return f"Last night, {begun:%d %B %H:%M}{state}: {night_told(night.phases) or 'nothing is done yet'}."
