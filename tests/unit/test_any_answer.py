@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from relay.memory.intents import process_intents
 from relay.memory.review.findings import KINDS, TOOL, InvalidAnswer, findings_in
 from relay.memory.review.findings import given as given_in
 from relay.memory.review.settling import decisions_in, settled
+from relay.memory.rows.nights import DatedNote, MemoryPair
 from relay.memory.sleep import consolidate, digest
 from relay.memory.sleep.answers import AnswerUnclear, list_of
 from relay.memory.writing.summaries import read_summary
@@ -37,7 +38,7 @@ DECISIONS = {"decisions": [{"new": 1, "is": "refined", "known": 5, "sentence": "
 VERDICTS = [{"pair": 1, "verdict": "same", "content": "Ada skis."}, {"pair": 2, "verdict": "contradicts"}]
 TOPICS = [{"topic": "Lisbon", "points": ["Ada moved there.", "She likes *it*."]}, {"topic": "Tea", "points": ["Ok."]}]
 LEARN = {"action": "learn", "content": "Ada skis.", "pending": False}
-PAIRS = [{age: {"id": number + 1, "content": "x"} for number, age in enumerate(("older", "newer"))}] * 2
+PAIRS = [MemoryPair(*(DatedNote(number, "x", datetime.now(UTC)) for number in (1, 2)))] * 2
 AROUND = ["", "", "Here you are:\n```json\n", "\n```", "I hope {this} helps [1].", "null", "\ufeff", "{", "}", "[", "]"]
 DEEP = 100_000
 
