@@ -119,7 +119,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'replaced_number', (select number from memory where id = m.replaced_by),
         'evidence', cardinality(m.evidence), 'faded', relay.has_faded(m),
         'space_id', m.space_id, 'space', public.relay_space(m.space_id),
-        'last', case when relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
+        'last', case when last.id is not null and relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
             then jsonb_build_object('id', last.id, 'action', last.action) end)
     from memory m
     left join lateral (

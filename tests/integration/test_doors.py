@@ -42,7 +42,7 @@ class Rooms:
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.server, self.folder = server, folder
-        self.names = [server.create(TEMPLATE) for _ in range(3)]
+        self.names = [server.create(TEMPLATE) for _ in range(4)]
         self.numbers = itertools.count(1_000)
 
     def settings(self, which: int) -> Settings:
@@ -93,7 +93,7 @@ async def test_a_command_gives_the_same_in_the_chat_in_the_shell_and_as_json(
     name: str, rooms: Rooms, capsys: pytest.CaptureFixture[str]
 ) -> None:
     past = ["I like strong tea.", "I have a parrot called Polly."]
-    for which in range(3):
+    for which in range(4):
         await rooms.chat(which, *past)
     words = WORDS.get(name, "")
     said = await rooms.chat(0, f"/{name} {words}".strip())
@@ -108,7 +108,7 @@ async def test_a_command_gives_the_same_in_the_chat_in_the_shell_and_as_json(
             await terminal.run_once(rooms.settings(2), name, words, as_json=True)
         assert alike(str(refused.value)) in alike(printed)
         return
-    async with terminal.open_desk(rooms.settings(1), name, False) as desk:
+    async with terminal.open_desk(rooms.settings(3), name, False) as desk:
         await desk.command(name, words)
     capsys.readouterr()
     await terminal.run_once(rooms.settings(2), name, words, as_json=True)

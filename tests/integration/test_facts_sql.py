@@ -142,6 +142,14 @@ async def test_an_opened_memory_tells_its_space_and_what_can_be_undone(house: Ho
     assert await store.opened(10**15, ADA, True) is None
 
 
+async def test_an_opened_memory_whose_only_change_was_undone_has_nothing_to_undo(house: House, store: Store) -> None:
+    (taught,) = await house.teach(ADA, "likes tea")
+    await store.decide_change(taught.id, ADA, False, "undo")
+    row = await store.opened(taught.memory_id, ADA, False)
+    assert row is not None
+    assert (row.status, row.last) == ("discarded", None)
+
+
 # Pins
 
 

@@ -9,10 +9,9 @@ from relay.core.models import Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.memories import ForgetProgress
 from relay.memory.store import Store
-from relay.surfaces.chat import ANSWERS
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.dispatch import press_button
-from relay.surfaces.chat.reply import ButtonReply, CommandReply
+from relay.surfaces.chat.dispatch import hear_answer, press_button
+from relay.surfaces.chat.reply import ButtonReply
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BOT, House, a_house, fact, private
 
@@ -47,9 +46,7 @@ async def pressed(store: Store, turn: ClaimedTurn, decision: str) -> ButtonReply
 
 async def confirmed(store: Store, turn: ClaimedTurn, text: str, known: int) -> str:
     """The answer to the question about a reset, as a turn hears it."""
-    told = await ANSWERS["reset"](asked(store, turn, text), known)
-    assert isinstance(told, CommandReply)
-    return told.text
+    return (await hear_answer(asked(store, turn, text), "reset", known)).text
 
 
 async def knows(house: House, sql: Sql, many: int) -> None:

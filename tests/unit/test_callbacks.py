@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
@@ -10,12 +11,17 @@ from hypothesis import strategies as st
 
 from relay.surfaces.chat import BUTTONS
 from relay.surfaces.chat.callbacks import CALLBACKS, MAX_BYTES, Callback, callback, decode, encode
+from relay.surfaces.chat.memory_buttons import CHOSEN, LAST_PAGE, HistoryView, View
 from relay.surfaces.chat.session.settings import ChooseFlag
 from relay.surfaces.chat.session.voice import ChooseVoice
 from tests.strategies import examples
 
 IDS = st.integers(0, 10**15)
 """Ids of rows and people, as large as they come."""
+VIEWS = st.builds(View, st.sampled_from([*CHOSEN, "u1001"]), st.integers(1, LAST_PAGE)) | st.builds(
+    lambda text, page: replace(View.search(text), page=page), st.text(max_size=60), st.integers(1, LAST_PAGE)
+)
+"""Pages of lists of memories."""
 
 
 def values(kind: Any) -> st.SearchStrategy[Any]:
@@ -26,6 +32,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         found: st.SearchStrategy[Any] = st.sampled_from(kind.examples())
         return found
     known: dict[Any, st.SearchStrategy[Any]] = {int: IDS, bool: st.booleans(), str: st.sampled_from(["", "a", "all"])}
+    known |= {View: VIEWS, HistoryView: st.builds(HistoryView, st.booleans(), st.integers(1, LAST_PAGE))}
     return known[kind]
 
 

@@ -18,6 +18,7 @@ from relay.commands.context import Services
 from relay.commands.registry import SECTIONS
 from relay.core.models import Space
 from relay.core.text import escape_markdown, pluralize
+from relay.memory.api import FACT_LENGTH
 from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
@@ -27,12 +28,10 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.surfaces.chat import COMMANDS, HANDLERS
-from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.dispatch import press_button, run_command
-from relay.surfaces.chat.memory import remember as memory_verbs
+from relay.surfaces.chat.context import ChatContext, Said
+from relay.surfaces.chat.dispatch import TOO_OLD, hear_answer, press_button, run_command
 from relay.surfaces.chat.memory.controls import in_words
-from relay.surfaces.chat.memory.remember import FACT_LENGTH
-from relay.surfaces.chat.reply import NOT_YOURS, ButtonReply, CommandReply
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.command_message import said_in
 from tests.telegram_objects import as_message
@@ -280,8 +279,7 @@ async def test_memory_lists_with_numbers_and_shows_texts_as_they_are() -> None:
 
 
 async def test_memory_of_a_group_names_it_and_its_people() -> None:
-    chat = {"chat": {"id": -5, "title": "Chess *club*"}}
-    group = {"space": Space("group", chat_id=-5), "chat_id": -5, "message": chat}
+    group = {"space": Space("group", chat_id=-5), "chat_id": -5, "said": Said(chat_title="Chess *club*")}
     done = await told("memory", call(Canned(list_memories=known(row(12, "likes tea"))), private=False, **group))
     shown = format_reply(done.text)[0].text
     assert "What I know in “Chess *club*” (1)" in shown
@@ -312,7 +310,8 @@ async def test_memory_opens_the_memory_of_a_number(text: str) -> None:
 
 async def test_memory_opens_nothing_that_has_no_number_here() -> None:
     done = await told("memory", call(Canned(numbered_memory=None, open_memory=None), "12", admin=True))
-    assert "no memory #12 here" in done.text
+    assert done.refused
+    assert "no memory #12 here" in format_reply(done.text)[0].text
 
 
 async def test_memory_of_nobody() -> None:
@@ -326,12 +325,21 @@ async def pressing(data: str, made: ChatContext) -> ButtonReply:
 
 @pytest.mark.parametrize(
     "data",
-    ["ml:x:a.1", "ml::", "ml:99:a.1", "ml:99:zz", "mb:99", "mo:99:a.1", "mw:99:a.1", "mp:99:a.1", "mq:x:a.1",
-     "mf:99:a.1", "mu:99:a.1", "mc:99:a.1", "md:99:u:a.1", "mo:²:a.1", f"mo:{'9' * 40}:a.1"],
+    ["ml:99:a.1", "ml:99:zz", "mb:99", "mo:99:a.1", "mw:99:a.1", "mp:99:a.1", "mf:99:a.1", "mu:99:a.1", "mc:99:a.1",
+     "md:99:u:a.1"],
 )  # fmt: skip
 async def test_buttons_that_name_nothing_show_nothing(data: str) -> None:
     database = Canned(space=None, open_memory=None, changed_in=None)
     assert (await pressing(data, call(database))).toast == "This is gone, or not yours to see."
+
+
+@pytest.mark.parametrize(
+    "data", ["ml:x:a.1", "ml::", "mq:x:a.1", "mo:²:a.1", f"mo:{'9' * 40}:a.1", "md:5:z:a.1", "fp:1:z"]
+)
+async def test_buttons_that_say_nothing_do_nothing(data: str) -> None:
+    database = Canned()
+    assert await press_button(call(database), data) == TOO_OLD
+    assert database.calls == []
 
 
 @pytest.mark.parametrize(
@@ -418,7 +426,7 @@ async def test_an_admins_command_may_forget_what_is_anothers() -> None:
 
 async def test_edit_rewords_ones_own() -> None:
     database = Canned(open_memory=opened(12, "likes tea"), change_memory=DONE)
-    done = await memory_verbs.edit(call(database, " likes\ncoffee "), 12)
+    done = await hear_answer(call(database, " likes\ncoffee "), "", 12)
     assert database.calls[-1][1]["actions"] == [{"action": "edit", "memory_id": 12, "content": "likes coffee"}]
     assert not done.private
 
@@ -426,10 +434,10 @@ async def test_edit_rewords_ones_own() -> None:
 async def test_edit_in_a_group_is_for_whom_it_is_about() -> None:
     group = Space("group", chat_id=-5)
     database = Canned(open_memory=opened(12, "likes tea", space=group.as_json()), change_memory=DONE)
-    done = await memory_verbs.edit(call(database, "x", space=group, user_id=BEN), 12)
+    done = await hear_answer(call(database, "x", space=group, user_id=BEN), "", 12)
     assert "not yours" in done.text
     assert [function for function, _ in database.calls] == ["open_memory"]
-    await memory_verbs.edit(call(database, "x", space=group, user_id=BEN, admin=True), 12)
+    await hear_answer(call(database, "x", space=group, user_id=BEN, admin=True), "", 12)
     assert database.calls[-1][0] == "change_memory"
 
 
@@ -442,7 +450,7 @@ async def test_edit_changes_the_memorys_own_space_wherever_it_is_asked() -> None
     asked = await pressing("e:12", call(database, sees=sees))
     assert asked.says is not None
     assert not asked.says.private
-    await memory_verbs.edit(call(database, "x", sees=sees), 12)
+    await hear_answer(call(database, "x", sees=sees), "", 12)
     assert database.calls[-1][1]["space"] == group.as_json()
 
 
@@ -452,7 +460,7 @@ async def test_edit_of_ones_own_memory_among_others_goes_on_in_private() -> None
     asked = await pressing("e:12", call(database, **place))
     assert asked.says is not None
     assert asked.says.private
-    assert (await memory_verbs.edit(call(database, "x", **place), 12)).private
+    assert (await hear_answer(call(database, "x", **place), "", 12)).private
 
 
 @pytest.mark.parametrize(
@@ -460,16 +468,16 @@ async def test_edit_of_ones_own_memory_among_others_goes_on_in_private() -> None
 )
 async def test_a_wording_that_is_none_changes_nothing(text: str, kind: str) -> None:
     database = Canned(open_memory=opened(12, "likes tea", kind=kind))
-    assert "Reply to my question again" in (await memory_verbs.edit(call(database, text), 12)).text
+    assert "has 1 to" in (await hear_answer(call(database, text), "", 12)).text
     database = Canned(open_memory=opened(12, "x", kind="learning"), change_memory=DONE)
-    assert (await memory_verbs.edit(call(database, "x" * 2000), 12)).text == ""
+    assert (await hear_answer(call(database, "x" * 2000), "", 12)).text == ""
 
 
 @pytest.mark.parametrize("more", [{"status": "forgotten"}, {"status": "superseded"}])
 async def test_what_is_not_known_is_not_edited(more: dict[str, Any]) -> None:
     database = Canned(open_memory=opened(12, "likes tea", **more))
     assert "gone" in (await pressing("e:12", call(database))).toast
-    assert "gone" in (await memory_verbs.edit(call(database, "x"), 12)).text
+    assert "gone" in (await hear_answer(call(database, "x"), "", 12)).text
 
 
 @pytest.mark.parametrize(
@@ -507,9 +515,3 @@ async def test_settings_say_what_holds_where_the_installation_allows_less(
     guest = (await told("settings", replace(asked, admin=False))).text
     assert "RELAY_CAPTURE" not in guest
     assert ("more is not allowed here" in guest) is named
-
-
-async def test_a_button_with_no_known_decision_forgets_nothing() -> None:
-    database = Canned(forget_shown=3)
-    assert await press_button(call(database), "fp:1:z") == NOT_YOURS
-    assert database.calls == []

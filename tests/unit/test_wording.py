@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from relay.surfaces.chat.memory.remember import copied, reworded
+from relay.commands.memory.change import clean_wording
+from relay.surfaces.chat.memory.forgetting import copied
 from relay.surfaces.telegram.formatting.format import format_reply
 
 
@@ -29,5 +30,5 @@ def test_the_wording_is_shown_as_it_is_and_copied_by_a_tap(content: str, kind: s
 
 
 def test_a_learning_keeps_its_lines_and_a_fact_has_one() -> None:
-    assert reworded(" one \n\n  - two\n", "learning") == "one\n\n  - two"
-    assert reworded(" one \n\n  - two\n", "fact") == "one - two"
+    assert clean_wording(" one \n\n  - two\n", "learning") == "one\n\n  - two"
+    assert clean_wording(" one \n\n  - two\n", "fact") == "one - two"

@@ -12,7 +12,6 @@ from relay.surfaces.chat.memory import (
     export,
     forgetting,
     private,
-    promote,
     remember,
 )
 from relay.surfaces.chat.people import groups, invites, people
@@ -37,7 +36,6 @@ __all__ = [
     "people",
     "persona",
     "private",
-    "promote",
     "remember",
     "search",
     "session",

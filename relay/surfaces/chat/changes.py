@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.changes import Failure, MemoryChange
-from relay.surfaces.chat.reply import Json, button
+from relay.surfaces.chat.callbacks import Callback, decode
+from relay.surfaces.chat.memory_buttons import (
+    CloseChanges,
+    DecideChange,
+    EditMemory,
+    ForgetAllMeant,
+    KeepAnswer,
+    OpenChanges,
+)
+from relay.surfaces.chat.reply import NOTHING, Button, Rows, button
 
 BUTTON = 40
 CANDIDATES = 250
@@ -14,24 +23,25 @@ CANDIDATES = 250
 MOST_MATCH = 10
 """Of so many it is asked at most (`relay.forget_memory`)."""
 IN_A_ROW = 5
+ABOUT_CHANGES = (OpenChanges, CloseChanges, DecideChange, EditMemory, KeepAnswer, ForgetAllMeant)
 NONE = "✖ None of these"
 WHICH = "🧠 Which one should I forget?"
 
 
-def first_rows(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Json]]:
+def first_rows(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Button]]:
     """The buttons under a new answer: which one to forget is asked at once, the rest opens behind one button."""
     rest = [one for one in changes if not asks_which(one, changes)]
     return [*choice_rows(changes), *closed_row(rest, turn_id, keeps)]
 
 
-def choice_rows(changes: Sequence[MemoryChange]) -> list[list[Json]]:
+def choice_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
     """A button for each memory that a forgetting may mean, by its number in the text, and one for none of them."""
     asked = candidates(changes)
     if not asked:
         return []
-    numbered = [button(f"🗑 {number}", f"d:{one.id}:k") for number, one in enumerate(asked, 1)]
+    numbered = [button(f"🗑 {number}", DecideChange(one.id, "k")) for number, one in enumerate(asked, 1)]
     rows = [numbered[n : n + IN_A_ROW] for n in range(0, len(numbered), IN_A_ROW)]
-    return [*rows, [button(NONE, f"d:{asked[0].id}:n")]]
+    return [*rows, [button(NONE, DecideChange(asked[0].id, "n"))]]
 
 
 def choice_text(changes: Sequence[MemoryChange], more: bool, named: bool) -> str:
@@ -49,15 +59,15 @@ def candidates(changes: Sequence[MemoryChange]) -> list[MemoryChange]:
     return [change for change in changes if asks_which(change, changes)][:MOST_MATCH]
 
 
-def closed_row(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Json]]:
+def closed_row(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Button]]:
     """The button that opens what can be decided about a turn's changes, where there are any, and the one that keeps its
     answer (`keeps`)."""
     row = []
     if changes:
         pending = any(change.status == "pending" for change in changes)
-        row.append(button("🧠 Keep or discard…" if pending else "↩ Undo / Edit…", f"u:{turn_id}"))
+        row.append(button("🧠 Keep or discard…" if pending else "↩ Undo / Edit…", OpenChanges(turn_id)))
     if keeps:
-        row.append(button("◆ Keep this", f"k:{turn_id}"))
+        row.append(button("◆ Keep this", KeepAnswer(turn_id)))
     return [row] if row else []
 
 
@@ -126,25 +136,40 @@ def failure_line(failure: Failure) -> str:
 
 def changes_keyboard(
     changes: Sequence[MemoryChange], turn_id: int, opened: bool, keeps: bool = False
-) -> list[list[Json]]:
+) -> list[list[Button]]:
     """The buttons under an answer: closed, one button; opened, what can be decided about each change."""
     if not opened:
         return closed_row(changes, turn_id, keeps)
-    rows: list[list[Json]] = []
+    rows: list[list[Button]] = []
     spared = [change for change in changes if change.action == "forget" and change.status == "discarded"]
     for change in changes:
         content = shorten(change.content, BUTTON)
         if change.status == "pending":
             verb = "🗑 Forget" if change.action == "forget" else "✅ Keep"
-            rows.append([button(f"{verb}: {content}", f"d:{change.id}:k"), button("✖ Discard", f"d:{change.id}:x")])
+            rows.append(
+                [
+                    button(f"{verb}: {content}", DecideChange(change.id, "k")),
+                    button("✖ Discard", DecideChange(change.id, "x")),
+                ]
+            )
         elif change.status == "applied":
-            rows.append([button(f"↩ Undo: {content}", f"d:{change.id}:u")])
+            rows.append([button(f"↩ Undo: {content}", DecideChange(change.id, "u"))])
             if change.action not in ("forget", "archive"):
-                rows[-1].append(button("✎ Edit", f"e:{change.memory_id}"))
+                rows[-1].append(button("✎ Edit", EditMemory(change.memory_id)))
         elif change not in spared:
-            rows.append([button(change_line(change)[:60], "n")])
+            rows.append([button(change_line(change)[:60], NOTHING)])
     if spared:
         which = shorten(spared[0].content, BUTTON) if len(spared) == 1 else f"{len(spared)} of these"
-        rows.append([button(f"✖ Not forgotten: {which}", "n")])
-    rows.append([button("‹ Close", f"c:{turn_id}")])
+        rows.append([button(f"✖ Not forgotten: {which}", NOTHING)])
+    rows.append([button("‹ Close", CloseChanges(turn_id))])
     return rows
+
+
+def other_rows(rows: Rows, *kinds: type[Callback]) -> list[list[Button]]:
+    """The rows of buttons of a message without those of some kinds; without any kind, those about changes."""
+    return [list(row) for row in rows if not any(_is_one(button, kinds) for button in row)]
+
+
+def _is_one(shown: Button, kinds: tuple[type[Callback], ...]) -> bool:
+    data = shown.get("callback_data") or NOTHING
+    return (data == NOTHING and not kinds) or isinstance(decode(data), kinds or ABOUT_CHANGES)

@@ -44,11 +44,16 @@ class Said:
     quote: str = ""
     """The part of another message that was selected to reply to."""
     replied: RepliedMessage | None = None
-    buttons: tuple[str, ...] = ()
-    """The data of the buttons under it."""
+    rows: tuple[tuple[dict[str, str], ...], ...] = ()
+    """The rows of buttons under it, in the Bot API's shape."""
     forum: bool = False
     """Its chat is a forum."""
     chat_title: str = ""
+
+    @property
+    def buttons(self) -> tuple[str, ...]:
+        """The data of the buttons under it."""
+        return tuple(one.get("callback_data") or "" for row in self.rows for one in row)
 
 
 @dataclass(frozen=True, slots=True)

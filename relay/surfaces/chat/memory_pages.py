@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 from typing import NamedTuple
 
-from relay.core.text import escape_markdown, parse_number, shorten
+from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.changes import ChangePage, PastChange
-from relay.memory.rows.memories import MemoryFilter, MemoryLine, MemoryPage
+from relay.memory.rows.memories import MemoryLine, MemoryPage
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.changes import change_line, done_line
-from relay.surfaces.chat.reply import Json, button
+from relay.surfaces.chat.memory_buttons import (
+    CHOSEN,
+    DecideInList,
+    DecideWaiting,
+    HistoryView,
+    ListChanges,
+    ListMemories,
+    ListPeople,
+    OpenMemory,
+    ShowControls,
+    View,
+)
+from relay.surfaces.chat.reply import Button, button
 from relay.surfaces.chat.times import day, moment
 
 PAGE = 8
-WORDS = 32
-"""Bytes of a search: what a button's data has room for."""
-LAST_PAGE = 999_999
-CHOSEN = {
-    "a": MemoryFilter(),
-    "f": MemoryFilter(facts=True),
-    "t": MemoryFilter(kind="fact"),
-    "r": MemoryFilter(kind="preference"),
-    "d": MemoryFilter(kind="decision"),
-    "g": MemoryFilter(kind="goal"),
-    "e": MemoryFilter(kind="event"),
-    "h": MemoryFilter(kind="person"),
-    "m": MemoryFilter(kind="feeling"),
-    "l": MemoryFilter(kind="learning"),
-    "i": MemoryFilter(kind="learning", category="identity"),
-    "k": MemoryFilter(kind="learning", category="knowledge"),
-    "o": MemoryFilter(kind="learning", category="operational"),
-    "p": MemoryFilter(pinned=True),
-    "z": MemoryFilter(past=True),
-}
 NAMES = {
     "a": "All",
     "f": "Facts",
@@ -71,43 +63,7 @@ class Page(NamedTuple):
     """One message: Markdown that fits it, and its buttons."""
 
     text: str
-    rows: list[list[Json]]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What of a list is shown: a filter (one of CHOSEN, `u` with a person's id, `w` for words) and a page from 1."""
-
-    chosen: str = "a"
-    page: int = 1
-    words: str = ""
-
-    @classmethod
-    def read(cls, text: str) -> View:
-        """The view that a button's data names; the beginning of everything when it names none."""
-        chosen, _, rest = text.partition(".")
-        page, _, words = rest.partition(".")
-        if chosen not in CHOSEN and not re.fullmatch(r"u[0-9]{1,18}", chosen) and (chosen != "w" or not words):
-            return cls()
-        return cls(chosen, min(max(parse_number(page) or 1, 1), LAST_PAGE), words if chosen == "w" else "")
-
-    @classmethod
-    def search(cls, text: str) -> View:
-        """A search for as many of these words as a button's data can carry."""
-        text = " ".join(text.replace(":", " ").split())
-        words = text.encode("utf-8", "ignore")[:WORDS].decode("utf-8", "ignore").strip()
-        if len(words) < len(text) and text[len(words)] != " ":
-            words = words.rpartition(" ")[0] or words
-        return cls("w", 1, words) if words else cls()
-
-    def __str__(self) -> str:
-        return f"{self.chosen}.{self.page}" + (f".{self.words}" if self.words else "")
-
-    def asked(self) -> MemoryFilter:
-        """The memories that it shows."""
-        if self.chosen == "w":
-            return MemoryFilter(words=self.words)
-        return CHOSEN[self.chosen] if self.chosen in CHOSEN else MemoryFilter(subject_id=int(self.chosen[1:]))
+    rows: list[list[Button]]
 
 
 def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
@@ -125,11 +81,11 @@ def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
         lines = "There is nothing like that."
     else:
         lines += "\n\nA number opens it; /memory \\<words> looks for words."
-    ids = [button(f"#{row.number}", f"mo:{row.id}:{view}") for row in known.memories]
-    rows = [*by_four(ids), turning(page, pages, lambda page: f"ml:{space}:{replace(view, page=page)}")]
+    ids = [button(f"#{row.number}", OpenMemory(row.id, view)) for row in known.memories]
+    rows = [*by_four(ids), turning(page, pages, lambda page: ListMemories(space, replace(view, page=page)))]
     rows += [*filters(known, view, space), below(known, space)]
     if place:
-        rows.append([button("👤 My own memory", "ml:0:a.1")])
+        rows.append([button("👤 My own memory", ListMemories(0, View()))])
     return Page(f"{head}\n\n{lines}{waits(known.pending)}", [row for row in rows if row])
 
 
@@ -139,7 +95,7 @@ def filter_name(known: MemoryPage, view: View) -> str:
         return f"“{view.words}”"
     if view.chosen in CHOSEN:
         return NAMES[view.chosen] if view.chosen != "a" else ""
-    name = next((one.name for one in known.people if one.id == view.asked().subject_id), "one person")
+    name = next((one.name for one in known.people if one.id == view.filter.subject_id), "one person")
     return f"about {shorten(name or '?', 40)}"
 
 
@@ -152,7 +108,7 @@ def memory_line(row: MemoryLine, place: str, zone: tzinfo) -> str:
     return f"- `#{row.number}` {marks}{escape_markdown(subject + within(row.content, 280))} · {since}"
 
 
-def filters(known: MemoryPage, view: View, space: int) -> list[list[Json]]:
+def filters(known: MemoryPage, view: View, space: int) -> list[list[Button]]:
     """The buttons that choose, as far as there is something to choose."""
     counts = {"f": known.facts, "l": known.learnings, "p": known.pinned, "z": known.past}
     worth = [kind for kind, count in counts.items() if count and (kind in "pz" or count < known.total)]
@@ -165,31 +121,40 @@ def filters(known: MemoryPage, view: View, space: int) -> list[list[Json]]:
     if view.chosen in f"af{KINDS}" and sum(map(bool, kinds.values())) > 1:
         rows += by_four([choice(kind, count, view, space) for kind, count in kinds.items() if count])
     if known.people:
-        rows.append([button("👥 By person", f"mb:{space}")])
+        rows.append([button("👥 By person", ListPeople(space))])
     return rows
 
 
-def choice(kind: str, count: int | None, view: View, space: int) -> Json:
+def choice(kind: str, count: int | None, view: View, space: int) -> Button:
     """A button that chooses a filter; the present one is marked."""
     mark = "• " if kind == view.chosen else ""
-    return button(f"{mark}{NAMES[kind]}{f' {count}' if count else ''}", f"ml:{space}:{View(kind)}")
+    return button(f"{mark}{NAMES[kind]}{f' {count}' if count else ''}", ListMemories(space, View(kind)))
 
 
-def below(known: MemoryPage, space: int) -> list[Json]:
+def below(known: MemoryPage, space: int) -> list[Button]:
     """The ways to the changes."""
-    row = [button("🕘 Changes", f"mc:{space}:a.1"), button("⚙️", f"mk:{space}")] if known.space_id else []
-    return [*row, button(f"⏳ {known.pending} waiting", f"mc:{space}:w.1")] if known.pending else row
+    row = (
+        [button("🕘 Changes", ListChanges(space, HistoryView())), button("⚙️", ShowControls(space))]
+        if known.space_id
+        else []
+    )
+    return (
+        [*row, button(f"⏳ {known.pending} waiting", ListChanges(space, HistoryView(waiting=True)))]
+        if known.pending
+        else row
+    )
 
 
 def people_page(known: MemoryPage, place: str) -> Page:
     """The people of a group about whom something is known, each a button."""
     space = known.space_id or 0
     people = [
-        button(f"{shorten(one.name or '?', 24)} · {one.memories}", f"ml:{space}:u{one.id}.1") for one in known.people
+        button(f"{shorten(one.name or '?', 24)} · {one.memories}", ListMemories(space, View(f"u{one.id}")))
+        for one in known.people
     ]
     pairs = [people[n : n + 2] for n in range(0, len(people), 2)]
     text = f"**Whom I know{place}**" + ("" if people else "\n\nNobody yet.")
-    return Page(text, [*pairs, [button("‹ All", f"ml:{space}:a.1")]])
+    return Page(text, [*pairs, [button("‹ All", ListMemories(space, View()))]])
 
 
 def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> Page:
@@ -202,16 +167,21 @@ def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> 
         f"- **{number}** · {moment(change.at, zone)} · {escape_markdown(history_line(change, place))}"
         for number, change in enumerate(found.changes, 1)
     ]
-    view = f"{'w' if waiting else 'a'}.{page}"
+    view = HistoryView(waiting, page)
     rows = decisions(found.changes, view)
     if waiting and total > 1:
-        rows.append([button(f"✅ Keep all {total}", f"ma:{space}:k"), button("✖ Discard all", f"ma:{space}:x")])
-    rows.append(turning(page, pages, lambda page: f"mc:{space}:{view[0]}.{page}"))
-    ways = [button("‹ What I know", f"ml:{space}:a.1")]
+        rows.append(
+            [
+                button(f"✅ Keep all {total}", DecideWaiting(space, "k")),
+                button("✖ Discard all", DecideWaiting(space, "x")),
+            ]
+        )
+    rows.append(turning(page, pages, lambda page: ListChanges(space, replace(view, page=page))))
+    ways = [button("‹ What I know", ListMemories(space, View()))]
     if waiting:
-        ways.append(button("🕘 All changes", f"mc:{space}:a.1"))
+        ways.append(button("🕘 All changes", ListChanges(space, HistoryView())))
     elif found.pending:
-        ways.append(button(f"⏳ {found.pending} waiting", f"mc:{space}:w.1"))
+        ways.append(button(f"⏳ {found.pending} waiting", ListChanges(space, HistoryView(waiting=True))))
     rows.append(ways)
     text = "\n".join(lines) or ("Nothing is waiting for your tap." if waiting else "Nothing has changed yet.")
     return Page(f"{head}\n\n{text}", [row for row in rows if row])
@@ -226,30 +196,30 @@ def history_line(change: PastChange, place: str) -> str:
     return change_line(change)
 
 
-def decisions(changes: Sequence[PastChange], view: str) -> list[list[Json]]:
+def decisions(changes: Sequence[PastChange], view: HistoryView) -> list[list[Button]]:
     """What a person can decide about changes, by their place in the list."""
-    rows: list[list[Json]] = []
-    undo: list[Json] = []
+    rows: list[list[Button]] = []
+    undo: list[Button] = []
     for number, change in enumerate(changes, 1):
         if change.yours and change.status == "applied":
-            undo.append(button(f"↩ Undo {number}", f"md:{change.id}:u:{view}"))
+            undo.append(button(f"↩ Undo {number}", DecideInList(change.id, "u", view)))
         elif change.yours and change.status == "pending":
             keep = "🗑 Forget" if change.action == "forget" else "✅ Keep"
-            discard = button(f"✖ Discard {number}", f"md:{change.id}:x:{view}")
-            rows.append([button(f"{keep} {number}", f"md:{change.id}:k:{view}"), discard])
+            discard = button(f"✖ Discard {number}", DecideInList(change.id, "x", view))
+            rows.append([button(f"{keep} {number}", DecideInList(change.id, "k", view)), discard])
     return [*rows, *by_four(undo)]
 
 
-def turning(page: int, pages: int, data: Callable[[int], str]) -> list[Json]:
+def turning(page: int, pages: int, to: Callable[[int], Callback]) -> list[Button]:
     """The buttons that turn pages; none where there is one page only. The page's own number shows it anew."""
     if pages < 2:
         return []
-    back = [button("«", data(1)), button("‹", data(page - 1))] if page > 1 else []
-    on = [button("›", data(page + 1)), button("»", data(pages))] if page < pages else []
-    return [*back, button(f"page {page} of {pages}", data(page)), *on]
+    back = [button("«", to(1)), button("‹", to(page - 1))] if page > 1 else []
+    on = [button("›", to(page + 1)), button("»", to(pages))] if page < pages else []
+    return [*back, button(f"page {page} of {pages}", to(page)), *on]
 
 
-def by_four(buttons: list[Json]) -> list[list[Json]]:
+def by_four(buttons: list[Button]) -> list[list[Button]]:
     """Buttons in rows that a phone shows in full."""
     return [buttons[n : n + 4] for n in range(0, len(buttons), 4)]
 

@@ -14,8 +14,10 @@ from relay.surfaces.chat.callbacks import Callback, encode
 from relay.surfaces.chat.context import ChatContext
 
 Json = dict[str, Any]
-Rows = Sequence[Sequence[Json]]
-"""Rows of inline buttons in the Bot API's shape, as they are stored."""
+Button = dict[str, str]
+"""An inline button in the Bot API's shape, as it is stored."""
+Rows = Sequence[Sequence[Button]]
+"""Rows of inline buttons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def question(word: str, number: int = 0) -> str:
     return " ".join(part for part in ("✎", word, f"{'#' * bool(word)}{number}" if number else "") if part)
 
 
-def button(label: str, data: str | Callback) -> Json:
+def button(label: str, data: str | Callback) -> Button:
     """An inline button, by its callback."""
     return {"text": label, "callback_data": data if isinstance(data, str) else encode(data)}
 

@@ -5,28 +5,25 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from pydantic import TypeAdapter
-
-from relay.archive.backup_purge import Leftovers
+from relay.commands.memory.erase import (
+    LETTERS,
+    ErasedWords,
+    clear_files,
+    erase_shown,
+    is_long_enough,
+    preview_erasure,
+    purge_backups,
+)
 from relay.core.errors import DatabaseError, SettingsError
-from relay.core.models import Space
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.core.text import pluralize
-from relay.memory.erasure import erased, remove_files
-from relay.memory.people import People
 from relay.memory.rows.erasure import ErasePreview, ErasureStep
-from relay.runtime.app import make_leftovers, open_relay
-from relay.surfaces.chat.memory.erase import CLEARED, LETTERS, counts, query_of
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.memory.erase import CLEARED, counts, query_of
+from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.terminal.keyboard import typed
-
-
-async def _remains(leftovers: Leftovers) -> str:
-    """Writes the database's files anew: where what was erased still may be, in words; empty: nowhere."""
-    try:
-        return await leftovers.clear()
-    except DatabaseError as error:
-        return f"The database's files could not be written anew ({error}). The coming night tries it again."
+from relay.surfaces.cli.terminal.once import open_desk
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +43,45 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
     Without `yes` it is shown, and at a terminal asked. Raises `SettingsError` for words that are too few.
     """
     query = query_of(text)
-    if query is None:
+    if isinstance(query, ErasedWords) and not is_long_enough(query):
         raise SettingsError(f"Write at least {LETTERS} letters, or a memory's number: {RELAY} memory erase '#12'")
-    async with open_relay(settings) as relay:
-        people = People(settings.admins)
-        await people.refresh(relay.store)
-        owner = people.owner
-        leftovers = make_leftovers(relay)
-        found = await relay.store.erase_preview(Space("private", owner_id=owner), query, owner, True)
+    async with open_desk(settings, "memory", False) as desk, desk.turn() as ctx:
+        found = await preview_erasure(ctx, query)
         if found is not None and not as_json:
             print(f"{counts(found.counts)}:")
-            for text in (*(one.content for one in found.memories), *(one.text for one in found.messages)):
-                print(f"- {text}")
-        if found is not None and not yes and not as_json and sys.stdin.isatty():
-            yes = await typed("Type erase to erase it for good: ") == "erase"
-        begun = found is not None and yes and await relay.store.erase_begin(found.erasure_id, owner, True)
-        done = None
-        if found is not None and begun:
-            done = await erased(relay.store, found.erasure_id)
-            await remove_files(relay.store, leftovers.keeper)
-        remains = await _remains(leftovers) if done else ""
-        removed = (await leftovers.purge())[1] if done and purge else 0
-        if as_json:
-            result = EraseResult(found, done, bool(done) and not remains, removed)
-            print(TypeAdapter(EraseResult).dump_json(result, indent=2).decode())
-        elif found is None:
-            print("There is nothing like that.")
-        elif begun and done is None:
-            print("It is being erased by another process, and goes on by itself.")
-            if purge:
-                print(f"The backups were left alone. {leftovers.told()}")
-        elif done is None:
-            print("Nothing was erased. With --yes it is.")
-        else:
-            print(f"Erased for good. {f'{removed} backups removed.' if purge else leftovers.told()}")
-            if done.waiting:
-                print(f"{pluralize(done.waiting, 'message')} of the bot's repeat it: `relay run` takes them back.")
-            print(remains or CLEARED)
+            for one in (*(row.content for row in found.memories), *(row.text for row in found.messages)):
+                print(f"- {one}")
+            if not yes and sys.stdin.isatty():
+                yes = await typed("Type erase to erase it for good: ") == "erase"
+        if found is None or not yes:
+            said = "Nothing was erased. With --yes it is." if found else "There is nothing like that."
+            print_json(EraseResult(found, None, False, 0)) if as_json else print(said)
+            return
+        await _erase(ctx, found, purge, as_json)
+
+
+async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bool) -> None:
+    """Erases what was shown, and reports it."""
+    done = await erase_shown(ctx, found.erasure_id)
+    remains = await _remains(ctx) if done.step else ""
+    removed = await purge_backups(ctx) if done.step and purge else 0
+    if as_json:
+        print_json(EraseResult(found, done.step, bool(done.step) and not remains, removed))
+    elif done.step is None:
+        print("It is being erased by another process, and goes on by itself.")
+        if purge:
+            print("The backups were left alone.")
+    else:
+        print(f"Erased for good. {f'{removed} backups removed.' if purge else done.remains or ''}".strip())
+        if done.step.waiting:
+            waiting = pluralize(done.step.waiting, "message")
+            print(f"{waiting} of the bot's repeat it: `{RELAY} run` takes them back.")
+        print(remains or CLEARED)
+
+
+async def _remains(ctx: ChatContext) -> str:
+    """Writes the database's files anew. Returns where what was erased still may be, in words; empty: nowhere."""
+    try:
+        return await clear_files(ctx)
+    except DatabaseError as error:
+        return f"The database's files could not be written anew ({error}). The coming night tries it again."

@@ -6,11 +6,11 @@ import sys
 from typing import Annotated
 
 import typer
-from pydantic_core import to_json
+from pydantic import TypeAdapter
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
 
 
 def print_json(value: object) -> None:
     """Prints a result as JSON: dataclasses become objects, times ISO 8601 texts."""
-    sys.stdout.write(to_json(value, indent=2, fallback=str).decode() + "\n")
+    sys.stdout.write(TypeAdapter(object).dump_json(value, indent=2, fallback=str).decode() + "\n")

@@ -6,7 +6,8 @@ from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.search import KnownHit
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.cards import name_of, quote
-from relay.surfaces.chat.memory_pages import View, within
+from relay.surfaces.chat.memory_buttons import OpenMemory, View
+from relay.surfaces.chat.memory_pages import within
 from relay.surfaces.chat.reply import Json, button
 from relay.surfaces.chat.times import day, moment
 
@@ -43,5 +44,5 @@ def known_page(call: ChatContext, found: Json, back: Json) -> tuple[str, list[li
         who = "I" if row["role"] == "assistant" else name_of(row["user_id"], row["name"], call.user_id)
         lines.append(f"{who} said, {moment(row['at'], call.zone)}:\n{quote(within(row['text'], 400)) or '(no words)'}")
     if call.private:
-        rows.insert(0, [button(f"Open #{found['number']}", f"mo:{found['id']}:{View()}")])
+        rows.insert(0, [button(f"Open #{found['number']}", OpenMemory(found["id"], View()))])
     return "\n\n".join(lines), rows

@@ -1,184 +1,174 @@
-"""What is known, to look through: the list, one memory opened, where it came from, what to do with it."""
+"""Shows what is known: lists, one memory opened, where it came from, and buttons that change it."""
 
 from __future__ import annotations
 
 import re
 
-from relay.core.models import Space
-from relay.core.text import parse_number, shorten
-from relay.memory.calls.memory.facts import Action
-from relay.memory.rows.memories import OpenedMemory
+from relay.commands.memory.access import find_change, find_space
+from relay.commands.memory.browse import (
+    PAGE,
+    ShownMemory,
+    list_memories,
+    list_past,
+    open_memory,
+    open_number,
+    trace_memory,
+)
+from relay.commands.memory.change import ChangedMemory, MemoryAction, change_memory
+from relay.commands.memory.decide import decide
+from relay.core.text import shorten
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, verb
+from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.memory.cards import card, origin, past_page
 from relay.surfaces.chat.memory.controls import WORDS
-from relay.surfaces.chat.memory.decisions import decided, history
-from relay.surfaces.chat.memory_pages import LAST_PAGE, PAGE, Page, View, list_page, people_page
-from relay.surfaces.chat.permissions import GONE, may_forget, place_of, seen, shown, space_of, title_of
+from relay.surfaces.chat.memory.decisions import history, said_of
+from relay.surfaces.chat.memory.places import place_of, title_of
+from relay.surfaces.chat.memory_buttons import (
+    ForgetMemory,
+    HistoryView,
+    ListMemories,
+    ListPast,
+    ListPeople,
+    OpenMemory,
+    PinMemory,
+    RestoreMemory,
+    RestoreWording,
+    TraceMemory,
+    UndoInCard,
+    UnpinMemory,
+    View,
+)
+from relay.surfaces.chat.memory_pages import Page, list_page, people_page
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 
+TOAST = 190
+"""Characters of a line that pops up, at most."""
 
-@verb("memory", usage="[words, number, changes, waiting, on, off, pause, here or reset]", help="what I know about you")
+
+@shows("memory")
 async def memory(call: ChatContext) -> CommandReply:
-    """Lists what is known in this space, finds words in it, opens one memory, or lists what changed."""
+    """Lists what is known, finds words in it, opens one memory, lists changes, or switches memory."""
     text = " ".join(call.text.split())
     word, _, rest = text.partition(" ")
     if (control := WORDS.get(word.lower())) and (not rest or word.lower() in ("pause", "here")):
         return await control(call, rest)
     if text.lower() == "changes":
-        page = await history(call, call.space, "a.1")
-    elif (number := re.fullmatch(r"#?([0-9]{1,18})", text)) is not None:
-        memory_id = await call.store.numbered(call.space, int(number[1]))
-        opened = await call.store.opened(memory_id, call.user_id, call.admin)
-        if opened is None:
-            return CommandReply(
-                f"There is no memory #{number[1]} here. /memory lists what I know.", private=True, refused=True
-            )
-        page = card_of(call, opened, View())
-    else:
-        page = await listed(call, call.space, View.search(text))
-    return CommandReply(page.text, rows=page.rows, private=True)
+        return await history(call, HistoryView())
+    if (number := re.fullmatch(r"#?([0-9]{1,18})", text)) is not None:
+        opened = await open_number(call, int(number[1]))
+        return _reply(_card(call, opened, View()), opened)
+    view = View.search(text)
+    known = await list_memories(call, view.filter)
+    return _reply(list_page(known, view, await place_of(call, call.space), call.zone), known)
 
 
-@pressed("ml")
-async def show_list(call: ChatContext, space_id: str, view: str) -> ButtonReply:
-    """A page of a list; space 0 is one's own."""
-    space = await space_of(call, space_id)
-    return GONE if space is None else shown(await listed(call, space, View.read(view)))
+@pressed(ListMemories)
+async def show_list(call: ChatContext, to: ListMemories) -> ButtonReply:
+    """Shows a page of a list."""
+    space = await find_space(call, to.space_id)
+    known = await list_memories(call, to.view.filter, (to.view.page - 1) * PAGE, space_id=to.space_id)
+    return _shown(list_page(known, to.view, await place_of(call, space), call.zone))
 
 
-@pressed("mb")
-async def show_people(call: ChatContext, space_id: str) -> ButtonReply:
-    """The people of a group, to choose one."""
-    space = await space_of(call, space_id)
-    if space is None:
-        return GONE
-    known = await call.store.memories(space, 0, 1)
-    return shown(people_page(known, await place_of(call, space)))
+@pressed(ListPeople)
+async def show_people(call: ChatContext, to: ListPeople) -> ButtonReply:
+    """Shows the people of a group, to choose one."""
+    space = await find_space(call, to.space_id)
+    known = await list_memories(call, limit=1, space_id=to.space_id)
+    return _shown(people_page(known, await place_of(call, space)))
 
 
-@pressed("mo")
-async def show_card(call: ChatContext, memory_id: str, view: str) -> ButtonReply:
-    """One memory, opened from a list."""
-    row = await seen(call, memory_id)
-    return GONE if row is None else shown(card_of(call, row, View.read(view)))
+@pressed(OpenMemory)
+async def show_card(call: ChatContext, to: OpenMemory) -> ButtonReply:
+    """Opens a memory from a list."""
+    return _shown(_card(call, await open_memory(call, to.memory_id), to.view))
 
 
-@pressed("mw")
-async def show_origin(call: ChatContext, memory_id: str, view: str) -> ButtonReply:
-    """Where a memory came from."""
-    row = await seen(call, memory_id)
-    source = await call.store.source(row.id) if row else None
-    if row is None or source is None:
-        return GONE
-    chat_id = source.chat_id or 0
+@pressed(TraceMemory)
+async def show_origin(call: ChatContext, to: TraceMemory) -> ButtonReply:
+    """Shows where a memory came from."""
+    found = await trace_memory(call, to.memory_id)
+    chat_id = found.source.chat_id or 0
     chat = await title_of(call, chat_id) if chat_id < 0 else ""
-    return shown(origin(row, source, View.read(view), call.zone, call.user_id, chat))
+    return _shown(origin(found.memory, found.source, to.view, call.zone, call.user_id, chat))
 
 
-@pressed("mp")
-async def pin(call: ChatContext, memory_id: str, view: str) -> ButtonReply:
-    """Pins a memory: it stands first in every prompt."""
-    return await done_to(call, memory_id, view, {"action": "pin", "memory_id": parse_number(memory_id)})
+@pressed(PinMemory)
+async def pin(call: ChatContext, to: PinMemory) -> ButtonReply:
+    """Pins a memory: it comes first in every prompt."""
+    return await _change(call, to.memory_id, "pin", to.view)
 
 
-@pressed("mq")
-async def unpin(call: ChatContext, memory_id: str, view: str) -> ButtonReply:
-    """Takes the pin out again."""
-    return await done_to(call, memory_id, view, {"action": "unpin", "memory_id": parse_number(memory_id)})
+@pressed(UnpinMemory)
+async def unpin(call: ChatContext, to: UnpinMemory) -> ButtonReply:
+    """Unpins a memory."""
+    return await _change(call, to.memory_id, "unpin", to.view)
 
 
-@pressed("mf")
-async def forget_it(call: ChatContext, memory_id: str, view: str) -> ButtonReply:
-    """Forgets a memory; the way back is on the same page."""
-    return await done_to(
-        call, memory_id, view, {"action": "forget", "content": "", "memory_id": parse_number(memory_id)}
-    )
+@pressed(ForgetMemory)
+async def forget_it(call: ChatContext, to: ForgetMemory) -> ButtonReply:
+    """Forgets a memory; the same page has a button that undoes it."""
+    return await _change(call, to.memory_id, "forget", to.view)
 
 
-@pressed("mr")
-async def restore(call: ChatContext, memory_id: str, view: str) -> ButtonReply:
-    """Brings a memory back that was put away or replaced."""
-    return await done_to(call, memory_id, view, {"action": "restore", "memory_id": parse_number(memory_id)})
+@pressed(RestoreMemory)
+async def restore(call: ChatContext, to: RestoreMemory) -> ButtonReply:
+    """Brings back a memory that was put away or replaced."""
+    return await _change(call, to.memory_id, "restore", to.view)
 
 
-@pressed("mh")
-async def show_past(call: ChatContext, memory_id: str, page: str) -> ButtonReply:
-    """What became of an opened memory."""
-    row = await seen(call, memory_id)
-    return GONE if row is None else shown(await past_of(call, row, page))
+@pressed(ListPast)
+async def show_past(call: ChatContext, to: ListPast) -> ButtonReply:
+    """Shows what became of a memory."""
+    return _shown(await _past(call, to.memory_id, to.page))
 
 
-@pressed("mv")
-async def restore_wording(call: ChatContext, memory_id: str, change_id: str, page: str) -> ButtonReply:
+@pressed(RestoreWording)
+async def restore_wording(call: ChatContext, to: RestoreWording) -> ButtonReply:
     """Lets a memory say again what it said before a change."""
-    row = await seen(call, memory_id)
-    if row is None:
-        return GONE
-    action = {"action": "restore", "memory_id": row.id, "change_id": parse_number(change_id)}
-    told = await done(call, row, action)
-    now = await call.store.opened(row.id, call.user_id, call.admin) or row
-    page_now = await past_of(call, now, page, told)
-    return ButtonReply(shorten(told, 190), page_now.text, page_now.rows)
+    said = _told(await change_memory(call, to.memory_id, "restore", to.change_id))
+    page = await _past(call, to.memory_id, to.page, said)
+    return ButtonReply(shorten(said, TOAST), page.text, page.rows)
 
 
-@pressed("mu")
-async def undo(call: ChatContext, change_id: str, view: str) -> ButtonReply:
-    """Undoes the last change of an opened memory, and shows what holds then."""
-    change = parse_number(change_id) or 0
-    where = await call.store.changed_in(change_id=change)
-    row = await seen(call, str(where.memory_id)) if where else None
-    if row is None:
-        return GONE
-    changes, toast = await decided(call, change, "u")
-    if where is None or changes is None:
-        return ButtonReply(toast)
-    return await reopened(call, where.replaced or row.id, view, toast)
+@pressed(UndoInCard)
+async def undo(call: ChatContext, to: UndoInCard) -> ButtonReply:
+    """Undoes the last change of a memory, and shows the memory that holds then."""
+    place = await find_change(call, to.change_id)
+    said = said_of(await decide(call, to.change_id, "undo"), "undo")
+    return await _reopened(call, place.replaced or place.memory_id or 0, to.view, said)
 
 
-async def done_to(call: ChatContext, memory_id: str, view: str, action: Action) -> ButtonReply:
-    """Changes an opened memory and shows how it is then."""
-    row = await seen(call, memory_id)
-    if row is None:
-        return GONE
-    return await reopened(call, row.id, view, await done(call, row, action))
+async def _change(call: ChatContext, memory_id: int, action: MemoryAction, view: View) -> ButtonReply:
+    said = _told(await change_memory(call, memory_id, action))
+    return await _reopened(call, memory_id, view, said)
 
 
-async def done(call: ChatContext, row: OpenedMemory, action: Action) -> str:
-    """Changes a memory as somebody asked; what became of it, in words."""
-    admin = {"admin": True} if call.admin else {}
-    did = await call.store.change_memory(call.turn, row.space, [{**action, **admin}])
-    told = " ".join(change_line(change) for change in did.changes)
-    refusal = "That is not yours to change, or it has changed already." if did.failed else "It was so already."
-    return told or refusal
+async def _reopened(call: ChatContext, memory_id: int, view: View, said: str) -> ButtonReply:
+    """A memory as it is now, with a line about what was just done."""
+    page = _card(call, await open_memory(call, memory_id), view, said)
+    return ButtonReply(shorten(said, TOAST), page.text, page.rows)
 
 
-async def past_of(call: ChatContext, row: OpenedMemory, page: str, note: str = "") -> Page:
-    """A page of a memory's history, for this person."""
-    start = (min(max(parse_number(page) or 1, 1), LAST_PAGE) - 1) * PAGE
-    past = await call.store.memory_past(row.id, start, PAGE)
-    yours = may_forget(row, row.space, call.user_id, call.admin)
-    return past_page(row, past, yours, call.zone, note)
+def _told(done: ChangedMemory) -> str:
+    """What became of a memory, in words."""
+    refusal = "That is not yours to change, or it has changed already." if done.changed.failed else "It was so already."
+    return " ".join(change_line(change) for change in done.changed.changes) or refusal
 
 
-async def reopened(call: ChatContext, memory_id: int, view: str, told: str) -> ButtonReply:
-    """An opened memory as it is now, with a line about what was just done."""
-    row = await call.store.opened(memory_id, call.user_id, call.admin)
-    if row is None:
-        return GONE
-    page = card_of(call, row, View.read(view), told)
-    return ButtonReply(shorten(told, 190), page.text, page.rows)
+async def _past(call: ChatContext, memory_id: int, page: int, note: str = "") -> Page:
+    found = await list_past(call, memory_id, (max(page, 1) - 1) * PAGE)
+    return past_page(found.memory, found.past, found.yours, call.zone, note)
 
 
-async def listed(call: ChatContext, space: Space, view: View) -> Page:
-    """A page of what is known in a space."""
-    known = await call.store.memories(space, (view.page - 1) * PAGE, PAGE, view.asked())
-    return list_page(known, view, await place_of(call, space), call.zone)
+def _card(call: ChatContext, opened: ShownMemory, view: View, note: str = "") -> Page:
+    return card(opened.memory, view, call.zone, call.user_id, opened.yours, note)
 
 
-def card_of(call: ChatContext, row: OpenedMemory, view: View, note: str = "") -> Page:
-    """A memory's own page, for this person."""
-    space = row.space
-    yours = may_forget(row, space, call.user_id, call.admin)
-    return card(row, view, call.zone, call.user_id, yours, note)
+def _reply(page: Page, result: object) -> CommandReply:
+    return CommandReply(page.text, rows=page.rows, private=True, result=result)
+
+
+def _shown(page: Page) -> ButtonReply:
+    return ButtonReply(text=page.text, rows=page.rows)

@@ -9,8 +9,24 @@ from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemorySource, OpenedMemory
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.memory_pages import PAGE, Page, View, by_four, history_line, pages_of, turning, within
-from relay.surfaces.chat.reply import Json, button
+from relay.surfaces.chat.memory_buttons import (
+    EditMemory,
+    ForgetMemory,
+    HistoryView,
+    ListChanges,
+    ListMemories,
+    ListPast,
+    OpenMemory,
+    PinMemory,
+    RestoreMemory,
+    RestoreWording,
+    TraceMemory,
+    UndoInCard,
+    UnpinMemory,
+    View,
+)
+from relay.surfaces.chat.memory_pages import PAGE, Page, by_four, history_line, pages_of, turning, within
+from relay.surfaces.chat.reply import Button, button
 from relay.surfaces.chat.times import moment
 
 AROUND = 600
@@ -93,25 +109,25 @@ def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
     return lines
 
 
-def card_buttons(row: OpenedMemory, view: View, yours: bool) -> list[list[Json]]:
+def card_buttons(row: OpenedMemory, view: View, yours: bool) -> list[list[Button]]:
     """What can be done with a memory, and the way back to the list."""
     number, rows = row.id, []
     if yours and row.status == "active":
-        pin = button("Unpin", f"mq:{number}:{view}") if row.pinned else button("📌 Pin", f"mp:{number}:{view}")
-        rows.append([button("✎ Edit", f"e:{number}"), button("🗑 Forget", f"mf:{number}:{view}"), pin])
-    more = [button("Where from", f"mw:{number}:{view}"), button("🕘 History", f"mh:{number}:1")]
+        pin = button("Unpin", UnpinMemory(number, view)) if row.pinned else button("📌 Pin", PinMemory(number, view))
+        rows.append([button("✎ Edit", EditMemory(number)), button("🗑 Forget", ForgetMemory(number, view)), pin])
+    more = [button("Where from", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]
     if row.replaced_by:
-        more.append(button("⇢ What replaced it", f"mo:{row.replaced_by}:{view}"))
+        more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))
     if yours and row.status in ("archived", "superseded"):
-        more.append(button("♻ Restore", f"mr:{number}:{view}"))
+        more.append(button("♻ Restore", RestoreMemory(number, view)))
     if row.last and row.last.action in UNDO:
-        more.append(button(UNDO[row.last.action], f"mu:{row.last.id}:{view}"))
+        more.append(button(UNDO[row.last.action], UndoInCard(row.last.id, view)))
     if row.status == "pending":
-        more.append(button("⏳ Keep or discard…", f"mc:{row.space_id}:w.1"))
+        more.append(button("⏳ Keep or discard…", ListChanges(row.space_id, HistoryView(waiting=True))))
     return [
         *rows,
         *[more[n : n + 2] for n in range(0, len(more), 2)],
-        [button("‹ Back", f"ml:{row.space_id}:{view}")],
+        [button("‹ Back", ListMemories(row.space_id, view))],
     ]
 
 
@@ -138,12 +154,12 @@ def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, no
     at = f" ({page} of {pages})" if pages > 1 else ""
     text = f"**History of #{row.number}**{at}\n\n{quote(within(row.content, 300))}\n\n" + "\n".join(lines)
     restores = [
-        button(f"♻ Restore {number}", f"mv:{row.id}:{change.id}:{page}")
+        button(f"♻ Restore {number}", RestoreWording(row.id, change.id, page))
         for number, change in enumerate(past.changes, 1)
         if yours and change.restores
     ]
-    rows = [*by_four(restores), turning(page, pages, lambda page: f"mh:{row.id}:{page}")]
-    rows.append([button("‹ Back", f"mo:{row.id}:a.1")])
+    rows = [*by_four(restores), turning(page, pages, lambda page: ListPast(row.id, page))]
+    rows.append([button("‹ Back", OpenMemory(row.id, View()))])
     return Page(text + (f"\n\n{escape_markdown(note)}" if note else ""), [buttons for buttons in rows if buttons])
 
 
@@ -170,7 +186,7 @@ def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, vi
     link = link_to(source.posted, source.topic_id)
     if link:
         lines.append(f"[Go to the message]({link})")
-    back = [button("‹ Back", f"mo:{row.id}:{view}")]
+    back = [button("‹ Back", OpenMemory(row.id, view))]
     return Page("\n\n".join(line for line in lines if line), [back])
 
 

@@ -1,31 +1,36 @@
-"""Erase means erase: shown first, then taken away for good."""
+"""Shows erasing for good: what would go, what went, and where it may still be."""
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 
 from relay.archive.backup_purge import OVER_REST
-from relay.commands.registry import ADMINS_ONLY
+from relay.commands.memory.erase import (
+    ErasedMemoryNumber,
+    ErasedWords,
+    EraseQuery,
+    Erasing,
+    clear_files,
+    erase_shown,
+    keep_shown,
+    preview_erasure,
+    purge_backups,
+)
 from relay.core.errors import RelayError
-from relay.core.text import escape_markdown, parse_number, pluralize, shorten
-from relay.memory.erasure import erased, remove_files, retract
+from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.erasure import ErasedCounts, ErasedMessage, ErasePreview, ErasureStep, MessageLeft
+from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.reply import NOT_YOURS, ButtonReply, CommandReply, Json, button
+from relay.surfaces.chat.memory_buttons import ClearFiles, EraseShown, KeepShown, PurgeBackups
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
-ASKED = re.compile(r"(?:--|[—–])erase\b\s*", re.IGNORECASE)
-"""How a forgetting is asked for that erases; phones make a dash of two hyphens."""
-LETTERS = 4
 NUMBER = re.compile(r"#([0-9]{1,18})")
-CHAT_SECONDS = 20.0
-"""So long the chats are cleared before the erasure is reported; the rest follows."""
 MOST_LISTED = 12
+TOAST = 190
 LAST_WORD = "It cannot be undone. My messages that repeat it go, too; what you wrote in Telegram is yours to delete."
 THEIRS = {
     "yours": "What you wrote stays in Telegram until you delete it there:",
@@ -33,35 +38,26 @@ THEIRS = {
     "export": "These exports may hold it, too; delete the files you don't need:",
 }
 """What the person has to delete, by its kind."""
-TOO_LATE = "That is erased already, was shown too long ago, or is not yours. Ask again: /forget --erase"
 AT_NIGHT = "In the database's files the words stay until the coming night: then I write those anew."
 CLEARED = "🧹 The database's files are written anew: nothing of what was erased is left in them."
 
 
-def query_of(text: str) -> dict[str, object] | None:
-    """What is to be erased: `{number}` (a memory's) or `{words}`; None when the text is too short to tell."""
+def query_of(text: str) -> EraseQuery:
+    """What is to be erased, in a person's words: a memory by its number (#12), or words."""
     number = NUMBER.fullmatch(text.strip())
-    if number is not None:
-        return {"number": int(number[1])}
-    words = " ".join(text.split())[:200]
-    return {"words": words} if sum(c.isalnum() for c in words) >= LETTERS else None
+    return ErasedMemoryNumber(int(number[1])) if number else ErasedWords(text)
 
 
 async def preview(call: ChatContext, text: str) -> CommandReply:
-    """Shows what an erasure would take."""
-    query = query_of(text)
-    if query is None:
-        return CommandReply(
-            "What shall I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
-            f"has, at least {LETTERS} letters.",
-            private=True,
-        )
-    found = await call.store.erase_preview(call.space, query, call.user_id, call.admin, call.turn.turn_id)
+    """`/forget --erase …`: shows what an erasure would take."""
+    found = await preview_erasure(call, query_of(text))
     if found is None:
         return CommandReply("I find nothing like that which is yours to erase.", private=True)
-    number = found.erasure_id
-    buttons = [button("🔥 Erase for good", f"xe:{number}"), button("✖ Keep", f"xk:{number}")]
-    return CommandReply(preview_text(call, found), rows=[buttons], private=True)
+    buttons = [
+        button("🔥 Erase for good", EraseShown(found.erasure_id)),
+        button("✖ Keep", KeepShown(found.erasure_id)),
+    ]
+    return CommandReply(preview_text(call, found), rows=[buttons], private=True, result=found)
 
 
 def preview_text(call: ChatContext, found: ErasePreview) -> str:
@@ -110,44 +106,33 @@ def counts(number: ErasedCounts) -> str:
     return ", ".join(one for one in told if not one.startswith("0 ")) or "nothing"
 
 
-@pressed("xk")
-async def keep(call: ChatContext, erasure_id: str) -> ButtonReply:
+@pressed(KeepShown)
+async def keep(call: ChatContext, to: KeepShown) -> ButtonReply:
     """Leaves it all as it is."""
-    kept = await call.store.erase_keep(parse_number(erasure_id) or 0, call.user_id)
-    return ButtonReply("Kept.", "Nothing was erased.", []) if kept else ButtonReply(TOO_LATE)
+    await keep_shown(call, to.erasure_id)
+    return ButtonReply("Kept.", "Nothing was erased.", [])
 
 
-@pressed("xe")
-async def erase(call: ChatContext, erasure_id: str) -> ButtonReply:
+@pressed(EraseShown)
+async def erase(call: ChatContext, to: EraseShown) -> ButtonReply:
     """Erases what was shown."""
-    number = parse_number(erasure_id) or 0
-    if not await call.store.erase_begin(number, call.user_id, call.admin):
-        return ButtonReply(TOO_LATE)
-    done = await erased(call.store, number)
-    if done is None:
+    done = await erase_shown(call, to.erasure_id)
+    if done.step is None:
         return ButtonReply("It is being erased, and goes on by itself.", "🔥 It is being erased.", [])
-    with suppress(TimeoutError):
-        async with asyncio.timeout(CHAT_SECONDS):
-            await retract(call.store, call.services.messenger, call.bot_id, number)
-    done = await erased(call.store, number) or done
     buttons = []
-    leftovers = call.services.leftovers
-    if call.admin and leftovers is not None and leftovers.clears:
-        buttons.append([button("🧹 Write the database's files anew now", f"xf:{number}")])
-    if call.admin and leftovers is not None and leftovers.files():
-        buttons.append([button("🗄 Purge the backups", f"xp:{number}")])
-    return ButtonReply("Erased.", await told(call, done), buttons)
+    if done.clears:
+        buttons.append([button("🧹 Write the database's files anew now", ClearFiles(to.erasure_id))])
+    if done.backups:
+        buttons.append([button("🗄 Purge the backups", PurgeBackups(to.erasure_id))])
+    return ButtonReply("Erased.", told(call, done, done.step), buttons)
 
 
-async def told(call: ChatContext, done: ErasureStep) -> str:
+def told(call: ChatContext, done: Erasing, step: ErasureStep) -> str:
     """What was erased, and where it may still be."""
-    lines = [f"🔥 Erased for good: {counts(done.counts)}."]
-    leftovers = call.services.leftovers
-    if leftovers is not None:
-        await remove_files(call.store, leftovers.keeper)
-        lines.append(leftovers.told())
-        lines.append(AT_NIGHT if leftovers.clears else OVER_REST)
-    lines += [ours(done), *theirs(call, done.theirs)]
+    lines = [f"🔥 Erased for good: {counts(step.counts)}."]
+    if done.remains is not None:
+        lines += [done.remains, AT_NIGHT if done.at_night else OVER_REST]
+    lines += [ours(step), *theirs(call, step.theirs)]
     return "\n\n".join(line for line in lines if line)
 
 
@@ -181,34 +166,22 @@ def place_of(call: ChatContext, one: MessageLeft) -> str:
     return f"[{at}]({link})" if link else at if one.chat_id == call.chat_id else f"{at} in another chat"
 
 
-@pressed("xf")
-async def clear_files(call: ChatContext, erasure_id: str) -> ButtonReply:
+@pressed(ClearFiles)
+async def press_clear(call: ChatContext, to: ClearFiles) -> ButtonReply:
     """Writes the database's files anew, without what was erased."""
-    leftovers = call.services.leftovers
-    if not call.admin or leftovers is None:
-        return ButtonReply(ADMINS_ONLY) if not call.admin else NOT_YOURS
     try:
-        remains = await leftovers.clear()
+        remains = await clear_files(call)
     except RelayError as error:
-        return ButtonReply(shorten(str(error), 190))
-    return ButtonReply("Done.", rows=others(call, "xf:"), says=CommandReply(remains or CLEARED))
+        return ButtonReply(shorten(str(error), TOAST))
+    return ButtonReply("Done.", rows=other_rows(call.said.rows, ClearFiles), says=CommandReply(remains or CLEARED))
 
 
-@pressed("xp")
-async def purge(call: ChatContext, erasure_id: str) -> ButtonReply:
+@pressed(PurgeBackups)
+async def press_purge(call: ChatContext, to: PurgeBackups) -> ButtonReply:
     """Replaces all backups by a fresh one."""
-    leftovers = call.services.leftovers
-    if not call.admin or leftovers is None:
-        return ButtonReply(ADMINS_ONLY) if not call.admin else NOT_YOURS
     try:
-        _, removed = await leftovers.purge()
+        removed = await purge_backups(call)
     except RelayError as error:
-        return ButtonReply(shorten(str(error), 190))
+        return ButtonReply(shorten(str(error), TOAST))
     said = f"{pluralize(removed, 'backup')} removed; a fresh one is there."
-    return ButtonReply(said, rows=others(call, "xp:"), says=CommandReply(f"🗄 {said}"))
-
-
-def others(call: ChatContext, kind: str) -> list[list[Json]]:
-    """The message's other buttons."""
-    present = (call.message.get("reply_markup") or {}).get("inline_keyboard") or []
-    return [row for row in present if not any(str(one.get("callback_data")).startswith(kind) for one in row)]
+    return ButtonReply(said, rows=other_rows(call.said.rows, PurgeBackups), says=CommandReply(f"🗄 {said}"))

@@ -1,27 +1,24 @@
-"""How a command of `relay memory …` does what one of the chat does, and tells it to programs."""
+"""The group of commands `relay memory`, and how each of them runs."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from relay.core.errors import SettingsError
-from relay.core.program import RELAY
-from relay.core.settings import Settings
-from relay.surfaces.cli.chat_commands import run_command_line
 from relay.surfaces.cli.command_list import Commands as Listed
+from relay.surfaces.cli.output import AsJson, print_json
 from relay.surfaces.cli.shell import ready, run_work
 
 if TYPE_CHECKING:
-    from relay.core.models import Space
-    from relay.memory.rows.controls import Controls
-    from relay.memory.rows.memories import OpenedMemory
-    from relay.memory.store import Store
+    from relay.surfaces.chat.context import ChatContext
 
 PAGE = 100
 Result = TypeVar("Result")
+Words = Annotated[list[str] | None, typer.Argument()]
+__all__ = ["PAGE", "AsJson", "Words", "memory", "numbered", "plain", "run"]
 
 ELSEWHERE = {
     "controls": "relay memory status",
@@ -30,11 +27,11 @@ ELSEWHERE = {
     "pending": "relay memory waiting",
     "remember": "relay remember",
 }
-"""What people call in the chat what is called otherwise here."""
+"""What the chat calls by another name, or under another command."""
 
 
 class Commands(Listed):
-    """What is no command here is looked up in memory, as /memory does in the chat."""
+    """The commands of the group. Any other words are looked up in memory, as /memory does in the chat."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """A --json before the command is one of the command."""
@@ -43,9 +40,9 @@ class Commands(Listed):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the first word names, or the look for all words.
+        """The command that the first word names, else a search for all words.
 
-        A word that is a command of the chat and none here is not looked for: that would hide that nothing was done.
+        A word that is a command in the chat only is no search: that would hide that nothing was done.
         """
         if args and args[0] not in self.commands:
             if args[0] in ELSEWHERE:
@@ -61,81 +58,43 @@ memory = typer.Typer(
     help="Show and change what Relay knows about you.",
     rich_markup_mode=None,
 )
-AsJson = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
-Words = Annotated[list[str] | None, typer.Argument()]
 
 
-def printed(value: Any) -> None:
-    """Prints JSON."""
-    from pydantic import TypeAdapter
-
-    print(TypeAdapter(object).dump_json(value, indent=2).decode())
-
-
-def verb(
-    command: str,
+def run(
+    command: Callable[[ChatContext], Awaitable[Result]],
+    lines: Callable[[ChatContext, Result], str],
     as_json: bool,
-    after: Callable[[Store, Space], Awaitable[object]] | None = None,
-    *,
-    sure: bool = False,
+    done: Callable[[Result], bool] = lambda _: True,
 ) -> None:
-    """Does what a command of the chat does. With --json, `after` reads how it stands then. `sure`: its first button is
-    pressed."""
-    name, _, words = command.removeprefix("/").partition(" ")
+    """Runs a command as the owner, in their own memory, and prints its result: as JSON, or as `lines` tell it.
 
-    async def state(store: Store, space: Space) -> dict[str, Any]:
-        from pydantic import TypeAdapter
-
-        return dict(TypeAdapter(object).dump_python(await after(store, space), mode="json")) if after else {}
-
-    run_command_line(name, words, sure, as_json, state if after else None)
-
-
-async def read_owned(settings: Settings, read: Callable[[Store, Space], Awaitable[Result]]) -> Result:
-    """Reads something of the owner's memory. `read` gets the store and the space."""
-    from relay.core.models import Space
-    from relay.memory.people import People
-    from relay.runtime.app import open_relay
-
-    async with open_relay(settings) as relay:
-        people = People(settings.admins)
-        await people.refresh(relay.store)
-        return await read(relay.store, Space("private", owner_id=people.owner))
-
-
-def shown(
-    command: str,
-    as_json: bool,
-    read: Callable[[Store, Space], Awaitable[Result]],
-    lines: Callable[[Result], list[str]] | None = None,
-) -> None:
-    """Shows something as the chat does, or as JSON without asking the chat. `lines`: as these where nobody is there to
-    press the chat's buttons."""
-    from relay.surfaces.cli.terminal.once import is_attended
-
-    if not as_json and (lines is None or is_attended()):
-        verb(command, False)
-        return
+    The exit code is 1 where `done` says that it was not done.
+    """
     settings = ready(quiet=True)
+    from relay.surfaces.cli.terminal.once import open_desk
 
     async def work() -> None:
-        found = await read_owned(settings, read)
-        if as_json or lines is None:
-            printed(found)
-        else:
-            print("\n".join(lines(found)))
+        async with open_desk(settings, "memory", False) as desk, desk.turn() as ctx:
+            result = await command(ctx)
+            if as_json:
+                print_json(result)
+            else:
+                print(lines(ctx, result))
+        sys.exit(0 if done(result) else 1)
 
-    run_work(work())
-
-
-async def controls(store: Store, space: Space) -> Controls:
-    """How the owner's memory is switched."""
-    return await store.controls(space, 0, 0)
+    run_work(work(), as_json)
 
 
-async def owned(store: Store, space: Space, number: int) -> OpenedMemory:
-    """A memory of the owner's by its number. Raises `SettingsError` when there is none."""
-    row = await store.opened(await store.numbered(space, number), space.owner_id or 0, True)
-    if row is None:
-        raise SettingsError(f"There is no memory {number} of yours. `{RELAY} memory --json` lists them.")
-    return row
+def plain(markdown: str) -> str:
+    """A text of the chat as the shell prints it."""
+    from relay.surfaces.cli.terminal.messenger import in_shell
+    from relay.surfaces.telegram.formatting.format import format_reply
+
+    return in_shell("\n".join(part.text for part in format_reply(markdown)))
+
+
+async def numbered(ctx: ChatContext, number: int) -> int:
+    """The id of the owner's memory that has a number. Raises `CommandRefused` where none has."""
+    from relay.commands.memory.browse import open_number
+
+    return (await open_number(ctx, number)).memory.id

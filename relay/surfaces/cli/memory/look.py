@@ -2,154 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from relay.core.program import RELAY
-from relay.surfaces.cli.memory.door import (
-    PAGE,
-    AsJson,
-    Words,
-    controls,
-    memory,
-    owned,
-    printed,
-    read_owned,
-    shown,
-)
-from relay.surfaces.cli.shell import ready, run_work
+from relay.surfaces.cli.chat_commands import run_command_line
+from relay.surfaces.cli.memory.door import PAGE, AsJson, Words, memory, numbered, plain, run
 
 if TYPE_CHECKING:
-    from relay.core.models import Space
+    from relay.commands.memory.browse import MemoryOrigin
     from relay.memory.rows.changes import ChangePage, MemoryPast
-    from relay.memory.rows.memories import MemoryPage, MemorySource, OpenedMemory
-    from relay.memory.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryFound:
-    """One memory, and where it came from."""
-
-    memory: OpenedMemory | None
-    source: MemorySource | None
-
-
-def changed(waiting: bool) -> Callable[[Store, Space], Awaitable[ChangePage]]:
-    """Reads the owner's changes, or those that wait for a tap."""
-
-    async def read(store: Store, space: Space) -> ChangePage:
-        return await store.history(space, waiting, 0, PAGE, space.owner_id or 0, True)
-
-    return read
-
-
-def _opened(number: int) -> Callable[[Store, Space], Awaitable[MemoryFound]]:
-    async def read(store: Store, space: Space) -> MemoryFound:
-        memory_id = await store.numbered(space, number)
-        row = await store.opened(memory_id, space.owner_id or 0, True)
-        return MemoryFound(row, await store.source(memory_id) if row else None)
-
-    return read
-
-
-def _listed(words: str) -> Callable[[Store, Space], Awaitable[MemoryPage]]:
-    async def read(store: Store, space: Space) -> MemoryPage:
-        from relay.memory.rows.memories import MemoryFilter
-
-        chosen = MemoryFilter(words=words)
-        page = await store.memories(space, 0, PAGE, chosen)
-        while len(page.memories) < page.matching:
-            more = await store.memories(space, len(page.memories), PAGE, chosen)
-            if not more.memories:
-                break
-            page = replace(page, memories=page.memories + more.memories)
-        return page
-
-    return read
-
-
-async def _why(store: Store, space: Space) -> object:
-    turn = await store.answered_turn(0, 0, 0, 0, space)
-    return {"why": await store.why(turn, space.owner_id or 0) if turn else None}
-
-
-def _memories(page: MemoryPage) -> list[str]:
-    """What is known, one memory a line, by its number."""
-    found = [f"#{row.number} {' '.join(row.content.split())}" for row in page.memories]
-    return [*found, f"{len(found):,} of {page.total:,}. `{RELAY} memory show NUMBER` tells more."]
-
-
-def _changes(page: ChangePage) -> list[str]:
-    """What changed, one change a line, by its number."""
-    from relay.surfaces.chat.changes import change_line
-
-    found = [f"{one.id} {one.at:%Y-%m-%d %H:%M} {change_line(one)}" for one in page.changes]
-    if not found:
-        return ["There is nothing."]
-    return [*found, f"`{RELAY} memory undo NUMBER` takes one back; keep or discard decides about one that waits."]
+    from relay.memory.rows.controls import Controls
+    from relay.memory.rows.memories import MemoryPage
+    from relay.surfaces.chat.context import ChatContext
 
 
 @memory.callback()
 def everything(context: typer.Context, as_json: AsJson = False) -> None:
     """What I know about you; a word or a number after it looks for that."""
     if context.invoked_subcommand is None:
-        shown("/memory", as_json, _listed(""), _memories)
+        _show("", as_json)
 
 
 @memory.command()
 def show(words: Words = None, as_json: AsJson = False) -> None:
     """List what is known, or what has some words, or open one memory by its number."""
-    text = " ".join(words or [])
+    _show(" ".join(words or []), as_json)
+
+
+def _show(text: str, as_json: bool) -> None:
+    from relay.surfaces.cli.terminal.once import is_attended
+
     number = text.removeprefix("#")
-    if number.isdecimal():
-        shown(f"/memory {text}", as_json, _opened(int(number)))
+    if as_json and number.isdecimal():
+        run(lambda ctx: _origin(ctx, int(number)), lambda ctx, found: "", as_json)
+    elif as_json or not (number.isdecimal() or is_attended()):
+        run(lambda ctx: _list(ctx, text), lambda ctx, page: _memories(page), as_json)
     else:
-        shown(f"/memory {text}".strip(), as_json, _listed(text), _memories)
+        run_command_line("memory", text, False, False)
+
+
+async def _origin(ctx: ChatContext, number: int) -> MemoryOrigin:
+    from relay.commands.memory.browse import trace_memory
+
+    return await trace_memory(ctx, await numbered(ctx, number))
+
+
+async def _list(ctx: ChatContext, words: str) -> MemoryPage:
+    """All that is known, or that has some words."""
+    from relay.commands.memory.browse import list_memories
+    from relay.memory.rows.memories import MemoryFilter
+
+    chosen = MemoryFilter(words=words)
+    page = await list_memories(ctx, chosen, limit=PAGE)
+    while len(page.memories) < page.matching:
+        more = await list_memories(ctx, chosen, len(page.memories), PAGE)
+        if not more.memories:
+            break
+        page = replace(page, memories=page.memories + more.memories)
+    return page
+
+
+def _memories(page: MemoryPage) -> str:
+    """What is known, one memory a line, by its number."""
+    found = [f"#{row.number} {' '.join(row.content.split())}" for row in page.memories]
+    return "\n".join([*found, f"{len(found):,} of {page.total:,}. `{RELAY} memory show NUMBER` tells more."])
 
 
 @memory.command()
 def changes(as_json: AsJson = False) -> None:
     """List what changed, newest first; each can be undone there."""
-    shown("/memory changes", as_json, changed(False), _changes)
+    _changes("changes", False, as_json)
 
 
 @memory.command()
 def waiting(as_json: AsJson = False) -> None:
     """List what waits to be kept or discarded."""
-    shown("/memory waiting", as_json, changed(True), _changes)
+    _changes("waiting", True, as_json)
+
+
+def _changes(word: str, waiting: bool, as_json: bool) -> None:
+    from relay.commands.memory.decide import list_changes
+    from relay.surfaces.cli.terminal.once import is_attended
+
+    if as_json or not is_attended():
+        run(lambda ctx: list_changes(ctx, waiting, limit=PAGE), _told, as_json)
+    else:
+        run_command_line("memory", word, False, False)
+
+
+def _told(ctx: ChatContext, page: ChangePage) -> str:
+    """What changed, one change a line, by its number."""
+    from relay.surfaces.chat.changes import change_line
+
+    found = [f"{one.id} {one.at:%Y-%m-%d %H:%M} {change_line(one)}" for one in page.changes]
+    if not found:
+        return "There is nothing."
+    found.append(f"`{RELAY} memory undo NUMBER` takes one back; keep or discard decides about one that waits.")
+    return "\n".join(found)
 
 
 @memory.command()
 def why(as_json: AsJson = False) -> None:
     """Show what the last answer's prompt took of memory, and what it left out."""
-    shown("/why", as_json, _why)
+    run_command_line("why", "", False, as_json)
 
 
 @memory.command()
 def status(as_json: AsJson = False) -> None:
     """Show whether memory is on, and what waits."""
-    shown("/memory controls", as_json, controls)
+    from relay.commands.memory.controls import show_controls
+
+    run(show_controls, controls_told, as_json)
+
+
+def controls_told(ctx: ChatContext, now: Controls) -> str:
+    """How memory is switched, in words."""
+    from relay.surfaces.chat.memory.controls import in_words
+
+    return plain(in_words(ctx, now))
 
 
 @memory.command()
 def history(number: int, as_json: AsJson = False) -> None:
     """Show what became of a memory, newest first, by its number."""
 
-    async def past(store: Store, space: Space) -> MemoryPast:
-        row = await owned(store, space, number)
-        return await store.memory_past(row.id, 0, PAGE)
+    async def past(ctx: ChatContext) -> MemoryPast:
+        from relay.commands.memory.browse import list_past
 
-    async def work() -> None:
-        done = await read_owned(settings, past)
-        if as_json:
-            printed(done)
-            return
-        for one in done.changes:
-            was = f" (before: {one.before})" if one.before and one.before != one.content else ""
-            print(f"{one.at:%Y-%m-%d %H:%M} {one.id} {one.action} {one.status}: {one.content}{was}")
+        return (await list_past(ctx, await numbered(ctx, number), limit=PAGE)).past
 
-    settings = ready(quiet=True)
-    run_work(work())
+    run(past, _past, as_json)
+
+
+def _past(ctx: ChatContext, past: MemoryPast) -> str:
+    lines = []
+    for one in past.changes:
+        was = f" (before: {one.before})" if one.before and one.before != one.content else ""
+        lines.append(f"{one.at:%Y-%m-%d %H:%M} {one.id} {one.action} {one.status}: {one.content}{was}")
+    return "\n".join(lines)

@@ -6,19 +6,20 @@ from typing import Annotated
 
 import typer
 
-from relay.surfaces.cli.memory.door import AsJson, Words, controls, memory, verb
+from relay.surfaces.cli.chat_commands import run_command_line
+from relay.surfaces.cli.memory.door import AsJson, Words, memory
 
 
 @memory.command("on")
 def switch_on(as_json: AsJson = False) -> None:
     """Recall and learn again."""
-    verb("/memory on", as_json, controls)
+    _switch("on", as_json)
 
 
 @memory.command("off")
 def switch_off(as_json: AsJson = False) -> None:
     """Recall nothing and learn nothing."""
-    verb("/memory off", as_json, controls)
+    _switch("off", as_json)
 
 
 @memory.command()
@@ -26,22 +27,27 @@ def pause(
     until: Annotated[list[str], typer.Argument(help="2h, 3d, or until 2026-12-24.")], as_json: AsJson = False
 ) -> None:
     """Recall nothing and learn nothing for a while."""
-    verb(f"/memory pause {' '.join(until)}", as_json, controls)
+    _switch(f"pause {' '.join(until)}", as_json)
 
 
 @memory.command()
 def resume(as_json: AsJson = False) -> None:
     """End a pause."""
-    verb("/memory resume", as_json, controls)
+    _switch("resume", as_json)
 
 
 @memory.command()
 def here(how: Words = None, as_json: AsJson = False) -> None:
     """ignore, use, quiet or teach: what conversations in the terminal read of memory and teach it."""
-    verb(f"/memory here {' '.join(how or [])}".strip(), as_json, controls)
+    _switch(f"here {' '.join(how or [])}".strip(), as_json)
 
 
 @memory.command()
 def private(how: Words = None, as_json: AsJson = False) -> None:
     """Talk off the record in the terminal from now on; off: end and erase it."""
-    verb(f"/private {' '.join(how or [])}".strip(), as_json, controls)
+    run_command_line("private", " ".join(how or []), False, as_json)
+
+
+def _switch(words: str, as_json: bool) -> None:
+    """What is typed after /memory in the chat."""
+    run_command_line("memory", words, False, as_json)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from relay.core.settings import require
-from relay.surfaces.cli.memory.door import AsJson, memory, printed
+from relay.surfaces.cli.memory.door import AsJson, memory
+from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.shell import ready, run_work
 
 
@@ -37,7 +38,7 @@ def index(
 
     async def work() -> None:
         if status:
-            printed(await indexing.status(settings))
+            print_json(await indexing.status(settings))
         else:
             await indexing.index(settings, rebuild)
 

@@ -30,6 +30,7 @@ BOT = Bot(0, "relay")
 """The terminal's own bot: its lanes are its own, so a bot that runs at the same time leaves them alone."""
 HERE = Place(0, 0, True)
 """A private chat of the person's own."""
+NOTHING_SAID = Said()
 NO_SUCH_BUTTON = "There is no such button."
 
 
@@ -88,7 +89,7 @@ class Desk:
     async def command(self, name: str, words: str) -> None:
         """Runs a command of the chat and prints its reply."""
         self._terminal.asking = None
-        async with self._turn(words, Said(text=f"/{name} {words}".strip())) as call:
+        async with self.turn(words, Said(text=f"/{name} {words}".strip())) as call:
             await self._show(call, await run_command(call, name))
 
     async def answer(self, text: str) -> None:
@@ -98,7 +99,7 @@ class Desk:
         if asking is None or found is None:
             return
         replied = RepliedMessage(asking["message_id"], asking["text"], BOT.id, 0)
-        async with self._turn(text, Said(text=text, replied=replied)) as call:
+        async with self.turn(text, Said(text=text, replied=replied)) as call:
             await self._show(call, await hear_answer(call, found[1], int(found[2] or 0)))
 
     async def press(self, number: int) -> None:
@@ -108,8 +109,9 @@ class Desk:
             self.refused = True
             return
         _, data, under = self._terminal.buttons[number - 1]
-        beside = tuple(other for _, other, message_id in self._terminal.buttons if message_id == under)
-        async with self._turn("", Said(message_id=under, buttons=beside)) as call:
+        beside = ((name, other) for name, other, message_id in self._terminal.buttons if message_id == under)
+        rows = tuple(({"text": name, "callback_data": other},) for name, other in beside)
+        async with self.turn("", Said(message_id=under, rows=rows)) as call:
             done = await press_button(call, data)
             if done.toast:
                 print(f"({done.toast})")
@@ -140,7 +142,7 @@ class Desk:
             await self._terminal.call("sendDocument", document=File(wanted.name, archive))
 
     @contextlib.asynccontextmanager
-    async def _turn(self, words: str, said: Said) -> AsyncIterator[ChatContext]:
+    async def turn(self, words: str = "", said: Said = NOTHING_SAID) -> AsyncIterator[ChatContext]:
         """The context of what is done now, in a turn that ends with it."""
         store = self._services.store
         turn = await store.begin_command(BOT.id, HERE.chat_id, HERE.topic_id, self._user_id)
@@ -179,8 +181,7 @@ class Desk:
 
 def _as_message(said: Said) -> dict[str, Any]:
     """The same in Telegram's shape, for handlers that read that."""
-    rows = [[{"callback_data": data} for data in said.buttons]]
     replied = said.replied
     target = {"message_id": replied.message_id, "text": replied.text} if replied else None
-    made = {"message_id": said.message_id, "text": said.text, "reply_markup": {"inline_keyboard": rows}}
+    made = {"message_id": said.message_id, "text": said.text, "reply_markup": {"inline_keyboard": list(said.rows)}}
     return made | ({"reply_to_message": target} if target else {})

@@ -18,7 +18,7 @@ from relay.memory.rows.delivery import Part
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
-from relay.surfaces.chat.memory.promote import marked
+from relay.surfaces.chat.memory.remember import keep_marked
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 from relay.surfaces.telegram.groups.access_requests import Newcomers
 from relay.surfaces.telegram.groups.group_join import Arrivals
@@ -134,7 +134,7 @@ class Controls:
         topic_id = await self._services.store.topic_of(self._bot.id, place.chat_id, reaction.message_id)
         place = replace(place, topic_id=topic_id)
         call = self._call(turn, place, Message(), reaction.user, space, {})
-        return await self._parts(call, await marked(call, reaction.message_id), place)
+        return await self._parts(call, await keep_marked(call, reaction.message_id), place)
 
     def _call(
         self, turn: ClaimedTurn, place: Place, message: Message, sender: User | None, space: Space, raw: Json

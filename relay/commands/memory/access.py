@@ -1,0 +1,79 @@
+"""Who may see and change what of a memory, and where it may be shown."""
+
+from __future__ import annotations
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import ADMINS_ONLY
+from relay.core.errors import NotAllowed
+from relay.core.models import Space
+from relay.memory.rows.changes import ChangePlace
+from relay.memory.rows.memories import MemoryLine, OpenedMemory
+
+GONE = "This is gone, or not yours to see."
+"""The same for what is missing and for what belongs to somebody else."""
+NOT_YOURS = "This is not yours to decide."
+ELSEWHERE = "Others are here, and this is not for them. /memory changes shows it in our own chat."
+
+
+def is_at_home(ctx: CommandContext, space: Space) -> bool:
+    """Whether a space may be shown here: in one's own chat, or among the people it belongs to."""
+    return ctx.private or space in (ctx.space, Space("group", chat_id=ctx.chat_id))
+
+
+def may_edit(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
+    """Whether this person may reword a memory: in a group the one it is about and admins, else the owner."""
+    return space.kind == "private" or ctx.admin or row.subject_id == ctx.user_id
+
+
+def may_forget(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
+    """Whether this person may forget and pin a memory: as for rewording; what is about nobody is everybody's."""
+    return row.subject_id is None or may_edit(ctx, row, space)
+
+
+def may_switch(ctx: CommandContext, space: Space) -> bool:
+    """Whether this person may switch a space's memory: their own, or as an admin that of a group."""
+    return space.owner_id == ctx.user_id if space.kind == "private" else ctx.admin
+
+
+def check_switch(ctx: CommandContext, space: Space) -> None:
+    """Raises `NotAllowed` for people who may not switch a space's memory."""
+    if not may_switch(ctx, space):
+        raise NotAllowed(NOT_YOURS if space.kind == "private" else ADMINS_ONLY)
+
+
+async def find_space(ctx: CommandContext, space_id: int) -> Space:
+    """The space with an id (0: one's own). Raises `NotAllowed` where this person may not see it here."""
+    if not ctx.private:
+        raise NotAllowed(GONE)
+    if not space_id:
+        return Space("private", owner_id=ctx.user_id)
+    space = await ctx.store.space(space_id)
+    if space is None or not await ctx.may_see(space):
+        raise NotAllowed(GONE)
+    return space
+
+
+async def find_memory(ctx: CommandContext, memory_id: int) -> OpenedMemory:
+    """The memory with an id. Raises `NotAllowed` where this person may not see it here."""
+    row = await ctx.store.opened(memory_id, ctx.user_id, ctx.admin) if ctx.private else None
+    if row is None or not await ctx.may_see(row.space):
+        raise NotAllowed(GONE)
+    return row
+
+
+async def find_change(ctx: CommandContext, change_id: int) -> ChangePlace:
+    """Where a change belongs, for a list of changes. Raises `NotAllowed` where this person may not see it here."""
+    place = await ctx.store.changed_in(change_id=change_id) if ctx.private else None
+    if place is None or not await ctx.may_see(place.space):
+        raise NotAllowed(GONE)
+    return place
+
+
+async def find_place(ctx: CommandContext, turn_id: int | None = None, change_id: int | None = None) -> ChangePlace:
+    """Where a turn's changes, or a change, belong. Raises `NotAllowed` where they are not for this person or place."""
+    place = await ctx.store.changed_in(turn_id, change_id)
+    if place is None or not await ctx.may_see(place.space):
+        raise NotAllowed(NOT_YOURS)
+    if not is_at_home(ctx, place.space):
+        raise NotAllowed(ELSEWHERE)
+    return place

@@ -1,0 +1,90 @@
+"""Memories: listed, searched, opened, and where they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.commands.context import CommandContext
+from relay.commands.memory.access import find_memory, find_space, may_forget
+from relay.commands.registry import command
+from relay.core.errors import CommandRefused
+from relay.memory.rows.changes import MemoryPast
+from relay.memory.rows.memories import MemoryFilter, MemoryPage, MemorySource, OpenedMemory
+
+PAGE = 8
+"""Rows of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMemory:
+    """A memory in full."""
+
+    memory: OpenedMemory
+    yours: bool
+    """This person may change it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOrigin:
+    """A memory, and where it came from."""
+
+    memory: OpenedMemory
+    source: MemorySource
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHistory:
+    """A memory, and a page of its changes, newest first."""
+
+    memory: OpenedMemory
+    past: MemoryPast
+    yours: bool
+    """This person may change it."""
+
+
+@command(
+    "memory",
+    usage="[words, number, changes, waiting, on, off, pause, here or reset]",
+    help="what I know about you",
+)
+async def list_memories(
+    ctx: CommandContext,
+    chosen: MemoryFilter | None = None,
+    offset: int = 0,
+    limit: int = PAGE,
+    space_id: int | None = None,
+) -> MemoryPage:
+    """Returns a page of what is known, newest first. `space_id`: None is the space where it is asked, 0 one's own."""
+    space = ctx.space if space_id is None else await find_space(ctx, space_id)
+    return await ctx.store.memories(space, offset, limit, chosen)
+
+
+async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
+    """Opens a memory of the space where it is asked, by the number that people see."""
+    memory_id = await ctx.store.numbered(ctx.space, number)
+    row = await ctx.store.opened(memory_id, ctx.user_id, ctx.admin)
+    if row is None:
+        raise CommandRefused(f"There is no memory #{number} here. /memory lists what I know.")
+    return ShownMemory(row, may_forget(ctx, row, row.space))
+
+
+async def open_memory(ctx: CommandContext, memory_id: int) -> ShownMemory:
+    """Opens a memory by its id, in whichever space."""
+    row = await find_memory(ctx, memory_id)
+    return ShownMemory(row, may_forget(ctx, row, row.space))
+
+
+async def trace_memory(ctx: CommandContext, memory_id: int) -> MemoryOrigin:
+    """Returns where a memory came from."""
+    row = await find_memory(ctx, memory_id)
+    source = await ctx.store.source(row.id)
+    if source is None:
+        raise CommandRefused(f"Memory #{row.number} was erased just now.")
+    return MemoryOrigin(row, source)
+
+
+async def list_past(ctx: CommandContext, memory_id: int, offset: int = 0, limit: int = PAGE) -> MemoryHistory:
+    """Returns a page of a memory's changes, newest first."""
+    row = await find_memory(ctx, memory_id)
+    past = await ctx.store.memory_past(row.id, offset, limit)
+    return MemoryHistory(row, past, may_forget(ctx, row, row.space))

@@ -1,0 +1,98 @@
+"""The switches of a memory: on, off, paused; what a chat uses of it and adds to it; starting anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from relay.commands.context import CommandContext
+from relay.commands.memory.access import check_switch, find_space, may_switch
+from relay.commands.registry import ADMINS_ONLY, command
+from relay.commands.session.session import NOT_ENDED
+from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.models import Space
+from relay.memory.rows.controls import Controls, OffRecord
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySwitch:
+    """What to switch; what is None stays as it is."""
+
+    on: bool | None = None
+    """Turns memory on or off, and ends a pause."""
+    paused_until: datetime | None = None
+    resume: bool = False
+    """Ends a pause."""
+    recalls: bool | None = None
+    """Whether this chat uses the memory."""
+    teaches: bool | None = None
+    """Whether this chat adds to the memory."""
+
+    def as_json(self) -> dict[str, object]:
+        """As `relay_control` takes it."""
+        change: dict[str, object] = {}
+        if self.on is not None:
+            change["memory"] = "on" if self.on else "off"
+        if self.paused_until is not None:
+            change["paused_until"] = self.paused_until.isoformat()
+        elif self.on is not None or self.resume:
+            change["paused_until"] = None
+        chat = {"recalls": self.recalls, "teaches": self.teaches}
+        return change | {name: value for name, value in chat.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenAll:
+    """How many memories were forgotten."""
+
+    forgotten: int
+
+
+async def show_controls(ctx: CommandContext, space_id: int | None = None) -> Controls:
+    """Returns how a memory is switched. `space_id`: None is the space where it is asked, 0 one's own."""
+    return await _controls(ctx, await _space(ctx, space_id))
+
+
+async def switch(ctx: CommandContext, to: MemorySwitch, space_id: int | None = None) -> Controls:
+    """Switches a space's memory, or what this chat does with it. Returns how it is switched then."""
+    space = await _space(ctx, space_id)
+    check_switch(ctx, space)
+    await ctx.store.control(space, ctx.chat_id, ctx.topic_id, ctx.user_id, to.as_json())
+    return await _controls(ctx, space)
+
+
+async def count_for_reset(ctx: CommandContext) -> int:
+    """Returns how many memories `reset` would forget."""
+    check_switch(ctx, ctx.space)
+    return (await _controls(ctx, ctx.space)).memories
+
+
+async def reset(ctx: CommandContext, known: int) -> ForgottenAll:
+    """Forgets everything in the space where it is asked. `known`: how many memories there are, to confirm it."""
+    check_switch(ctx, ctx.space)
+    left: int | None = 1
+    while left:
+        left = await ctx.store.confirm_reset(ctx.turn, ctx.space, ctx.user_id, known)
+    if left is None:
+        raise CommandRefused("That number doesn't match. Nothing was forgotten.")
+    return ForgottenAll(known)
+
+
+@command("private", usage="[off]", help="talk off the record; it's erased when you end it")
+async def talk_privately(ctx: CommandContext, on: bool | None = True) -> OffRecord:
+    """Begins a conversation off the record in this thread, or ends and erases it. None: returns how it is."""
+    may = may_switch(ctx, ctx.space)
+    done = await ctx.store.private(ctx.space, ctx.chat_id, ctx.topic_id, on, ctx.user_id, may)
+    if done.refused:
+        raise NotAllowed(ADMINS_ONLY if on else NOT_ENDED)
+    return done
+
+
+async def _space(ctx: CommandContext, space_id: int | None) -> Space:
+    return ctx.space if space_id is None else await find_space(ctx, space_id)
+
+
+async def _controls(ctx: CommandContext, space: Space) -> Controls:
+    """How a space is switched; its thread is this chat where the space is that of this chat."""
+    here = (ctx.chat_id, ctx.topic_id) if space == ctx.space else (0, 0)
+    return await ctx.store.controls(space, *here)

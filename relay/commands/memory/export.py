@@ -1,0 +1,20 @@
+"""Everything that is known and was said, as a file."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import command
+from relay.core.errors import CommandRefused
+from relay.core.models import Export
+
+
+@command("export", help="download what I know and what was said as a file", surfaces=("chat",))
+async def export(ctx: CommandContext, title: str = "") -> Export:
+    """Returns the export of the space where it is asked, to be packed. `title`: what a group is called."""
+    if await ctx.store.export_space(ctx.space) is None:
+        raise CommandRefused("There is nothing to export yet.")
+    whose = ctx.name if ctx.space.kind == "private" else title or "the group"
+    name = f"relay-export-{datetime.now(UTC):%Y%m%d}.zip"
+    return Export(name, ctx.space, f"What Relay remembers of {whose}", str(ctx.zone))

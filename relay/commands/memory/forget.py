@@ -1,0 +1,49 @@
+"""Forgetting by number or words, and several memories at once by a pattern, which is shown first."""
+
+from __future__ import annotations
+
+from relay.commands.context import CommandContext
+from relay.commands.memory.access import NOT_YOURS
+from relay.commands.registry import command
+from relay.core.errors import CommandRefused, NotAllowed
+from relay.memory.intents import FORGET_LETTERS, is_long_enough
+from relay.memory.rows.changes import Changed
+from relay.memory.rows.memories import ForgetPreview, ForgetProgress
+
+
+@command("forget", usage="[--erase] <number, words or job*>", help="forget a fact; --erase: for good")
+async def forget(ctx: CommandContext, which: str) -> Changed:
+    """Forgets the one memory that a number or words mean. Where they may mean several, each waits for a decision."""
+    words = " ".join(which.split())
+    if not words:
+        raise CommandRefused(
+            "What should I forget? Write its number from /memory (/forget #12), or some words of it.",
+        )
+    if not words.lstrip("#").isdecimal() and not is_long_enough(words):
+        raise CommandRefused(
+            f"“{words}” is too short: it could be anything. Write at least {FORGET_LETTERS} letters, or the number "
+            "from /memory (/forget #12)."
+        )
+    action = {"action": "forget", "content": words[:500]} | ({"admin": True} if ctx.admin else {})
+    return await ctx.store.change_memory(ctx.turn, ctx.space, [action])
+
+
+async def preview_pattern(ctx: CommandContext, pattern: str) -> ForgetPreview:
+    """Returns what a pattern (`job*`) would have forgotten, for `forget_shown` with this turn."""
+    return await ctx.store.forget_preview(ctx.turn, ctx.space, pattern[:200], ctx.user_id, ctx.admin)
+
+
+async def forget_shown(ctx: CommandContext, turn_id: int, undo: bool = False) -> ForgetProgress:
+    """Forgets what a turn has shown this person, or takes that back."""
+    while True:
+        done = await ctx.store.forget_shown(turn_id, ctx.user_id, ctx.admin, undo)
+        if done is None:
+            raise NotAllowed(NOT_YOURS)
+        if not done.left:
+            return done
+
+
+async def check_shown(ctx: CommandContext, turn_id: int) -> None:
+    """Raises `NotAllowed` where a turn has not shown this person what it would forget."""
+    if not await ctx.store.was_shown(turn_id, ctx.user_id):
+        raise NotAllowed(NOT_YOURS)

@@ -1,0 +1,89 @@
+"""Memory by a person's own word: a fact in their words, or a message that they want kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.commands.context import CommandContext
+from relay.commands.memory.access import find_place
+from relay.commands.registry import command
+from relay.core.errors import CommandRefused
+from relay.core.models import Space
+from relay.memory.api import FACT_LENGTH, LEARNING_LENGTH
+from relay.memory.rows.changes import Changed
+from relay.memory.rows.memories import KeepableMessage
+from relay.memory.writing.proposals import proposed
+
+OFF_THE_RECORD = "That is off the record: nothing of it is kept."
+NO_WORDS = "There is nothing in words in that message. Write after the command what I shall keep of it."
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMessage:
+    """What came of a message that somebody wants kept."""
+
+    changed: Changed
+    proposed: bool
+    """The words are a model's, and wait for a tap."""
+
+
+@command("remember", usage="<fact>", help="remember a fact, or the message you reply to")
+async def remember(ctx: CommandContext, fact: str) -> Changed:
+    """Keeps a fact in the person's own words."""
+    text = " ".join(fact.split())
+    if not text:
+        raise CommandRefused(
+            "What shall I remember? Write it after the command: /remember I like my tea strong",
+        )
+    if len(text) > FACT_LENGTH:
+        raise CommandRefused(f"That is {len(text)} characters; a fact has at most {FACT_LENGTH}.")
+    action = {
+        "action": "learn",
+        "kind": "fact",
+        "content": text,
+        "subject_id": ctx.user_id,
+        "subject": ctx.name,
+        "by": "user",
+    }
+    return await ctx.store.change_memory(ctx.turn, ctx.space, [action])
+
+
+async def keep_message(
+    ctx: CommandContext, message: KeepableMessage, words: str = "", space: Space | None = None
+) -> KeptMessage:
+    """Keeps a message as a learning in these words; without any, proposes some, which wait for a tap."""
+    if message.private:
+        raise CommandRefused(OFF_THE_RECORD)
+    if len(words) > LEARNING_LENGTH:
+        raise CommandRefused(f"That is {len(words)} characters; a learning has at most {LEARNING_LENGTH}.")
+    space = space or ctx.space
+    content = words or await proposed(ctx.services.summariser, space, ctx.user_id, message.text)
+    if not content:
+        raise CommandRefused(NO_WORDS)
+    action: dict[str, object] = {
+        "action": "learn",
+        "kind": "learning",
+        "category": "knowledge",
+        "content": content,
+        "by": "promoted",
+        "promoted_by": ctx.user_id,
+        "tainted": message.untrusted,
+        "ask": not words,
+    }
+    if message.id:
+        action["source"] = message.id
+    return KeptMessage(await ctx.store.change_memory(ctx.turn, space, [action]), proposed=not words)
+
+
+async def find_message(ctx: CommandContext, telegram_message_id: int) -> KeepableMessage | None:
+    """The stored message that a message of this chat is; None: it is not stored."""
+    return await ctx.store.keepable(ctx.space, ctx.bot_id, ctx.chat_id, telegram_message_id)
+
+
+async def keep_answer(ctx: CommandContext, turn_id: int) -> KeptMessage:
+    """Proposes to keep the answer of a turn."""
+    place = await find_place(ctx, turn_id=turn_id)
+    message = await ctx.store.keepable(place.space, turn_id=turn_id)
+    if message is None:
+        raise CommandRefused("There is nothing to keep.")
+    return await keep_message(ctx, message, space=place.space)

@@ -1,0 +1,24 @@
+"""Where something is known, in words."""
+
+from __future__ import annotations
+
+from relay.core.models import Space
+from relay.core.text import escape_markdown, shorten
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.people.bot_rights import ChatInfo, ask
+
+
+async def place_of(call: ChatContext, space: Space) -> str:
+    """Where something is known, for a heading: “in” and the group's name; empty for a person's own memory."""
+    if space.kind == "private":
+        return ""
+    name = await title_of(call, space.chat_id or 0)
+    return f" in {escape_markdown(f'“{shorten(name, 60)}”')}" if name else " in a group"
+
+
+async def title_of(call: ChatContext, chat_id: int) -> str:
+    """What a group is called; empty when Telegram does not tell."""
+    if chat_id == call.chat_id and call.said.chat_title:
+        return call.said.chat_title
+    chat = await ask(ChatInfo, call.services.messenger, "getChat", chat_id=chat_id)
+    return chat.title if chat else ""
