@@ -93,7 +93,7 @@ async def test_a_long_one_is_told_back_collapsed_and_cut_at_one_message(room: Li
 
 @pytest.mark.parametrize(("which", "told"), [("off", 0), ("long", 1)])
 async def test_which_are_told_back_is_a_choice(room: Listening, which: str, told: int) -> None:
-    room.relay.worker._echoes._which = which
+    room.relay.worker.runner.echoes._which = which
     await room.speak("a short one")
     await room.settled()
     room.ears.seconds = 31
