@@ -13,7 +13,7 @@ from relay.memory.store import Store
 from relay.memory.writing.summaries import LEAST_MESSAGES, Summariser, summarise
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, group, private
-from tests.integration.work import claim_summaries, summarise_due
+from tests.integration.work import claim_summaries, summarise_due, written
 
 Json = dict[str, Any]
 
@@ -110,10 +110,7 @@ async def test_corrections_and_summaries_at_once(house: House, store: Store, ano
     await talk(house, 5, first=6)
     of = (await shown(house)).present
     (work,) = await claim_summaries(store, 4)
-    summary = {
-        "text": "Two.", "previous_id": work.work.previous["id"], "from_message_id": 1, "message_count": 5,
-        "model": "m", "settings": {}, "usage": {}, "tainted": False,
-    }  # fmt: skip
+    summary = written(work, "Two.")
     corrections = [another().correct_summary(private(ADA), ADA, 0, of, ADA, "Ada", text=f"Mine {n}.") for n in range(5)]
     stored, *corrected = await asyncio.gather(store.store_summary(work.job, summary), *corrections)
     assert sum(corrected) + stored <= 2
@@ -201,7 +198,7 @@ async def test_a_summary_on_demand(house: House, store: Store) -> None:
     assert due is not None
     assert await owe(house) == due
     (work,) = await claim_summaries(store, 1, due)
-    assert [row["text"] for row in work.work.messages] == ["q1", "a1", "q2", "a2"]
+    assert [row.text for row in work.work.messages] == ["q1", "a1", "q2", "a2"]
     assert await summarise(Summariser(store, Gate(Small("So far."), store), "small"), work.job)
     assert await store.job("summary", due) is None
     assert (await shown(house)).summary.text == "So far."

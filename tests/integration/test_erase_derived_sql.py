@@ -20,7 +20,7 @@ from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, fact, group, private
 from tests.integration.test_erase_sql import WORDS, erase
-from tests.integration.work import claim_summaries
+from tests.integration.work import claim_summaries, written
 
 Json = dict[str, Any]
 BIRD = "My parrot is called Zanzibarix, a quetzalcoatlus"
@@ -101,16 +101,7 @@ async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, stor
     (work,), _ = await store.claim_judging(1, 60)
     result = derived("judge", 1, [Input("message", row["id"], row["text"]) for row in work["messages"]])
     await erase(store, private(ADA), {"words": "zanzibarix"})
-    summary = {
-        "text": "Ada has a quetzalcoatlus, Zanzibarix.",
-        "previous_id": None,
-        "from_message_id": due.work.messages[0]["id"],
-        "message_count": 10,
-        "model": "small",
-        "settings": {},
-        "usage": {},
-        "tainted": False,
-    }
+    summary = written(due, "Ada has a quetzalcoatlus, Zanzibarix.")
     assert not await store.store_summary(due.job, summary)
     finding = found(work["messages"][0]["id"], "owns Zanzibarix")
     assert not await store.keep_judged(work["thread_id"], judged(work, finding))

@@ -14,7 +14,7 @@ from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, fact, group, incoming_of, private, reply
-from tests.integration.work import claim_summaries
+from tests.integration.work import claim_summaries, written
 
 Json = dict[str, Any]
 WORDS = ("zanzibarix", "quetzalcoatlus")
@@ -55,16 +55,7 @@ async def told_of(house: House, sql: Sql) -> Json:
     await house.store.sent(turn, [PartResult(1, "sent", 99)], True)
     await house.exchange(ADA, "Thanks", "You are welcome.")
     (due,) = await claim_summaries(house.store, 1)
-    summary = {
-        "text": "Ada has a parrot, Zanzibarix, a quetzalcoatlus.",
-        "previous_id": None,
-        "from_message_id": due.work.messages[0]["id"],
-        "message_count": 10,
-        "model": "small",
-        "settings": {},
-        "usage": {},
-        "tainted": False,
-    }
+    summary = written(due, "Ada has a parrot, Zanzibarix, a quetzalcoatlus.")
     assert await house.store.store_summary(due.job, summary)
     await sql("update session set title = 'Zanzibarix the parrot', titled_by = 'model'")
     return learned.told.changes[0]

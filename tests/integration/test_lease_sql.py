@@ -17,7 +17,7 @@ from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, message
-from tests.integration.work import claim_summaries
+from tests.integration.work import claim_summaries, written
 
 Another = Callable[[], Store]
 POLL = f"poll:{BOT.id}"
@@ -130,7 +130,7 @@ async def test_a_summary_of_the_dead_is_owed_in_time(house: House, store: Store,
     assert (await news(other)).owed
     assert len(await claim_summaries(other, 4)) == 1
     assert not await store.renew_job(due.job)
-    assert not (await store.store_summary(due.job, {})), "it is the other's now"
+    assert not (await store.store_summary(due.job, written(due, "Late."))), "it is the other's now"
 
 
 def daily(by: Store, work: Callable[[], Awaitable[object]]) -> Runner:

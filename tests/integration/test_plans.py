@@ -18,7 +18,7 @@ from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import Size, fill
 from tests.benchmarks.scale import BOT, Turns
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.work import claim_summaries
+from tests.integration.work import claim_summaries, written
 from tests.plans import Plans, plans
 
 SIZE = Size(messages=10_000, memories=2_000, threads=100, spaces=20, largest=1_000)
@@ -98,11 +98,7 @@ async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: st
         assert await store.keep_judged(one["thread_id"], result)
         await store.claim_announcements(BOT, 4, 60)
         for owed in await claim_summaries(store, 4):
-            said = owed.work.messages
-            made = {"text": "Much was said.", "from_message_id": said[0]["id"], "message_count": len(said),
-                    "settings": {}, "model": "m", "usage": {}, "tainted": False,
-                    "previous_id": owed.work.previous["id"]}  # fmt: skip
-            assert await store.store_summary(owed.job, made)
+            assert await store.store_summary(owed.job, written(owed, "Much was said."))
         await store.claim(BOT, 8, [])
         assert from_end_to_end(grown, told) == {}
         assert {"judging", "memory_change", "job", "summary"} <= set(told.read()), "the plans were seen"

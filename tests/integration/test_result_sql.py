@@ -5,18 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
 from relay.core.models import ModelRequest, Step
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.results import once
 from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.rows.writing import NewSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, House
 from tests.integration.work import summarise_due
+
+
+@dataclass(frozen=True)
+class Text:
+    """A result."""
+
+    text: str
 
 
 def made_of(number: int) -> Derivation:
@@ -56,13 +64,13 @@ async def test_what_is_asked_once_is_not_asked_again(house: House, store: Store,
     own, other = await spaces(house, sql)
     calls = 0
 
-    async def make() -> dict[str, Any]:
+    async def make() -> Text:
         nonlocal calls
         calls += 1
-        return {"text": str(calls)}
+        return Text(str(calls))
 
-    assert [await once(store, own, made_of(1), make) for _ in range(3)] == [{"text": "1"}] * 3
-    assert await once(store, other, made_of(1), make) == {"text": "2"}, "spaces never share"
+    assert [await once(store, own, made_of(1), Text, make) for _ in range(3)] == [Text("1")] * 3
+    assert await once(store, other, made_of(1), Text, make) == Text("2"), "spaces never share"
 
 
 class Says:
@@ -87,7 +95,7 @@ async def test_a_summary_that_was_written_and_not_stored_is_not_asked_for_again(
     summariser = Summariser(store, Gate(model, store), "small")
 
     class Dies(Store):
-        async def store_summary(self, job: ClaimedJob, summary: dict[str, Any]) -> bool:
+        async def store_summary(self, job: ClaimedJob, summary: NewSummary) -> bool:
             raise asyncio.CancelledError
 
     dying = Summariser(Dies(store._database, store._worker), Gate(model, store), "small")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import ANY
 
@@ -13,27 +13,19 @@ from relay.core.errors import ContextTooLong, ModelUnavailable
 from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.rows.context import StoredMessage
+from relay.memory.rows.writing import NewSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, private
-from tests.integration.work import Due, claim_summaries, summarise_due
+from tests.integration.work import Due, claim_summaries, summarise_due, written
 
 OWED = "select parked_at is not null, failures from job where kind = 'summary'"
 
 
-def made(text: str, due: Due, tainted: bool = False) -> dict[str, Any]:
-    return {
-        "text": text,
-        "previous_id": due.work.previous["id"] if due.work.previous else None,
-        "from_message_id": due.work.messages[0]["id"],
-        "message_count": len(due.work.messages),
-        "model": "small",
-        "settings": {"max_tokens": 800},
-        "usage": {"input_tokens": 3},
-        "tainted": tainted,
-    }
+def made(text: str, due: Due, tainted: bool = False) -> NewSummary:
+    return written(due, text, tainted)
 
 
 async def talk(house: House, count: int, first: int = 1, **more: Any) -> None:
@@ -43,11 +35,6 @@ async def talk(house: House, count: int, first: int = 1, **more: Any) -> None:
 
 def said(rows: tuple[StoredMessage, ...]) -> list[str]:
     return [row.text for row in rows]
-
-
-def source(messages: Sequence[Any]) -> list[str]:
-    """The texts that a summary is made of."""
-    return [row["text"] for row in messages]
 
 
 class Scripted:
@@ -87,7 +74,7 @@ async def test_what_a_summary_is_made_of(house: House, store: Store) -> None:
     await talk(house, 5)
     (work,) = await claim_summaries(store, 4)
     assert work.work.previous is None
-    assert source(work.work.messages) == [text for n in range(1, 6) for text in (f"q{n}", f"a{n}")]
+    assert [row.text for row in work.work.messages] == [text for n in range(1, 6) for text in (f"q{n}", f"a{n}")]
     assert await claim_summaries(store, 4) == []
 
 
@@ -158,8 +145,8 @@ async def test_the_next_summary_builds_on_the_one_before(house: House, store: St
     await store.store_summary(first.job, made("Early.", first, tainted=True))
     await talk(house, 5, first=6)
     (second,) = await claim_summaries(store, 4)
-    assert (second.work.previous["text"], second.work.previous["tainted"]) == ("Early.", True)
-    assert source(second.work.messages)[0] == "q6"
+    assert (second.work.previous.text, second.work.previous.tainted) == ("Early.", True)
+    assert second.work.messages[0].text == "q6"
     assert len(second.work.messages) == 10
     await store.store_summary(second.job, made("Later.", second))
     rows = await sql(
@@ -203,10 +190,10 @@ async def test_a_session_that_ended_is_summarised_on_its_own(house: House, store
     await talk(house, 3, first=8)
     await house.store.new_session(private(ADA), ADA, 0, "")
     first, second, *rest = sorted(await claim_summaries(store, 9), key=lambda due: due.job.id)
-    assert source(first.work.messages) == ["q6", "a6", "q7", "a7"]
-    assert first.work.previous["text"] == "Early."
+    assert [row.text for row in first.work.messages] == ["q6", "a6", "q7", "a7"]
+    assert first.work.previous.text == "Early."
     assert second.work.previous is None
-    assert source(second.work.messages)[0] == "q8"
+    assert second.work.messages[0].text == "q8"
     assert len(rest) <= 1
 
 
@@ -275,7 +262,7 @@ async def test_replaced_answers_are_not_summarised(house: House, store: Store) -
     await house.exchange(ADA, "q5", "bad")
     await house.exchange(ADA, "/retry", "good", retry=True)
     (work,) = await claim_summaries(store, 4)
-    assert "bad" not in source(work.work.messages)
+    assert "bad" not in [row.text for row in work.work.messages]
 
 
 # The job

@@ -11,6 +11,7 @@ import pytest
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MessengerRefused, ModelUnavailable
 from relay.core.models import ModelRequest, Step
+from relay.memory.rows.writing import TopicPlace
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.titles import TITLE_LENGTH, Titler
@@ -292,7 +293,7 @@ async def test_a_name_given_while_a_title_was_made_stays(house: House, store: St
     await talk(house, 2, topic_id=5)
     (work,) = await store.claim_jobs("title", BOT.id, 9)
     topic = await store.store_title(work, "Tea")
-    assert topic == {"chat_id": ADA, "topic_id": 5}
+    assert topic == TopicPlace(ADA, 5)
     await heard(house, 5, {"forum_topic_edited": {"name": "Mine"}})
     await store.topic_renamed(BOT.id, ADA, 5, "Tea")
     assert await sql("select name from topic") == [("Mine",)]

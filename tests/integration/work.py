@@ -8,6 +8,7 @@ from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
 from relay.jobs.title import title_kind
 from relay.memory.rows.jobs import ClaimedJob, SummaryWork
+from relay.memory.rows.writing import NewSummary
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.memory.writing.titles import Titler
@@ -19,6 +20,16 @@ class Due:
 
     job: ClaimedJob
     work: SummaryWork
+
+
+def written(due: Due, text: str, tainted: bool = False) -> NewSummary:
+    """The summary that is owed, with a text."""
+    previous, messages = due.work.previous, due.work.messages
+    return NewSummary(
+        text=text, model="small", usage={"input_tokens": 3}, settings={"max_tokens": 800}, derivation={},
+        tainted=tainted, previous_id=previous.id if previous else None, from_message_id=messages[0].id,
+        message_count=len(messages),
+    )  # fmt: skip
 
 
 async def summarise_due(summariser: Summariser) -> int:

@@ -63,6 +63,11 @@ def decode_row(row: type[Row], value: Any) -> Row:
         raise SchemaError(f"The database returned a {row.__name__} that this version cannot read ({where}).") from None
 
 
+def encode_row(row: type[Row], value: Row) -> Any:
+    """A row as JSON values, which `decode_row` reads again."""
+    return _adapter(row).dump_python(value, mode="json")  # type: ignore[arg-type]
+
+
 def storable(value: Any) -> Any:
     """A JSON value whose texts Postgres can hold: what it cannot becomes the replacement character."""
     if isinstance(value, str):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.rows.jobs import ClaimedJob, SummaryWork
 from relay.memory.rows.sessions import Session, SessionEnd, SessionPage, SummaryInUse, SummaryPage
 from relay.memory.rows.status import Status
+from relay.memory.rows.writing import NewSummary, SourceMessage, TopicPlace
 
 
 class SessionCalls(Calls):
@@ -36,15 +39,13 @@ class SessionCalls(Calls):
 class TopicCalls(Calls):
     """Titles, owed and made; topics that bear them."""
 
-    async def title_work(self, job: ClaimedJob) -> list[Json]:
-        """How the session began to which a job owes a title: its first messages."""
-        return list(await self._call("title_work", job_id=job.id, fence=job.fence))
+    async def title_work(self, job: ClaimedJob) -> list[SourceMessage]:
+        """The first messages of the session that a job owes a title."""
+        return await self._list(SourceMessage, "title_work", job_id=job.id, fence=job.fence)
 
-    async def store_title(self, job: ClaimedJob, title: str) -> Json | None:
-        """Stores a title and finishes its job. Returns `{chat_id, topic_id}` of the topic that is to be renamed by it,
-        if any."""
-        found: Json | None = await self._call("store_title", job_id=job.id, fence=job.fence, title=title)
-        return found
+    async def store_title(self, job: ClaimedJob, title: str) -> TopicPlace | None:
+        """Stores a title and finishes its job. Returns the topic that gets the title as its name, if any."""
+        return await self._find(TopicPlace, "store_title", job_id=job.id, fence=job.fence, title=title)
 
     async def topic_renamed(self, bot_id: int, chat_id: int, topic_id: int, name: str) -> None:
         """Takes down that a topic bears the name that was thought up for it."""
@@ -58,10 +59,10 @@ class SummaryCalls(Calls):
         """What the summary is made of that a job owes. None: this process has lost the job."""
         return await self._find(SummaryWork, "summary_work", job_id=job.id, fence=job.fence)
 
-    async def store_summary(self, job: ClaimedJob, summary: Json) -> bool:
+    async def store_summary(self, job: ClaimedJob, summary: NewSummary) -> bool:
         """Stores a summary and finishes its job. False: the job was lost, the summary is there already, or the one
         before was corrected meanwhile, and then the job stays owed."""
-        return bool(await self._call("store_summary", job_id=job.id, fence=job.fence, summary=summary))
+        return bool(await self._call("store_summary", job_id=job.id, fence=job.fence, summary=summary.as_json()))
 
     async def want_summary(self, space: Space, chat_id: int, topic_id: int, least: int, user_id: int) -> str | None:
         """Owes a thread a summary, now, at the cost of `user_id`. Returns the key of its job; None when fewer than
@@ -114,11 +115,10 @@ class SummaryCalls(Calls):
 class ResultCalls(Calls):
     """The cache of results, by space and hash."""
 
-    async def result(self, space_id: int, hash: str) -> Json | None:
-        """What a derivation came to before; None when that is not known (any more)."""
-        found: Json | None = await self._call("result", space_id=space_id, hash=hash)
-        return found
+    async def result(self, space_id: int, hash: str) -> object:
+        """The result of a derivation, as JSON; None when it is not in the cache."""
+        return await self._call("result", space_id=space_id, hash=hash)
 
-    async def keep_result(self, space_id: int, derivation: Json, result: Json, most: int) -> None:
-        """Keeps what a derivation came to, and no more than `most` of a space; the least recently used go."""
+    async def keep_result(self, space_id: int, derivation: Mapping[str, object], result: object, most: int) -> None:
+        """Stores the result of a derivation, and at most `most` of a space; the least recently used are dropped."""
         await self._call("keep_result", space_id=space_id, derivation=derivation, result=result, most=most)

@@ -135,7 +135,7 @@ class Memories:
         async def make() -> Json:
             return {"candidates": [asdict(one) for one in await self.rederiver.derive(space_id, batch, known)]}
 
-        made = await once(self.store, space_id, derivation, make, self.results)
+        made = await once(self.store, space_id, derivation, Json, make, self.results)
         kept = await self.store.derived_memories(space_id, self.rederiver.name, numbers)
         closed = {row["id"] for row in batch if row["learning"] == "off"}
         found = compared(without(kept, closed), without(made["candidates"], closed))

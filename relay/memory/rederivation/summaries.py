@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from relay.core.charge import Charge
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.rederivation.change import Change, Estimate, Step
-from relay.memory.writing.summaries import Summariser, summary_derivation, summary_messages, tainted, write_summary
+from relay.memory.rows.writing import DerivedSummary, NewSummary
+from relay.memory.writing.summaries import Summariser, is_tainted, summary_derivation, summary_messages, write_summary
 
-Json = dict[str, Any]
 WORDS = 300
 """Tokens that a summary has, about."""
 
@@ -35,19 +34,19 @@ class Summaries:
         total, after = Estimate(), 0
         while page := await self.summariser.store.derived_summaries(self.space, self.since, after):
             for row in page:
-                after = row["id"]
+                after = row.id
                 total += await self._estimated(row)
         return total
 
-    async def _estimated(self, row: Json) -> Estimate:
-        work = await self.summariser.store.derived_summary(row["id"])
-        if work is None or not work["messages"]:
+    async def _estimated(self, row: DerivedSummary) -> Estimate:
+        work = await self.summariser.store.derived_summary(row.id)
+        if work is None or not work.messages:
             return Estimate()
-        derivation = summary_derivation(self.summariser, work["previous"], work["messages"])
-        if work["hash"] == derivation.hash and row["thread_id"] not in self._chains:
+        derivation = summary_derivation(self.summariser, work.previous, work.messages)
+        if work.hash == derivation.hash and row.thread_id not in self._chains:
             return Estimate()
-        self._chains.setdefault(row["thread_id"], []).append(row["id"])
-        content = summary_messages(work["previous"], work["messages"])[0]["content"][0]["text"]
+        self._chains.setdefault(row.thread_id, []).append(row.id)
+        content = summary_messages(work.previous, work.messages)[0]["content"][0]["text"]
         return Estimate(1, estimate_tokens(content) + WORDS, WORDS)
 
     async def changes(self, done: Step) -> list[Change]:
@@ -84,18 +83,20 @@ class Summaries:
         work = await store.derived_summary(id)
         if work is None:
             return []
-        previous, messages = work["previous"], work["messages"]
-        if previous is not None and previous["id"] in texts:
-            previous = {**previous, "text": texts[previous["id"]]}
+        previous, messages = work.previous, work.messages
+        if previous is not None and previous.id in texts:
+            previous = replace(previous, text=texts[previous.id])
         derivation = summary_derivation(self.summariser, previous, messages)
-        charge = Charge("rederive", space_id=work["space_id"])
-        made = await write_summary(self.summariser, work["space_id"], derivation, previous, messages, charge)
-        texts[id] = made["text"]
-        row = {
-            **made,
-            "settings": self.summariser.settings,
-            "derivation": derivation.as_json(),
-            "tainted": tainted(previous, messages),
-        }
-        apply = partial(store.replace_summary, id, work["text"], row)
-        return [Change("summary", f"summary {id}", work["text"], made["text"], apply)]
+        charge = Charge("rederive", space_id=work.space_id)
+        made = await write_summary(self.summariser, work.space_id, derivation, previous, messages, charge)
+        texts[id] = made.text
+        row = NewSummary(
+            text=made.text,
+            model=made.model,
+            usage=made.usage,
+            settings=self.summariser.settings,
+            derivation=derivation.as_json(),
+            tainted=is_tainted(previous, messages),
+        )
+        apply = partial(store.replace_summary, id, work.text, row)
+        return [Change("summary", f"summary {id}", work.text, made.text, apply)]

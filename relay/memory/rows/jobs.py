@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from relay.memory.rows.writing import EarlierSummary, SourceMessage
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
@@ -39,7 +41,6 @@ class SummaryWork:
     space_id: int
     user_id: int | None
     """Whose budget it takes; None: that of the space's owner."""
-    previous: dict[str, Any] | None
-    """The summary before: `{id, text, tainted}`."""
-    messages: list[dict[str, Any]]
+    previous: EarlierSummary | None
+    messages: tuple[SourceMessage, ...]
     """The messages since, oldest first."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from relay.core.charge import Charge
 from relay.core.models import ModelRequest
@@ -17,6 +16,13 @@ from relay.memory.store import Store
 
 MODEL_SECONDS = 90
 TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerList:
+    """An answer, as the cache of results keeps it."""
+
+    list: list[AnswerRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +58,14 @@ class BatchModel:
             most_tokens,
         )
 
-        async def make() -> dict[str, Any]:
+        async def make() -> AnswerList:
             for attempt in range(1, TRIES + 1):
                 step = await self.gate.ask(request, charge, MODEL_SECONDS)
                 try:
-                    return {"list": read(list_of(step))}
+                    return AnswerList(read(list_of(step)))
                 except AnswerUnclear:
                     if attempt == TRIES:
                         raise
             raise AssertionError
 
-        found: list[AnswerRow] = (await once(self.store, space_id, derivation, make, self.results))["list"]
-        return found
+        return (await once(self.store, space_id, derivation, AnswerList, make, self.results)).list

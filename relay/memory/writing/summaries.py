@@ -17,10 +17,9 @@ from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
 from relay.memory.results import MOST, once
 from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.rows.writing import EarlierSummary, NewSummary, SourceMessage, WrittenSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-
-Json = dict[str, Any]
 
 MODEL_SECONDS = 150
 LEAST_MESSAGES = 3
@@ -49,7 +48,7 @@ class Summariser:
     """How many results of derivations are kept in a space."""
 
     @property
-    def settings(self) -> Json:
+    def settings(self) -> dict[str, int]:
         """What is kept with a summary about how it was made."""
         return {"max_tokens": self.max_tokens, "prompt": PROMPT}
 
@@ -69,48 +68,48 @@ async def summarise(summariser: Summariser, job: ClaimedJob) -> bool:
     derivation = summary_derivation(summariser, previous, messages)
     charge = Charge("summary", user_id=work.user_id, thread_id=work.thread_id)
     made = await write_summary(summariser, work.space_id, derivation, previous, messages, charge)
-    return await summariser.store.store_summary(
-        job,
-        {
-            "text": made["text"],
-            "previous_id": previous["id"] if previous else None,
-            "from_message_id": messages[0]["id"],
-            "message_count": len(messages),
-            "model": made["model"],
-            "settings": summariser.settings,
-            "usage": made["usage"],
-            "derivation": derivation.as_json(),
-            "tainted": tainted(previous, messages),
-        },
+    summary = NewSummary(
+        text=made.text,
+        model=made.model,
+        usage=made.usage,
+        settings=summariser.settings,
+        derivation=derivation.as_json(),
+        tainted=is_tainted(previous, messages),
+        previous_id=previous.id if previous else None,
+        from_message_id=messages[0].id,
+        message_count=len(messages),
     )
+    return await summariser.store.store_summary(job, summary)
 
 
-def summary_derivation(summariser: Summariser, previous: Json | None, messages: Sequence[Json]) -> Derivation:
+def summary_derivation(
+    summariser: Summariser, previous: EarlierSummary | None, messages: Sequence[SourceMessage]
+) -> Derivation:
     """What a summary is made of, by which version of the summariser."""
-    before = [Input("summary", previous["id"], previous["text"])] if previous else []
-    return derived("summary", summariser.version, [*before, *(Input("message", m["id"], m["text"]) for m in messages)])
+    before = [Input("summary", previous.id, previous.text)] if previous else []
+    return derived("summary", summariser.version, [*before, *(Input("message", m.id, m.text) for m in messages)])
 
 
 async def write_summary(
     summariser: Summariser,
     space_id: int,
     derivation: Derivation,
-    previous: Json | None,
-    messages: Sequence[Json],
+    previous: EarlierSummary | None,
+    messages: Sequence[SourceMessage],
     charge: Charge,
-) -> Json:
-    """`{text, model, usage}` of a summary; the model is asked unless the same summary was written before."""
+) -> WrittenSummary:
+    """Writes a summary; the model is asked unless the same summary was written before."""
 
-    async def write() -> Json:
+    async def write() -> WrittenSummary:
         for share in SHARES:
             content = summary_messages(previous, messages, share)
             request = ModelRequest(summariser.model_name, [text_block(SUMMARISE)], content, summariser.max_tokens)
             with contextlib.suppress(ContextTooLong):
                 step = await summariser.gate.ask(request, charge, MODEL_SECONDS)
-                return {"text": fits(read_summary(step), SUMMARY_TOKENS), "model": step.model, "usage": step.usage}
+                return WrittenSummary(fits(read_summary(step), SUMMARY_TOKENS), step.model, step.usage)
         raise ContextTooLong()
 
-    return await once(summariser.store, space_id, derivation, write, summariser.results)
+    return await once(summariser.store, space_id, derivation, WrittenSummary, write, summariser.results)
 
 
 def read_summary(step: Step) -> str:
@@ -130,14 +129,15 @@ def read_summary(step: Step) -> str:
     return text
 
 
-def summary_messages(previous: Json | None, messages: Sequence[Json], share: float = 1.0) -> list[Json]:
+def summary_messages(
+    previous: EarlierSummary | None, messages: Sequence[SourceMessage], share: float = 1.0
+) -> list[dict[str, Any]]:
     """The summariser's one user message: the summary so far and the messages since, as data. `share` (0–1] of the
     messages' words is left: the longest are cut."""
-    lines = [f"<summary>\n{neutralize_markup(previous['text'])}\n</summary>\n"] if previous else []
-    texts = shorten_longest([row["text"] for row in messages], share)
+    lines = [f"<summary>\n{neutralize_markup(previous.text)}\n</summary>\n"] if previous else []
+    texts = shorten_longest([row.text for row in messages], share)
     lines.extend(
-        format_message(row["role"], row.get("name"), text, row["untrusted"])
-        for row, text in zip(messages, texts, strict=True)
+        format_message(row.role, row.name, text, row.untrusted) for row, text in zip(messages, texts, strict=True)
     )
     lines.append("\nWrite the new summary now.")
     return [{"role": "user", "content": [text_block("\n".join(lines))]}]
@@ -150,11 +150,9 @@ def format_message(role: str, name: str | None, text: str, foreign: bool) -> str
     return f"{who}: {untrusted(text, 'message') if foreign else neutralize_markup(text)}"
 
 
-def tainted(previous: dict[str, Any] | None, messages: Sequence[dict[str, Any]]) -> bool:
+def is_tainted(previous: EarlierSummary | None, messages: Sequence[SourceMessage]) -> bool:
     """Whether a summary derives from what others wrote, or from several people's words."""
-    people = {row["user_id"] for row in messages}
+    people = {row.user_id for row in messages}
     return (
-        bool(previous and previous["tainted"])
-        or any(row["untrusted"] or row["tainted"] for row in messages)
-        or len(people) > 1
+        bool(previous and previous.tainted) or any(row.untrusted or row.tainted for row in messages) or len(people) > 1
     )

@@ -16,6 +16,7 @@ from relay.core.ports import Messenger
 from relay.core.prompt_markup import text_block
 from relay.memory.intents import process_intents
 from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.rows.writing import SourceMessage
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import format_message
@@ -53,7 +54,7 @@ async def name_session(titler: Titler, job: ClaimedJob) -> bool:
     title = title_of(await titler.gate.ask(request, charge, MODEL_SECONDS))
     topic = await titler.store.store_title(job, title)
     if topic is not None:
-        await rename(titler, topic["chat_id"], topic["topic_id"], title)
+        await rename(titler, topic.chat_id, topic.topic_id, title)
     return True
 
 
@@ -67,9 +68,9 @@ async def rename(titler: Titler, chat_id: int, topic_id: int, name: str) -> None
     await titler.store.topic_renamed(titler.bot_id, chat_id, topic_id, name)
 
 
-def title_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def title_messages(messages: Sequence[SourceMessage]) -> list[dict[str, Any]]:
     """The one user message of the request: how the session began, as data."""
-    lines = [format_message(row["role"], row.get("name"), row["text"], row["untrusted"]) for row in messages]
+    lines = [format_message(row.role, row.name, row.text, row.untrusted) for row in messages]
     return [{"role": "user", "content": [text_block("\n".join([*lines, "\nWrite the title now."]))]}]
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
+from relay.memory.rows.writing import DerivedSummary, NewSummary, SourcedSummary
 
 
 class JudgeCalls(Calls):
@@ -83,19 +84,19 @@ class JudgeCalls(Calls):
 class RederiveCalls(Calls):
     """Deriving again."""
 
-    async def derived_summaries(self, space: Space, since: datetime | None, after: int) -> list[Json]:
-        """The next summaries of a space that a model made since then: `{id, thread_id}`."""
+    async def derived_summaries(self, space: Space, since: datetime | None, after: int) -> list[DerivedSummary]:
+        """The next summaries of a space that a model wrote since then."""
         since_then = since and since.isoformat()
-        return list(await self._call("derived_summaries", space=space.as_json(), since=since_then, after=after))
+        where = {"space": space.as_json(), "since": since_then, "after": after}
+        return await self._list(DerivedSummary, "derived_summaries", **where)
 
-    async def derived_summary(self, id: int) -> Json | None:
-        """A summary with what it was made of: `{id, thread_id, space_id, text, hash, previous, messages}`."""
-        found: Json | None = await self._call("derived_summary", id=id)
-        return found
+    async def derived_summary(self, id: int) -> SourcedSummary | None:
+        """A summary with what it was made of."""
+        return await self._find(SourcedSummary, "derived_summary", id=id)
 
-    async def replace_summary(self, id: int, was: str, summary: Json) -> bool:
-        """Puts another text in a summary's place, if it still says `was`; whether it did."""
-        return bool(await self._call("replace_summary", id=id, was=was, summary=summary))
+    async def replace_summary(self, id: int, was: str, summary: NewSummary) -> bool:
+        """Replaces a summary's text, if it is still `was`. Returns whether it did."""
+        return bool(await self._call("replace_summary", id=id, was=was, summary=summary.as_json()))
 
     async def told_threads(self, space: Space, since: datetime | None, after: int, version: str) -> list[Json]:
         """The next threads of a space in which something was said since then that another version may have judged:
