@@ -87,8 +87,8 @@ def test_a_client_is_made_and_handed_to_the_gate_and_to_nothing_else() -> None:
     for name, tree in modules():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_model":
-                assert name in ("runtime/app.py", "surfaces/server/serve.py", "surfaces/cli/chat.py"), name
-    for name in ("surfaces/server/serve.py", "surfaces/cli/chat.py"):
+                assert name in ("runtime/app.py", "surfaces/server/serve.py", "surfaces/cli/terminal/conversation.py"), name
+    for name in ("surfaces/server/serve.py", "surfaces/cli/terminal/conversation.py"):
         calls = [node for node in ast.walk(ast.parse((root / name).read_text())) if isinstance(node, ast.Call)]
         given = {
             call.func.id

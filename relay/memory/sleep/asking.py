@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from relay.core.charge import Charge
@@ -22,7 +22,7 @@ TRIES = 2
 class AnswerList:
     """An answer, as the cache of results keeps it."""
 
-    list: list[AnswerRow]
+    list: Sequence[AnswerRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +68,4 @@ class BatchModel:
                         raise
             raise AssertionError
 
-        return (await once(self.store, space_id, derivation, AnswerList, make, self.results)).list
+        return list((await once(self.store, space_id, derivation, AnswerList, make, self.results)).list)
