@@ -84,11 +84,13 @@ def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
 
 def test_a_client_is_made_and_handed_to_the_gate_and_to_nothing_else() -> None:
     root = Path(relay.__file__).parent
+    terminal = ("surfaces/cli/terminal/conversation.py", "surfaces/cli/terminal/once.py")
+    opening = ("surfaces/server/serve.py", *terminal)
     for name, tree in modules():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_model":
-                assert name in ("runtime/app.py", "surfaces/server/serve.py", "surfaces/cli/terminal/conversation.py"), name
-    for name in ("surfaces/server/serve.py", "surfaces/cli/terminal/conversation.py"):
+                assert name in ("runtime/app.py", *opening), name
+    for name in opening:
         calls = [node for node in ast.walk(ast.parse((root / name).read_text())) if isinstance(node, ast.Call)]
         given = {
             call.func.id
