@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from relay.core.errors import SchemaError
 from relay.core.ports import Database
+from relay.memory.calls.base import decode_row
 
 Run = Callable[[str], Awaitable[None]]
 """Executes one SQL script in a transaction of its own."""
@@ -114,26 +114,39 @@ def _forget_others(functions: Iterable[str]) -> str:
     return f"delete from relay.function_file where name not in ({names});\n"  # noqa: S608 — our own files
 
 
-async def present(database: Database) -> dict[str, Any]:
-    """What the database has: `{version, breaking, functions}`; version 0 when it has never been migrated."""
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The schema that a database has."""
+
+    version: int = 0
+    """0: it has never been migrated."""
+    breaking: int = 0
+    """The newest version that older ones of Relay cannot use."""
+    functions: Mapping[str, str] = field(default_factory=dict)
+    """The hash of each file of functions."""
+    moving: bool = False
+    """A move or restore into it was begun and not finished."""
+
+
+async def present(database: Database) -> Present:
+    """What the database has."""
     try:
-        found: dict[str, Any] = await database.call("schema")
+        return decode_row(Present, await database.call("schema"))
     except SchemaError:
-        return {"version": 0, "breaking": 0, "functions": {}}
-    return found
+        return Present()
 
 
-def check(found: dict[str, Any], schema: Schema) -> bool:
+def check(found: Present, schema: Schema) -> bool:
     """Whether the database is up to date. Raises `SchemaError` when only a newer Relay can use it."""
-    if found["breaking"] > schema.version:
+    if found.breaking > schema.version:
         raise SchemaError(
-            f"This database was upgraded by a newer Relay (schema {found['version']}, this one knows "
+            f"This database was upgraded by a newer Relay (schema {found.version}, this one knows "
             f"{schema.version}). Upgrade Relay, or restore a backup from before the upgrade."
         )
-    if found["version"] > schema.version:
+    if found.version > schema.version:
         return True
-    stored = found["functions"]
-    return found["version"] == schema.version and all(stored.get(n) == h for n, h in schema.hashes.items())
+    stored = found.functions
+    return found.version == schema.version and all(stored.get(n) == h for n, h in schema.hashes.items())
 
 
 async def migrate(database: Database, run: Run, again: bool = False) -> bool:
@@ -143,7 +156,7 @@ async def migrate(database: Database, run: Run, again: bool = False) -> bool:
     """
     schema = load()
     found = await present(database)
-    if check(found, schema) and not (again and found["version"] == schema.version):
+    if check(found, schema) and not (again and found.version == schema.version):
         return False
     for script in schema.scripts():
         await run(script)

@@ -99,7 +99,7 @@ async def open_relay(settings: Settings, wait: bool = False, embedder: Embedder 
         async with open_storage(settings) as stored:
             if await prepare_schema(stored, settings, wait):
                 log.info("database migrated", version=migrations.load().version)
-            if (await migrations.present(stored.database)).get("moving"):
+            if (await migrations.present(stored.database)).moving:
                 raise SchemaError(f"A `{RELAY} move` or `restore` into this database was interrupted: run it again.")
             patient = RetryingDatabase(stored.database, stored.repair)
             store = Store(patient, instance.name)

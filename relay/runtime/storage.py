@@ -133,7 +133,7 @@ async def bring_up_to_date(opened: Storage, settings: Settings, again: bool = Fa
     if migrations.check(found, schema):
         return False
     if not settings.database_url:
-        state = "older than this Relay" if found["version"] else "not there yet"
+        state = "older than this Relay" if found.version else "not there yet"
         raise SchemaError(f"Relay's tables and functions in the Supabase project are {state}. {TWO_WAYS}")
     async with open_storage(direct(settings)) as other:
         await bring_up_to_date(other, settings)

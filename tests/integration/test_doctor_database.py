@@ -125,7 +125,7 @@ async def test_a_database_without_relay_stays_as_it_is(embedded: Server) -> None
         assert "made at the first start" in seen["schema"].said
         client = Postgres(embedded.url(name))
         await client.open()
-        assert (await migrations.present(client))["version"] == 0
+        assert (await migrations.present(client)).version == 0
         await client.close()
     finally:
         embedded.drop(name)

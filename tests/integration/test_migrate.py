@@ -61,13 +61,13 @@ def ask(server: Server, name: str, statement: str, superuser: bool = True) -> Ro
 
 async def test_a_database_is_migrated_once(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
-        assert await migrations.present(database) == {"version": 0, "breaking": 0, "functions": {}}
+        assert await migrations.present(database) == migrations.Present()
         assert await migrations.migrate(database, database.run) is True
         before = ask(server, empty, CATALOGUE)
         assert await migrations.migrate(database, database.run) is False
         found = await migrations.present(database)
-        assert found["version"] == migrations.load().version
-        assert found["functions"] == migrations.load().hashes
+        assert found.version == migrations.load().version
+        assert found.functions == migrations.load().hashes
     assert ask(server, empty, CATALOGUE) == before
     owners = "select distinct pg_get_userbyid(proowner) from pg_proc where proname like 'relay\\_%'"
     assert ask(server, empty, owners) == [("relay",)]

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from relay.memory import migrations
+from relay.memory.migrations import Present
 
 SCHEMA = migrations.load()
 FUNCTION = re.compile(r"create or replace function ((?:relay|public)\.\w+)\s*\((.*?)\)\s*returns(.*?)\$\$", re.S | re.I)
@@ -82,12 +83,12 @@ def test_the_printed_sql_is_whole_transactions() -> None:
 @pytest.mark.parametrize(
     ("found", "current"),
     [
-        ({"version": 0, "breaking": 0, "functions": {}}, False),
-        ({"version": SCHEMA.version, "breaking": 1, "functions": SCHEMA.hashes}, True),
-        ({"version": SCHEMA.version, "breaking": 0, "functions": SCHEMA.hashes | {"soul": "old"}}, False),
-        ({"version": SCHEMA.version, "breaking": 0, "functions": SCHEMA.hashes | {"removed": "x"}}, True),
-        ({"version": SCHEMA.version + 1, "breaking": 0, "functions": {}}, True),
+        (Present(), False),
+        (Present(SCHEMA.version, 1, SCHEMA.hashes), True),
+        (Present(SCHEMA.version, 0, SCHEMA.hashes | {"soul": "old"}), False),
+        (Present(SCHEMA.version, 0, SCHEMA.hashes | {"removed": "x"}), True),
+        (Present(SCHEMA.version + 1), True),
     ],
 )
-def test_what_is_up_to_date(found: dict[str, object], current: bool) -> None:
+def test_what_is_up_to_date(found: Present, current: bool) -> None:
     assert migrations.check(found, SCHEMA) is current

@@ -20,8 +20,7 @@ class StatusCalls(Calls):
 
     async def queue(self, bot_id: int) -> Queue:
         """What waits to be answered."""
-        row = await self._call("queue", bot_id=bot_id)
-        return Queue(row["waiting"], row["turns"], float(row["oldest"]))
+        return await self._fetch(Queue, "queue", bot_id=bot_id)
 
 
 class ExamineCalls(Calls):

@@ -64,7 +64,7 @@ def db_status() -> None:
         async with open_storage(settings) as opened:
             found = await migrations.present(opened.database)
             current = migrations.check(found, migrations.load())
-            print_json(DatabaseStatus(opened.label, found["version"], migrations.load().version, current))
+            print_json(DatabaseStatus(opened.label, found.version, migrations.load().version, current))
 
     run_work(work(), as_json=True)
 

@@ -21,6 +21,7 @@ class BotUser:
     """The bot, as `getMe` tells."""
 
     id: int = 0
+    first_name: str = ""
     username: str = ""
     can_read_all_group_messages: bool = False
     has_topics_enabled: bool = False

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from relay.core.settings import Settings
 from relay.runtime.storage import open_storage, prepare_schema
+from relay.surfaces.chat.people.bot_rights import BotUser, decode
 
 
-async def telegram_knows(token: str, api_url: str) -> dict[str, Any]:
-    """Who the bot of a token is, as Telegram's `getMe` says. Raises the `MessengerError` tree."""
+async def telegram_knows(token: str, api_url: str) -> BotUser:
+    """Who the bot of a token is. Raises the `MessengerError` tree."""
     from relay.clients.telegram.client import Telegram
 
     telegram = Telegram(token, api_url)
     try:
         await telegram.open()
-        found: dict[str, Any] = await telegram.call("getMe")
-        return found
+        return decode(BotUser, await telegram.call("getMe")) or BotUser()
     finally:
         await telegram.close_pools()
 

@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from relay.core.errors import DatabaseError, SchemaError, SettingsError
 from relay.core.program import RELAY
@@ -26,7 +25,6 @@ SLOW_MS = 500
 LATE_SECONDS = 300
 AGAIN = f"`{RELAY} db migrate --again` puts it right."
 TWO_WAYS_AGAIN = f"Paste what `{RELAY} db sql` prints into the project's SQL editor: that puts it right."
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,25 +114,23 @@ def _server(opened: Storage, seen: Examination | None, milliseconds: float) -> F
     return ok("database", said)
 
 
-def _schema(found: Json, opened: Storage, settings: Settings) -> Finding:
+def _schema(found: migrations.Present, opened: Storage, settings: Settings) -> Finding:
     """Whether its tables and functions are this version's."""
     schema = migrations.load()
     try:
         current = migrations.check(found, schema)
     except SchemaError as error:
         return of_error("schema", error)
-    if found.get("moving"):
+    if found.moving:
         fix = "Run it again, with the source in the settings: it goes on from there."
         return failed("schema", f"`{RELAY} move` into this database was interrupted", fix)
     if current:
-        newer = (
-            f", newer than this Relay's {schema.version}, which it fits" if found["version"] > schema.version else ""
-        )
-        return ok("schema", f"version {found['version']}{newer}")
-    state = f"version {found['version']} is older than this Relay's" if found["version"] else "not there yet"
+        newer = f", newer than this Relay's {schema.version}, which it fits" if found.version > schema.version else ""
+        return ok("schema", f"version {found.version}{newer}")
+    state = f"version {found.version} is older than this Relay's" if found.version else "not there yet"
     if opened.run is None and not settings.database_url:
         return failed("schema", state, TWO_WAYS)
-    if not found["version"]:
+    if not found.version:
         return skipped("schema", "not there yet; made at the first start")
     return warning("schema", f"{state}; the next start changes it", f"`{RELAY} db migrate` does it now.")
 

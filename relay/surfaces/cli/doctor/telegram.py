@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from relay.clients.telegram.client import Telegram
 from relay.core.errors import MessengerError, MessengerThrottled, PollConflict, TokenRefused
 from relay.core.program import RELAY
 from relay.core.settings import Settings
+from relay.surfaces.chat.people.bot_rights import BotUser, decode
 from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skipped, warning
 
 NAMES = ("telegram", "messages", "one bot", "groups")
@@ -33,6 +33,16 @@ FIX_OTHER = (
     "Stop it, or give this one a bot of its own (@BotFather, /newbot). Where you cannot find it: @BotFather, /revoke, "
     "and the new token here."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookInfo:
+    """How Telegram delivers, as `getWebhookInfo` tells."""
+
+    url: str = ""
+    pending_update_count: int = 0
+    last_error_date: int = 0
+    last_error_message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +63,8 @@ async def telegram(settings: Settings, running: Callable[[], Awaitable[Running]]
     try:
         await client.open()
         try:
-            me = await client.call("getMe")
-            info = await client.call("getWebhookInfo")
+            me = decode(BotUser, await client.call("getMe")) or BotUser()
+            info = decode(WebhookInfo, await client.call("getWebhookInfo")) or WebhookInfo()
         except MessengerError as error:
             return [
                 _away(settings, error),
@@ -62,7 +72,7 @@ async def telegram(settings: Settings, running: Callable[[], Awaitable[Running]]
             ]
         known = await running()
         return [
-            ok("telegram", f"@{me.get('username')}, private topics {'on' if me.get('has_topics_enabled') else 'off'}"),
+            ok("telegram", f"@{me.username}, private topics {'on' if me.has_topics_enabled else 'off'}"),
             messages(settings, info, bool(known.here)),
             await one_bot(client, me, info, known),
             groups(me),
@@ -79,9 +89,9 @@ def _away(settings: Settings, error: MessengerError) -> Finding:
     return failed("telegram", f"{urlsplit(settings.telegram_api_url).hostname} cannot be reached", FIX_NETWORK)
 
 
-def messages(settings: Settings, info: dict[str, Any], here: bool) -> Finding:
+def messages(settings: Settings, info: WebhookInfo, here: bool) -> Finding:
     """How messages come: asked for, or at a webhook. Of its address only the host is told; the rest may be secret."""
-    at, wanted, waiting = str(info.get("url") or ""), settings.webhook_url, int(info.get("pending_update_count") or 0)
+    at, wanted, waiting = info.url, settings.webhook_url, info.pending_update_count
     host = urlsplit(at).hostname
     if at and not wanted:
         said = f"a webhook is set, at {host}, so nothing comes to those who ask"
@@ -94,9 +104,9 @@ def messages(settings: Settings, info: dict[str, Any], here: bool) -> Finding:
                 "messages", said, "Restart Relay; its log tells why Telegram does not take RELAY_WEBHOOK_URL."
             )
         return skipped("messages", f"{said}; `{RELAY} run` sets it")
-    recent = time.time() - int(info.get("last_error_date") or 0) < RECENT_SECONDS
+    recent = time.time() - info.last_error_date < RECENT_SECONDS
     if at and recent:
-        said = f"Telegram could not deliver to {host}: {info.get('last_error_message')}"
+        said = f"Telegram could not deliver to {host}: {info.last_error_message}"
         return warning(
             "messages", said, "What stands before RELAY_WEBHOOK_PORT must pass it on, with a good certificate."
         )
@@ -106,17 +116,17 @@ def messages(settings: Settings, info: dict[str, Any], here: bool) -> Finding:
     return ok("messages", f"{way}, {waiting} waiting")
 
 
-async def one_bot(client: Telegram, me: dict[str, Any], info: dict[str, Any], running: Running) -> Finding:
+async def one_bot(client: Telegram, me: BotUser, info: WebhookInfo, running: Running) -> Finding:
     """Whether another program reads this bot's messages."""
     if running.here is None:
         return skipped("one bot", "not looked at: the data directory comes first")
-    if (running.here or running.elsewhere) and str(me["id"]) in running.rivalled:
+    if (running.here or running.elsewhere) and str(me.id) in running.rivalled:
         return failed("one bot", "another program reads this bot's messages too, or did minutes ago", FIX_OTHER)
     if running.here:
         return ok("one bot", "Relay runs here")
     if running.elsewhere:
         return ok("one bot", "Relay runs elsewhere on this database")
-    if info.get("url"):
+    if info.url:
         return skipped("one bot", "not looked at: a webhook is set, so nobody can ask for messages")
     try:
         await client.call("getUpdates", timeout=LISTEN_SECONDS, limit=1)
@@ -127,9 +137,9 @@ async def one_bot(client: Telegram, me: dict[str, Any], info: dict[str, Any], ru
     return ok("one bot", "Relay does not run, and nobody else reads its messages")
 
 
-def groups(me: dict[str, Any]) -> Finding:
+def groups(me: BotUser) -> Finding:
     """What the bot sees of groups."""
-    if me.get("can_read_all_group_messages"):
+    if me.can_read_all_group_messages:
         return ok("groups", "it sees all messages in groups")
     fix = (
         "Only if you want it in groups: @BotFather, /mybots, your bot, Bot Settings, Group Privacy, Turn off. Then "

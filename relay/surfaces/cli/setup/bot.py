@@ -19,7 +19,7 @@ def check(sheet: Sheet) -> str:
     """The bot's name. Raises the `MessengerError` tree."""
     settings = sheet.settings(TOKEN)
     me = asyncio.run(telegram_knows(settings.telegram_bot_token, settings.telegram_api_url))
-    return f"this is @{me.get('username')} ({me.get('first_name')})"
+    return f"this is @{me.username} ({me.first_name})"
 
 
 def ask(sheet: Sheet) -> Sheet:
