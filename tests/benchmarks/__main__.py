@@ -23,6 +23,7 @@ from tests.benchmarks import (
     statements,
     supabase,
     voice,
+    weights,
 )
 from tests.benchmarks.generated import sizes
 from tests.benchmarks.lab import Row, lab
@@ -39,6 +40,7 @@ ALL = {
     "statements": statements.statements,
     "scale": scale.scale,
     "recall": recall.recall,
+    "weights": weights.weights,
     "lean": lean.lean,
     "recalling": recalling.recall,
     "meaning": recalling.meaning,

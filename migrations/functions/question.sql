@@ -1,0 +1,139 @@
+-- What a question asks for: its telling words and how rare they are, a time, a date, help.
+
+-- In how many entries of a space each of some words is.
+create or replace function relay.numbers_of(p_space_id bigint, p_words text[])
+returns table (word text, entries bigint)
+language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
+    select word, sum(entries)::bigint from (
+        select word, entries from lexeme where space_id = p_space_id and word = any (p_words)
+        union all
+        select word, change from lexeme_change where space_id = p_space_id and word = any (p_words)) counted
+    group by word having sum(entries) > 0
+$$;
+
+-- The languages in which a space's texts are, with the numbers of their entries.
+create or replace function relay.languages_of(p_space_id bigint) returns table (language text, entries bigint)
+language sql stable rows 3 set search_path = relay, extensions, pg_temp as $$
+    select substr(word, 2), sum(entries)::bigint from (
+        (select word, entries from lexeme
+            where space_id = p_space_id and word >= ':' and word < ':' || chr(1114111) limit 50)
+        union all
+        (select word, change from lexeme_change
+            where space_id = p_space_id and word >= ':' and word < ':' || chr(1114111) limit 50)) counted
+    group by word having sum(entries) > 0 order by length(word), word
+$$;
+
+-- The words of a question in a language that carry meaning, in order, and which of them are names of people who speak in
+-- the space. Without a word that does, all are taken.
+create or replace function relay.question_words(p_space_id bigint, p_text text, p_language text)
+returns table (place integer, word text, names boolean)
+language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
+    with token as materialized (
+        select lexeme as word, positions[1] as position, exists (
+                select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
+                    else array[p_language] end) as l (language)
+                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}') as filler
+        from unnest(to_tsvector('simple', left(p_text, 2000)))
+        where length(lexeme) between 2 and 60),
+    called as materialized (
+        select substr(word, 2) as word
+        from relay.numbers_of(p_space_id, array(select '@' || word from token where not filler)))
+    select (row_number() over (order by t.position))::integer, t.word, c.word is not null
+    from token t left join called c using (word) where not t.filler
+    order by t.position limit 24
+$$;
+
+-- What telling words are looked for as in a space of so many entries: each in the languages of the space's texts and of
+-- the question, and (at half the weight) as the beginning of others. weight: how rare it is (the logarithm of the
+-- inverse of its share of entries, as in BM25; of a hundred entries more, so that it means something in a small space).
+-- rest: the weight of a word that the space does not have.
+create or replace function relay.terms_of(p_space_id bigint, p_telling text[], p_languages text[], p_size bigint)
+returns table (place bigint, word text, entries bigint, weight real, rest real)
+language sql stable rows 20
+set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
+    with telling as materialized (
+        select place, word from unnest(p_telling) with ordinality as t (word, place)),
+    size as materialized (select p_size::real + 100 as entries),
+    form as materialized (
+        select distinct t.place, coalesce(case l.language when 'simple' then t.word
+            else (ts_lexize((l.language || '_stem')::regdictionary, t.word))[1] end, t.word) as word
+        from telling t, (select unnest(p_languages) union select 'simple') as l (language)),
+    whole as materialized (
+        select f.place, f.word, n.entries, 1.0 as factor
+        from form f join relay.numbers_of(p_space_id, array(select word from form)) n using (word)),
+    start as (
+        select place, min(word collate "C") as word from form group by place having length(min(word collate "C")) >= 4),
+    begun as (
+        select s.place, n.word, n.entries, 0.5 as factor
+        from start s cross join lateral (
+            select word, sum(entries)::bigint as entries from (
+                (select word, entries from lexeme
+                    where space_id = p_space_id and word >= s.word and word < s.word || chr(1114111) limit 50)
+                union all
+                (select word, change from lexeme_change
+                    where space_id = p_space_id and word >= s.word and word < s.word || chr(1114111) limit 50)) counted
+            group by word having sum(entries) > 0 order by length(word), word limit 6) n
+        where not exists (select from whole w where w.place = s.place and w.word = n.word)),
+    either as (select * from whole union all select * from begun)
+    select t.place, e.word, coalesce(e.entries, 0),
+        (e.factor * ln(1 + (greatest(s.entries - e.entries, 0) + 0.5) / (e.entries + 0.5)))::real,
+        ln(1 + (s.entries + 0.5) / 0.5)::real
+    from size s, telling t left join either e using (place)
+$$;
+
+-- Whether a question asks for a time.
+create or replace function relay.asks_when(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_text ~* ('^\W*(when|wann|quand|cuándo|cuando|quando|wanneer|когда|(on )?(what|which) (date|day|month|year)|'
+        || '(an )?welche[mnrs]? (tag|monat|jahr|datum))\y')
+$$;
+
+-- Whether a question asks for something to be made or advised, for which what a person wants of all answers counts; not
+-- for what was.
+create or replace function relay.asks_for_help(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select (p_text ~* ('^(\W*(so|and|ok|okay|well|now|please|hi|hello|also)[,\s]+)*(can you|could you|would you|will you|please|help'
+        || '|write|give|show|explain|make|put|draft|create|suggest|recommend|plan|design|prepare|build|calculate|describe'
+        || '|teach|what (do you|kind)|what (is|are) (the best|some|good)|what''s|how (do|to|does)|which (\w+ ){1,3}(are there|is)'
+        || '|where do|i(''d| would) like|i(''m| am| want| need| have)\M|wie macht|kannst|könntest|bitte|welche[rnsm]? \w+ (passt|sind)'
+        || '|wo bekomm|peux|pourrais|pouvez|comment (puis|faire|dois)|que dois|puedes|podrías|cómo (puedo|hago|debo)|qué debo)')
+        or p_text ~* ('\m(should|shall|could|would|can|must|might) \w'
+            || '|\m(was|wie|wo|wann|welche\w*) (\w+ )?(kann|soll|könnte|würde|muss)'))
+        and p_text !~* ('\m(did|were|have i|had|have we|we decided?|how long|how many|order|sequence|ago|last'
+            || '|habe ich|haben wir|hatte|wurde|war|waren)\M|\mwas\M(?! (soll|kann|könnte|würde|muss))'
+            || '|\m(when|wann)\M(?! (should|shall|could|would|can|must|kann|soll))')
+$$;
+
+-- Whether something was said about when a question names: in that month or on that day (of that year, if it names one),
+-- or within a week after.
+create or replace function relay.said_about(p_at timestamptz, p_year integer, p_month integer, p_day integer)
+returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_at >= start - interval '1 day' and p_at < start + interval '7 days' + case when p_day is null
+        then interval '1 month' else interval '1 day' end
+    from (select make_timestamptz(coalesce(p_year, extract(year from p_at at time zone 'UTC')::integer), p_month,
+        least(coalesce(p_day, 1), 28), 0, 0, 0, 'UTC') as start) named
+$$;
+
+-- The first month that a question names, with the day beside it and the year; all null where it names none.
+create or replace function relay.named_date(p_text text, out year integer, out month integer, out day integer)
+returns record language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    months constant text[] := array['january|januar|janvier|enero', 'february|februar|février|febrero',
+        'march|märz|mars|marzo', 'april|avril|abril', 'may|mai|mayo', 'june|juni|juin|junio', 'july|juli|juillet|julio',
+        'august|août|agosto', 'september|septembre|septiembre', 'october|oktober|octobre|octubre',
+        'november|novembre|noviembre', 'december|dezember|décembre|diciembre'];
+    found text[];
+begin
+    found := regexp_match(lower(p_text), '(?:\m(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of |de )?)?\m('
+        || array_to_string(months, '|') || ')\M(?:\s+(\d{1,2})(?:st|nd|rd|th)?\M)?');
+    if found is null or found[2] in ('may', 'march', 'mars') and found[1] is null and found[3] is null
+        and lower(p_text) !~ '\m(in|on|of|since|until|by|last|this|early|late) (may|march|mars)\M|\m(may|march|mars),? \d{4}\M'
+    then
+        return;
+    end if;
+    select nr into month from unnest(months) with ordinality as m (names, nr)
+    where found[2] = any (string_to_array(names, '|'));
+    day := nullif(coalesce(found[1], found[3])::integer, 0);
+    year := substring(p_text from '\m((?:19|20)\d\d)\M')::integer;
+end $$;
