@@ -251,17 +251,17 @@ language sql immutable rows 1 set search_path = relay, extensions, pg_temp as $$
     select words, answer_words, question, answer, session, meaning, answer_meaning, session_meaning, named, length,
         asks, in_time, said_then, answers, standing
     from (values
-        (false, 0.48, 0.25, 0.59, 0.21, 0.65, 0, 0, 0, 0.37, 0.30, -0.08, 0.22, 0.52, -0.01, 0.39),
-        (true, 0.5, 0.27, 0.53, 0.2, 0.4, 0.6, 0.2, 0.44, 0.48, 0.28, -0.1, 0.24, 0.48, 0, 0.5))
+        (false, 1.15, 0.57, 0.71, 0.64, 0.38, 0, 0, 0, 0.50, 0.36, -0.19, 0.28, 0.53, 0.17, 0.96),
+        (true, 0.69, 0.25, 0.87, 0.56, 0.31, 1.31, 0.66, 0.56, 0.94, 0.28, -0.21, 0.14, 0.54, 0.32, 0.74))
         as w (with_vector, words, answer_words, question, answer, session, meaning, answer_meaning, session_meaning,
             named, length, asks, in_time, said_then, answers, standing)
     where with_vector = p_meaning
 $$;
 
 -- What of a space bears on a question, best first: the sum of its signals by their weights; the newer wins a tie. Of what
--- a person wants of all answers, the best six are lifted. p_query as in relay.entry_signals, with floor: which text_score
--- it must have, or null, and near: the cosine that is enough for a question instead. text_score: the relevance,
--- vector_score: the cosine.
+-- a person wants of all answers, the best two have a place, and four more are lifted. p_query as in relay.entry_signals,
+-- with floor: which text_score all but these two must have, or null, and near: the cosine that is enough for a question
+-- instead. text_score: the relevance, vector_score: the cosine.
 create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)
 language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
@@ -273,14 +273,18 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
             + s.in_time * w.in_time + s.said_then * w.said_then + s.answers * w.answers
             + 0.02 / (1 + greatest(extract(epoch from now() - s.at), 0) / 2592000) as total
         from relay.entry_signals(p_space_id, p_query) s, relay.signal_weights(p_query ->> 'vector' is not null) w),
+    standing as (
+        select s.*, case when s.standing > 0
+            then row_number() over (partition by s.standing order by s.total desc, s.at desc) end as standing_nr
+        from summed s),
     lifted as (
-        select s.*, s.total + case when s.standing > 0
-            and row_number() over (partition by s.standing order by s.total desc, s.at desc) <= 6 then s.lift else 0 end
-            as best
-        from summed s)
-    select s.entry_id, s.kind, s.source_id, s.part, s.best::real, s.relevance, s.cosine
-    from lifted s
-    where p_query ->> 'floor' is null or s.relevance >= (p_query ->> 'floor')::real
-        or left(p_query ->> 'text', 2000) ~ '[?？؟]\W*$' and s.cosine >= (p_query ->> 'near')::real
-    order by s.best desc, s.at desc, s.entry_id desc limit p_limit
+        select s.*, s.total + case when s.standing_nr <= 6 then s.lift else 0 end as best from standing s
+        where p_query ->> 'floor' is null or s.relevance >= (p_query ->> 'floor')::real or s.standing_nr <= 2
+            or left(p_query ->> 'text', 2000) ~ '[?？؟]\W*$' and s.cosine >= (p_query ->> 'near')::real),
+    placed as (
+        select l.*, row_number() over (order by l.best desc, l.at desc, l.entry_id desc) as nr from lifted l)
+    select p.entry_id, p.kind, p.source_id, p.part, p.best::real, p.relevance, p.cosine
+    from placed p
+    order by case when p.standing_nr <= 2 then least(p.nr, greatest(p_limit - 2, 1) + 0.1 * p.standing_nr) else p.nr end
+    limit p_limit
 $$;

@@ -31,7 +31,8 @@ def store_chat(connection: psycopg.Connection[Any], chat: Any) -> tuple[Space, d
     """A space that heard a chat (a group two friends, a private one a person and the assistant), and which message is
     which turn of the chat."""
     number = time.time_ns()
-    private = chat.speakers == SPEAKERS
+    assistant = next((name for name in chat.speakers if name.casefold() == SPEAKERS[1].casefold()), None)
+    private = assistant is not None
     heard = Space("private", owner_id=number) if private else Space("group", chat_id=number)
     row: dict[str, Any] = {"number": number, "turn": None, "session": None}
     row |= {"kind": heard.kind, "owner_id": heard.owner_id, "chat_id": heard.chat_id}
@@ -46,7 +47,7 @@ def store_chat(connection: psycopg.Connection[Any], chat: Any) -> tuple[Space, d
         row["text"] = f"{turn.text} [photo: {turn.caption}]" if turn.caption else turn.text
         if not private:
             row |= {"role": "user", "user_id": 1, "name": turn.speaker}
-        elif turn.speaker == SPEAKERS[0]:
+        elif turn.speaker != assistant:
             row |= {"role": "user", "user_id": number, "name": NAME, "turn": insert(connection, TURN, row)}
         else:
             row |= {"role": "assistant", "user_id": number, "name": None}

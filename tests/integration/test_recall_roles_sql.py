@@ -50,3 +50,28 @@ async def test_what_was_said_when_a_question_says_comes_first(house: House, sql:
     await sql("update message set created_at = '2023-05-04T12:00:00Z'")
     await house.exchange(ADA, "We baked bread again", "Nice.")
     assert (await found(house, "What did we do with bread in May 2023?"))[0] == "We baked bread together"
+
+
+async def test_a_standing_instruction_keeps_a_place_among_many_messages_that_match_fully(house: House) -> None:
+    await house.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
+    for number in range(12):
+        await house.exchange(ADA, f"I wrote down the cake recipe of uncle {number}", "A pity.")
+    wanted = await found(house, "Should I write down a cake recipe?", 5)
+    assert "Please always use metric units and number the steps." in wanted
+    assert sum("cake recipe" in text for text in wanted) == 4
+
+
+async def test_a_turn_hears_of_a_standing_instruction_unasked(house: House) -> None:
+    await house.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
+    query = {"vector": None, "model": "", "chat_id": 9_000_000, "topic_id": 0}
+    for question, heard in (("How should I bake bread?", 1), ("Did we bake bread?", 0)):
+        rows = await house.store.recall_for(private(ADA), {**query, "text": question}, 5)
+        assert len(rows) == heard
+
+
+async def test_an_answer_is_found_through_its_question(house: House) -> None:
+    for number in range(6):
+        await house.exchange(ADA, f"Aunt {number} wrote me about the garden of her school", "How nice of her.")
+    await house.exchange(ADA, "Which varnish suits a canoe made of cedar?", "Marine epoxy, then two coats of spar.")
+    await house.exchange(ADA, "Tell me about the garden", "Everybody asks about a garden, a garden, a garden.")
+    assert "Marine epoxy, then two coats of spar." in await found(house, "cedar canoe varnish", 2)
