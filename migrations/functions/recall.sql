@@ -252,7 +252,7 @@ language sql immutable rows 1 set search_path = relay, extensions, pg_temp as $$
         asks, in_time, said_then, answers, standing
     from (values
         (false, 1.15, 0.57, 0.71, 0.64, 0.38, 0, 0, 0, 0.50, 0.36, -0.19, 0.28, 0.53, 0.17, 0.96),
-        (true, 0.69, 0.25, 0.87, 0.56, 0.31, 1.31, 0.66, 0.56, 0.94, 0.28, -0.21, 0.14, 0.54, 0.32, 0.74))
+        (true, 0.78, 0.24, 0.85, 0.51, 0.25, 1.17, 0.48, 0.73, 0.87, 0.26, -0.28, 0.27, 0.55, 0.34, 0.85))
         as w (with_vector, words, answer_words, question, answer, session, meaning, answer_meaning, session_meaning,
             named, length, asks, in_time, said_then, answers, standing)
     where with_vector = p_meaning
