@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from relay.conversation.blocks import paired
 from relay.core.limits import SUMMARY_TOKENS
-from relay.core.models import Block, Incoming, ModelMessage, Prompt
+from relay.core.models import Block, Incoming, ModelMessage
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, said_by, text_block, untrusted
 from relay.media.media_cost import first_kept
 from relay.media.showing import described, introduced
 from relay.memory.rows.context import Context, ShownSummary, StoredMessage
+from relay.memory.rows.record import PromptRecord
 
 NO_MEDIA: Mapping[str, Block] = {}
 KEPT_MESSAGES = 10
 """The last five exchanges stay in the prompt up to twice the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A request in Anthropic's shape, with what went into it and whether any of it is untrusted."""
+
+    system: list[Block]
+    messages: list[ModelMessage]
+    tainted: bool
+    record: PromptRecord
 
 
 def weight(row: StoredMessage) -> int:

@@ -6,11 +6,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
-from typing import Any
 
 from relay.core.prompt_markup import estimate_tokens, plain_name
 from relay.memory.rows.context import Memory
+from relay.memory.rows.record import LayerRecord, PromptRecord, SortRecord
 
 FACTS = {
     "fact": "Facts",
@@ -29,34 +30,43 @@ LINE_TOKENS = 4
 TAG = re.compile(r"\[(?=[^\w\[\]]{0,8}(?:learn|forget|remember|voice.?reply)\b)", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryLayer:
+    """The layer of a prompt, and what is recorded of it."""
+
+    text: str
+    """Empty when there is nothing to say."""
+    memories: tuple[int, ...]
+    """The ids that went in."""
+    dropped: tuple[int, ...]
+    """The ids of loaded memories that were left out."""
+    record: LayerRecord | None = None
+    """None: there are no memories."""
+
+
 def memory_layer(
     memories: Sequence[Memory], counts: Mapping[str, int], group: bool, tokens: int, zone: tzinfo, faded: int = 0
-) -> tuple[str, dict[str, Any]]:
-    """The layer's text (empty when there is nothing to say) and what is recorded of it: the ids that went in and were
-    left out, and by sort how many of how many that were, with their tokens and why others were left out.
+) -> MemoryLayer:
+    """The layer within a budget of `tokens`; an item goes in whole or not at all.
 
-    `counts`: how many there are of each sort, given or not. `tokens`: the budget; an item goes in whole or not at all.
-    `faded`: how many of `counts` are learnings that were not used for long.
+    `counts`: how many memories there are of each sort, loaded or not. `faded`: how many of `counts` are learnings that
+    were not used for long.
     """
     kept, left = taken(memories, tokens)
-    record: dict[str, Any] = {"memories": [row.id for row in kept], "dropped_memories": [row.id for row in left]}
+    ids, dropped = tuple(row.id for row in kept), tuple(row.id for row in left)
     if not memories and not any(counts.values()):
-        return "", record
+        return MemoryLayer("", ids, dropped)
     total = Counter(sort_of(row) for row in [*kept, *left])
     known = {sort: max(counts.get(sort, 0), number) for sort, number in total.items()} | {
         sort: number for sort, number in counts.items() if sort not in total
     }
     sections = [text for text in (facts(kept, known, group, zone), *learnings(kept, known, group, zone)) if text]
     used = {sort: [row for row in kept if sort_of(row) == sort] for sort in known}
-    record["memory_layer"] = {
-        "budget": tokens,
-        "sorts": {
-            sort: {"taken": len(rows), "known": known[sort], "tokens": sum(map(weight, rows))}
-            for sort, rows in used.items()
-        },
-        "dropped": reasons(left, tokens, sum(known.values()) - len(kept) - len(left), faded),
-    }
-    return "\n\n".join(sections), record
+    sorts = {sort: SortRecord(len(rows), known[sort], sum(map(weight, rows))) for sort, rows in used.items()}
+    unread = sum(known.values()) - len(kept) - len(left)
+    return MemoryLayer(
+        "\n\n".join(sections), ids, dropped, LayerRecord(tokens, sorts, reasons(left, tokens, unread, faded))
+    )
 
 
 def taken(memories: Sequence[Memory], tokens: int) -> tuple[list[Memory], list[Memory]]:
@@ -151,21 +161,19 @@ def weight(row: Memory) -> int:
     return estimate_tokens(row.content) + LINE_TOKENS
 
 
-def diagnostic(record: dict[str, Any]) -> str:
+def diagnostic(record: PromptRecord) -> str:
     """What went into a prompt of what is known, in a line or two; empty where the layer is empty."""
-    layer = record.get("memory_layer")
+    layer = record.memory_layer
     if not layer:
         return ""
-    sorts = layer["sorts"]
-    tokens, count = (sum(one[key] for one in sorts.values()) for key in ("tokens", "taken"))
+    tokens, count = sum(one.tokens for one in layer.sorts.values()), sum(one.taken for one in layer.sorts.values())
     by_sort = ", ".join(
-        f"{FACTS.get(name, name).lower()} {one['taken']}"
-        + (f" of {one['known']}" if one["known"] > one["taken"] else "")
-        for name, one in sorts.items()
-        if one["known"]
+        f"{FACTS.get(name, name).lower()} {one.taken}" + (f" of {one.known}" if one.known > one.taken else "")
+        for name, one in layer.sorts.items()
+        if one.known
     )
-    told = f"🧠 memory: {count} in the prompt, about {tokens:,} of {layer['budget']:,} tokens ({by_sort})"
-    if layer["dropped"]:
-        told += "; left out: " + ", ".join(f"{number} ({why})" for why, number in layer["dropped"].items())
-    recalled = len(record.get("recalled") or []) + len(record.get("recalled_memories") or [])
+    told = f"🧠 memory: {count} in the prompt, about {tokens:,} of {layer.budget:,} tokens ({by_sort})"
+    if layer.dropped:
+        told += "; left out: " + ", ".join(f"{number} ({why})" for why, number in layer.dropped.items())
+    recalled = len(record.recalled) + len(record.recalled_memories)
     return told + (f"; recalled: {recalled}" if recalled else "")

@@ -10,6 +10,7 @@ from typing import Any
 
 from relay.conversation.blocks import paired
 from relay.conversation.cancellation import wait_or_cancel
+from relay.conversation.history import Prompt
 from relay.core import metrics
 from relay.core.errors import (
     BudgetUsedUp,
@@ -20,7 +21,7 @@ from relay.core.errors import (
     ModelUnavailable,
     StreamCut,
 )
-from relay.core.models import Block, ModelMessage, ModelRequest, Prompt, Reply, Step, ToolDefinition
+from relay.core.models import Block, ModelMessage, ModelRequest, Reply, Step, ToolDefinition
 from relay.core.ports import Sink
 from relay.core.retry import RetryPolicy
 from relay.memory.intents import visible

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
 
-from relay.core.models import Incoming, Prompt, Reply
+from relay.conversation.history import Prompt
+from relay.core.models import Incoming, ModelMessage, Reply
 from relay.core.prompt_markup import text_block
 from relay.memory.intents import Forget, Intents, Learn, Remember
 from relay.memory.rows.choices import Choices
+from relay.memory.rows.record import PromptRecord
 
 
 def aloud(incoming: Incoming, intents: Intents, choices: Choices, tainted: bool) -> bool:
@@ -20,7 +21,7 @@ def aloud(incoming: Incoming, intents: Intents, choices: Choices, tainted: bool)
     return wanted and choices.voice != "never"
 
 
-def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[dict[str, Any]]:
+def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[ModelMessage]:
     """What later turns read of an answer. Where somebody's memory was lent for it, they are turns of others too: just
     what the answer said to all."""
     if incoming.lent is None or not reply.steps:
@@ -28,7 +29,7 @@ def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[dict[
     return [{"role": "assistant", "content": [text_block(intents.text or "👌")]}]
 
 
-def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, Any]:
+def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, object]:
     """An intent as `relay.apply_actions` takes it. What is knowledge is about nobody; all else is the speaker's."""
     if isinstance(action, Forget):
         return {"action": "forget", "content": action.text}
@@ -43,18 +44,14 @@ def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[st
     }
 
 
-def record(prompt: Prompt, reply: Reply, choices: Choices) -> dict[str, Any]:
+def record(prompt: Prompt, reply: Reply, choices: Choices) -> PromptRecord:
     """What is kept about how an answer came about, for whoever asks why."""
-    by_tool = ["tool"] if reply.tainted and not prompt.tainted else []
-    return {
-        **prompt.record,
-        "tainted_by": [*prompt.record["tainted_by"], *by_tool],
-        "tools": list(reply.tools),
-        "learning": choices.learning,
-    }
+    by_tool = ("tool",) if reply.tainted and not prompt.tainted else ()
+    tainted_by = (*prompt.record.tainted_by, *by_tool)
+    return replace(prompt.record, tainted_by=tainted_by, tools=reply.tools, learning=choices.learning)
 
 
-def shown_by(choices: Choices, tainted: bool) -> dict[str, Any]:
+def shown_by(choices: Choices, tainted: bool) -> dict[str, object]:
     """How an answer is to be shown. What others wrote must not make Telegram fetch the addresses in it."""
     return {
         "sound": choices.sound,

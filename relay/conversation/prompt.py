@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
-from typing import Any
 
 from relay.conversation.history import (
     NO_MEDIA,
+    Prompt,
     files_of,
     history,
     is_wordless,
@@ -19,14 +19,15 @@ from relay.conversation.history import (
     weight,
     within_budget,
 )
-from relay.conversation.memory_layer import memory_layer
+from relay.conversation.memory_layer import MemoryLayer, memory_layer
 from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
-from relay.core.models import Block, Incoming, Prompt
+from relay.core.models import Block, Incoming
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, text_block
-from relay.media.showing import media_record, media_tokens, placed, within_share
+from relay.media.showing import count_files, media_tokens, placed, within_share
 from relay.memory.rows.context import Context, Memory, ShownPersona, ShownSummary, StoredMessage
 from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.record import MediaRecord, PromptRecord
 
 SOUL_TOKENS = 4_000
 PERSONA_TOKENS = 1_000
@@ -83,14 +84,14 @@ def build_prompt(
     group = incoming.space.kind == "group"
     lent = [row if row.kind == "learning" else replace(row, subject=incoming.name) for row in context.lent]
     known: list[Memory] = [*context.memories, *lent] if memory_tokens else []
-    memory, memory_record = memory_layer(
+    memory = memory_layer(
         known, context.memory_counts if memory_tokens else {}, group, memory_tokens, zone, context.faded
     )
     persona = persona_block(context.persona)
     said = present_blocks(incoming, context)
     *shown, here = placed(within_share(media, said, share), [*map(files_of, context.recent), said])
     recent, dropped = within_budget(context.recent, int(RECENT_TOKENS * share))
-    found = list(recall_within(unshown(recalled, memory_record["memories"], context), RECALL_TOKENS))
+    found = list(recall_within(unshown(recalled, memory.memories, context), RECALL_TOKENS))
     if dropped and context.latest_summary:
         context = replace(context, summary=context.latest_summary)
     summary, shown = context.summary, shown[dropped:]
@@ -101,24 +102,25 @@ def build_prompt(
     last = [*present[:-1], {**present[-1], "cache_control": CACHE}, about]
     messages = joined([*messages, {"role": "user", "content": last}])
     tainted_by = taints(incoming, context, recent, found)
-    system = system_blocks(fits(context.soul.text, SOUL_TOKENS), persona, memory)
-    record = {
-        **recorded(context, memory_record, recent, found),
-        "bearing": [row.id for row in recalled if row.kind == "memory"],
-        "persona": context.persona.id if context.persona and persona else None,
-        "dropped_recent": dropped,
-        "share": share,
-        **({"lent": True} if incoming.lent else {}),
-        **media_record([*map(files_of, recent), said], [*shown, here]),
-        "tainted_by": tainted_by,
-        "tokens": {
+    system = system_blocks(fits(context.soul.text, SOUL_TOKENS), persona, memory.text)
+    files = [*map(files_of, recent), said]
+    record = replace(
+        recorded(context, memory, recent, found),
+        bearing=tuple(row.id for row in recalled if row.kind == "memory"),
+        persona=context.persona.id if context.persona and persona else None,
+        dropped_recent=dropped,
+        share=share,
+        lent=incoming.lent is not None,
+        media=media_record(files, [*shown, here]),
+        tainted_by=tuple(tainted_by),
+        tokens={
             "soul": estimate_tokens(system[0]["text"]),
             "persona": estimate_tokens(persona),
-            "memory": estimate_tokens(memory),
+            "memory": estimate_tokens(memory.text),
             **talk_tokens(summary, recent, found, last),
-            "media": media_tokens([*map(files_of, recent), said], [*shown, here]),
+            "media": media_tokens(files, [*shown, here]),
         },
-    }
+    )
     return Prompt(system, messages, bool(tainted_by), record)
 
 
@@ -148,21 +150,28 @@ def talk_tokens(
 
 
 def recorded(
-    context: Context, memory: dict[str, Any], recent: Sequence[StoredMessage], found: Sequence[FoundEntry]
-) -> dict[str, Any]:
+    context: Context, memory: MemoryLayer, recent: Sequence[StoredMessage], found: Sequence[FoundEntry]
+) -> PromptRecord:
     """Which parts of what is known went into a prompt, for whoever asks why."""
-    layer = memory.get("memory_layer", {"dropped": {}})
-    return {
-        "soul": context.soul.version,
-        **memory,
-        "left_out_memories": sum(layer["dropped"].values()),
-        "summary": context.summary.id if context.summary else None,
-        "recent": [recent[0].id, recent[-1].id] if recent else [],
-        "recent_count": len(recent),
-        "recalled": [row.message_id for row in found if row.message_id is not None],
-        "recalled_memories": [row.id for row in found if row.kind == "memory"],
-        "recalled_summaries": [row.id for row in found if row.kind == "summary"],
-    }
+    return PromptRecord(
+        soul=context.soul.version,
+        memories=memory.memories,
+        dropped_memories=memory.dropped,
+        memory_layer=memory.record,
+        left_out_memories=sum(memory.record.dropped.values()) if memory.record else 0,
+        summary=context.summary.id if context.summary else None,
+        recent=(recent[0].id, recent[-1].id) if recent else (),
+        recent_count=len(recent),
+        recalled=tuple(row.message_id for row in found if row.message_id is not None),
+        recalled_memories=tuple(row.id for row in found if row.kind == "memory"),
+        recalled_summaries=tuple(row.id for row in found if row.kind == "summary"),
+    )
+
+
+def media_record(blocks: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, Block]]) -> MediaRecord | None:
+    """How many pictures and documents a prompt shows, and how many it only describes; None: there are none."""
+    files, seen = count_files(blocks), sum(map(len, shown))
+    return MediaRecord(seen, max(0, files - seen)) if files else None
 
 
 def persona_block(persona: ShownPersona | None) -> str:

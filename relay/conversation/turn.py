@@ -10,7 +10,7 @@ from datetime import tzinfo
 from functools import partial
 
 from relay.conversation.document_tool import READ_DOCUMENT, read_document
-from relay.conversation.history import NO_MEDIA, files_of, present_blocks, with_steps
+from relay.conversation.history import NO_MEDIA, Prompt, files_of, present_blocks, with_steps
 from relay.conversation.memory_layer import as_written, diagnostic
 from relay.conversation.memory_tools import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 from relay.conversation.model_loop import Tools, converse
@@ -19,7 +19,7 @@ from relay.conversation.prompt import MEMORY_TOKENS, build_prompt
 from relay.core import metrics
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
-from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Prompt, Reply
+from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Reply
 from relay.core.ports import Embedder, Sink
 from relay.media.attachment_reader import is_spoken
 from relay.media.media_context import MediaContext
@@ -236,7 +236,7 @@ async def finish(
             "usage": reply.usage,
             "spent": stored_spending(tally, done=True),
             "warned_since": engine.gate.budget.day().isoformat(),
-            "prompt": record(prompt, reply, choices),
+            "prompt": record(prompt, reply, choices).as_json(),
             "actions": [action_row(action, incoming) for action in actions],
             "ask": choices.learning == "ask" or incoming.lent is not None,
             "told": told,

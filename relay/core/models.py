@@ -130,16 +130,6 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """A request in Anthropic's shape, with what went into it and whether any of it is untrusted."""
-
-    system: list[Block]
-    messages: list[ModelMessage]
-    tainted: bool
-    record: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class File:
     """Something to send that is no text: a document, or a picture (PNG)."""
 

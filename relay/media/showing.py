@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from relay.core.models import Block
 from relay.core.prompt_markup import plain_name, text_block, untrusted
@@ -20,11 +19,9 @@ def media_tokens(rows: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, B
     return tokens
 
 
-def media_record(rows: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, Block]]) -> dict[str, Any]:
-    """How many pictures and documents a prompt shows, and how many it only describes; empty for none."""
-    files = sum(is_image(block) or block["type"] == "document" for blocks in rows for block in blocks)
-    seen = sum(map(len, shown))
-    return {"media": {"shown": seen, "described": max(0, files - seen)}} if files else {}
+def count_files(rows: Sequence[Sequence[Block]]) -> int:
+    """How many pictures and documents messages hold."""
+    return sum(is_image(block) or block["type"] == "document" for blocks in rows for block in blocks)
 
 
 def placed(media: Mapping[str, Block], rows: Sequence[Sequence[Block]]) -> list[dict[str, Block]]:

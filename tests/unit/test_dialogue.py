@@ -11,6 +11,7 @@ import pytest
 from relay.clients.anthropic.client import Claude
 from relay.clients.fakes import FakeBooks, FakeSink
 from relay.conversation import model_loop
+from relay.conversation.history import Prompt
 from relay.conversation.model_loop import MOST_STEPS, RETRIES, Tools, continued, converse, run_tools, taken_up
 from relay.core.errors import (
     ContextTooLong,
@@ -23,8 +24,9 @@ from relay.core.errors import (
     ModelUnavailable,
     StreamCut,
 )
-from relay.core.models import Block, ModelRequest, Prompt, Reply, Step
+from relay.core.models import Block, ModelRequest, Reply, Step
 from relay.core.retry import RetryPolicy
+from relay.memory.rows.record import PromptRecord
 from relay.memory.spending.budget import Tally
 from relay.memory.spending.gate import Gate, Work
 from tests.standins.anthropic import AnthropicStandIn, text, tool, web_search
@@ -64,7 +66,7 @@ async def talk(
     def request(steps: Sequence[dict[str, Any]], dirty: bool = False) -> ModelRequest:
         return ModelRequest("claude-sonnet-5-5", [], [*asked, *steps], 1000, [SEARCH])
 
-    prompt = Prompt([], asked, False, {})
+    prompt = Prompt([], asked, False, PromptRecord())
     tools = Tools([SEARCH], {"search_memory": found})
     work = work_on(model)
     work.tally = tally or work.tally
@@ -386,7 +388,7 @@ async def test_an_input_that_a_tool_cannot_take_is_told_to_the_model(trouble: Ex
         raise trouble
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {"limit": float("inf")}}
-    bound = model_loop.Talk(Prompt([], [], False, {}), FakeSink(), work_on(None))
+    bound = model_loop.Talk(Prompt([], [], False, PromptRecord()), FakeSink(), work_on(None))
     (result,) = await run_tools([call], Tools([], {"n": refusing}), bound)
     assert result["is_error"]
     assert str(trouble) in result["content"]
@@ -397,6 +399,6 @@ async def test_a_tool_result_is_never_empty() -> None:
         return "", False
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
-    bound = model_loop.Talk(Prompt([], [], False, {}), FakeSink(), work_on(None))
+    bound = model_loop.Talk(Prompt([], [], False, PromptRecord()), FakeSink(), work_on(None))
     (result,) = await run_tools([call], Tools([], {"n": nothing}), bound)
     assert result["content"] == "(nothing)"

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.conversation.memory_layer import as_note, as_written, diagnostic, memory_layer
+from relay.conversation.memory_layer import MemoryLayer, as_note, as_written, diagnostic, memory_layer
 from relay.conversation.quotes import passage
 from relay.memory.calls.base import decode_row
 from relay.memory.intents import process_intents, without_echoes
 from relay.memory.rows.context import Memory
 from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.record import PromptRecord, SortRecord
 
 Json = dict[str, Any]
 ZONE = ZoneInfo("Europe/Berlin")
@@ -47,36 +48,36 @@ def layer(*rows: Memory, counts: dict[str, int] | None = None, group: bool = Fal
 
 
 def test_nothing_known_leaves_no_trace() -> None:
-    assert layer() == ("", {"memories": [], "dropped_memories": []})
-    assert diagnostic({"memories": [], "dropped_memories": []}) == ""
+    assert layer() == MemoryLayer("", (), ())
+    assert diagnostic(PromptRecord()) == ""
 
 
 def test_each_sort_has_its_heading_and_its_count() -> None:
-    text, record = layer(
+    made = layer(
         known(3, "likes tea", kind="preference"),
         known(1, "lives in Bern"),
         known(2, "wants to speak Spanish", kind="goal", valid_until=datetime(2027, 4, 30, 22, 30, tzinfo=UTC)),
         known(4, "Tea before talk", kind="learning", category="operational"),
         counts={"fact": 1, "preference": 12, "goal": 1, "operational": 1, "event": 3},
     )
-    assert text == (
+    assert made.text == (
         "# THINGS I KNOW ABOUT THE USER\n"
         "## Facts (1)\n- lives in Bern\n"
         "## Preferences (1 of 12)\n- likes tea\n"
         "## Goals (1)\n- wants to speak Spanish (by 2027-05-01)\n\n"
         "# WHAT I LEARNED: OPERATIONAL (1)\n- Tea before talk"
     )
-    assert record["memory_layer"]["sorts"]["preference"] == {"taken": 1, "known": 12, "tokens": 7}
-    assert record["memory_layer"]["dropped"] == {"no room": 14}
-    told = diagnostic(record)
+    assert made.record.sorts["preference"] == SortRecord(taken=1, known=12, tokens=7)
+    assert made.record.dropped == {"no room": 14}
+    told = diagnostic(PromptRecord(memory_layer=made.record))
     assert told.startswith("🧠 memory: 4 in the prompt, about ")
     assert "preferences 1 of 12" in told
     assert "left out: 14 (no room)" in told
 
 
 def test_what_faded_is_no_lack_of_room() -> None:
-    _, record = memory_layer([known(1, "likes tea")], {"fact": 1, "knowledge": 9}, False, 100, ZONE, faded=7)
-    assert record["memory_layer"]["dropped"] == {"no room": 2, "not used in half a year": 7}
+    made = memory_layer([known(1, "likes tea")], {"fact": 1, "knowledge": 9}, False, 100, ZONE, faded=7)
+    assert made.record.dropped == {"no room": 2, "not used in half a year": 7}
 
 
 def test_the_pinned_then_the_important_then_the_new_go_in_whole() -> None:
@@ -87,11 +88,11 @@ def test_the_pinned_then_the_important_then_the_new_go_in_whole() -> None:
         known(4, "d" * 80),
         known(5, "e" * 800),
     ]
-    text, record = layer(*rows, tokens=75)
-    assert record["memories"] == [1, 2, 4]
-    assert sorted(record["dropped_memories"]) == [3, 5]
-    assert record["memory_layer"]["dropped"] == {"longer than the whole budget": 1, "no room": 1}
-    assert "c" * 10 not in text
+    made = layer(*rows, tokens=75)
+    assert made.memories == (1, 2, 4)
+    assert sorted(made.dropped) == [3, 5]
+    assert made.record.dropped == {"longer than the whole budget": 1, "no room": 1}
+    assert "c" * 10 not in made.text
 
 
 def test_the_order_in_which_it_is_loaded_does_not_reorder_it() -> None:
@@ -101,7 +102,7 @@ def test_the_order_in_which_it_is_loaded_does_not_reorder_it() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_memory_is_one_line_of_words(text: str) -> None:
-    told, _ = layer(known(1, "likes tea"), known(2, text), known(3, "has a boat"))
+    told = layer(known(1, "likes tea"), known(2, text), known(3, "has a boat")).text
     head, sort, *lines = told.split("\n")
     assert (head, sort) == ("# THINGS I KNOW ABOUT THE USER", "## Facts (3)")
     assert [line[:2] for line in lines] == ["- "] * 3

@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.conversation.history import with_steps
+from relay.conversation.history import Prompt, with_steps
 from relay.conversation.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, SOUL_TOKENS, build_prompt
 from relay.core.limits import SUMMARY_TOKENS
-from relay.core.models import Incoming, Prompt, ReplyTo, Space
+from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, plain_name, untrusted
 from relay.memory.calls.base import decode_row
 from relay.memory.rows.context import Context
 from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.record import MediaRecord
 from relay.surfaces.telegram.parsing.message_parser import reply_of
 from tests.strategies import examples
 from tests.telegram_objects import as_message
@@ -200,7 +201,7 @@ def test_messages_alternate_whatever_was_stored() -> None:
 def test_the_first_message_is_the_users() -> None:
     prompt = build(about=context([assistant(1, "an answer"), user(2, "q"), assistant(3, "a")]))
     assert prompt.messages[0]["content"][0]["text"] == "q"
-    assert prompt.record["dropped_recent"] == 1
+    assert prompt.record.dropped_recent == 1
 
 
 def test_a_retry_asks_what_was_stored() -> None:
@@ -248,9 +249,9 @@ def test_what_is_shown_is_counted_and_what_is_not_is_described_with_its_day() ->
     assert sent(prompt) == ["mid", "new"]
     told = prompt.messages[0]["content"][0]["text"]
     assert told == "(photo, 560 × 280 pixels, sent on 2026-02-02, not shown here)"
-    assert prompt.record["media"] == {"shown": 2, "described": 1}
-    assert prompt.record["tokens"]["media"] == 2 * 20 * 10
-    assert "media" not in build().record
+    assert prompt.record.media == MediaRecord(shown=2, described=1)
+    assert prompt.record.tokens["media"] == 2 * 20 * 10
+    assert build().record.media is None
 
 
 PAPER = photo("p", untrusted="document", **{"from": "a.pdf"}) | {"type": "text", "text": "Rent: 900", "width": 0}
@@ -334,10 +335,10 @@ def test_the_record_says_what_went_in() -> None:
         summary={"id": 5, "text": "s", "tainted": False},
     )
     record = build(about=about, recalled=[found(8, "p")]).record
-    assert (record["soul"], record["memories"], record["summary"], record["recent"], record["recalled"]) == (
-        3, [4], 5, [1, 2], [8],
+    assert (record.soul, record.memories, record.summary, record.recent, record.recalled) == (
+        3, (4,), 5, (1, 2), (8,),
     )  # fmt: skip
-    assert json.dumps(record)
+    assert json.dumps(record.as_json())
 
 
 # Cache
@@ -401,10 +402,10 @@ def test_a_newer_summary_is_shown_once_messages_that_it_covers_have_no_room() ->
     rows = [(user if number % 2 else assistant)(number, "w" * 20_000) for number in range(1, 21)]
     about = context(rows, summary={"id": 5, "text": "older", "tainted": False}, latest_summary=late)
     whole = build(about=replace(about, recent=about.recent[:4]), recalled=[found(6, "newer", kind="summary")])
-    assert (whole.record["summary"], whole.tainted, whole.record["recalled_summaries"]) == (5, False, [])
+    assert (whole.record.summary, whole.tainted, whole.record.recalled_summaries) == (5, False, ())
     short = build(about=about)
-    assert short.record["dropped_recent"]
-    assert (short.record["summary"], short.tainted) == (6, True)
+    assert short.record.dropped_recent
+    assert (short.record.summary, short.tainted) == (6, True)
 
 
 def plain(prompt: Prompt) -> list[Any]:
@@ -485,8 +486,8 @@ def test_recent_messages_are_trimmed_in_steps() -> None:
     for number in range(40):
         recent += [user(2 * number, "q" * size), assistant(2 * number + 1, "ok")]
         prompt = build(about=context(list(recent)))
-        starts.append(prompt.record["dropped_recent"])
-        assert prompt.record["tokens"]["recent"] <= RECENT_TOKENS
+        starts.append(prompt.record.dropped_recent)
+        assert prompt.record.tokens["recent"] <= RECENT_TOKENS
     changes = [b - a for a, b in pairwise(starts) if a != b]
     assert starts[0] == 0
     assert len(changes) < 10
@@ -498,17 +499,17 @@ def test_the_last_five_exchanges_stay_up_to_twice_the_budget(each: float, kept: 
     size = int(RECENT_TOKENS * each * 4)
     recent = [(assistant if number % 2 else user)(number, "q" * size) for number in range(30)]
     record = build(about=context(recent)).record
-    assert record["recent_count"] == kept
-    assert record["dropped_recent"] == 30 - kept
+    assert record.recent_count == kept
+    assert record.dropped_recent == 30 - kept
 
 
 def test_memory_that_does_not_fit_is_left_out_and_named() -> None:
     rows = [known(n, "x" * (MEMORY_TOKENS // 2)) for n in range(1, 20)] + [known(50, "pinned", pinned=True)]
     prompt = build(about=context(memories=rows))
     assert estimate_tokens(prompt.system[1]["text"]) <= MEMORY_TOKENS + 50
-    assert 50 in prompt.record["memories"]
-    assert 19 in prompt.record["memories"]
-    assert sorted([*prompt.record["memories"], *prompt.record["dropped_memories"]]) == sorted(row["id"] for row in rows)
+    assert 50 in prompt.record.memories
+    assert 19 in prompt.record.memories
+    assert sorted([*prompt.record.memories, *prompt.record.dropped_memories]) == sorted(row["id"] for row in rows)
 
 
 def test_each_layer_has_its_bound() -> None:
@@ -518,13 +519,13 @@ def test_each_layer_has_its_bound() -> None:
     prompt = build(about=about, recalled=[found(n, "p" * 2000) for n in range(20)])
     assert estimate_tokens(prompt.system[0]["text"]) < SOUL_TOKENS + 1500
     assert estimate_tokens(prompt.messages[0]["content"][0]["text"]) < SUMMARY_TOKENS + 50
-    assert len(prompt.record["recalled"]) * 500 <= RECALL_TOKENS
+    assert len(prompt.record.recalled) * 500 <= RECALL_TOKENS
 
 
 def test_no_room_for_recent_messages() -> None:
     prompt = build_prompt(incoming(), context([user(1, "q"), assistant(2, "a")]), [], ZONE, 0.0)
-    assert prompt.record["recent"] == []
-    assert prompt.record["dropped_recent"] == 2
+    assert prompt.record.recent == ()
+    assert prompt.record.dropped_recent == 2
     assert len(prompt.messages) == 1
 
 
