@@ -11,12 +11,12 @@ import pytest
 
 from relay.core.errors import TurnLost
 from relay.core.ports import Database
+from relay.jobs.tidy import tidy
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.memory.rows.inbox import InboxRow
 from relay.memory.store import Store
-from relay.memory.writing.summaries import tidy
 from tests.integration.conftest import Sql
 from tests.integration.house import (
     ADA,

@@ -6,11 +6,11 @@ from datetime import UTC
 
 from relay.core.models import Space
 from relay.core.prices import Prices
+from relay.jobs.tidy import tidy
 from relay.memory.rows.delivery import PartResult
 from relay.memory.rows.edits import EditResult
 from relay.memory.rows.record import PromptRecord
 from relay.memory.store import Store
-from relay.memory.writing.summaries import tidy
 from relay.surfaces.chat.history.why import NOT_KEPT, explained
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
