@@ -33,8 +33,8 @@ async def sees(space: Space) -> bool:
 
 def asked(store: Store, turn: ClaimedTurn, text: str = "") -> ChatContext:
     """Something that Ada asks in her private chat."""
-    house, message = a_house(store), {"message_id": 1}
-    return ChatContext(house, turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, running, sees, text, message)
+    house = a_house(store)
+    return ChatContext(house, turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, running, sees, text)
 
 
 async def pressed(store: Store, turn: ClaimedTurn, decision: str) -> ButtonReply:

@@ -76,10 +76,11 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> ChatCon
         ),
         "turn": ClaimedTurn(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
-        "admin": False, "text": text, "message": {"message_id": 1}, "stop": not_running, "sees": sees,
+        "admin": False, "text": text, "stop": not_running, "sees": sees,
     }  # fmt: skip
     values |= more
-    return ChatContext(**{"said": said_in(as_message(values["message"])), **values})
+    message = values.pop("message", {"message_id": 1})
+    return ChatContext(**{"said": said_in(as_message(message)), **values})
 
 
 async def running() -> bool:

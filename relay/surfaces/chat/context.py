@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 
@@ -56,13 +55,14 @@ class Said:
         return tuple(one.get("callback_data") or "" for row in self.rows for one in row)
 
 
+NOTHING_SAID = Said()
+
+
 @dataclass(frozen=True, slots=True)
 class ChatContext(CommandContext):
     """A command's context in a chat, in Telegram or at a terminal."""
 
     text: str
     """What follows the command; of the answer to a question, all of it."""
-    message: dict[str, Any]
-    """The Telegram message that asks, or under which the button hangs."""
-    said: Said = field(default_factory=Said)
-    """The same as a value."""
+    said: Said = NOTHING_SAID
+    """The message that asks, or under which the button hangs."""

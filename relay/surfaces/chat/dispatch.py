@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable
 from dataclasses import replace
 
 from relay.commands.registry import ADMINS_ONLY, COMMANDS
 from relay.core.errors import CommandRefused
 from relay.core.text import escape_markdown
-from relay.surfaces.chat.callbacks import CALLBACKS, decode
+from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS, PRIVATE
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
@@ -32,23 +31,11 @@ async def hear_answer(call: ChatContext, word: str, number: int) -> CommandReply
 
 async def press_button(call: ChatContext, data: str) -> ButtonReply:
     """Does what the button with this data says, which may be of another version, or forged."""
-    code, *parts = data.split(":")
-    handler = BUTTONS.get(code)
-    if handler is None:
-        return ButtonReply() if code == NOTHING else TOO_OLD
-    if code in CALLBACKS:
-        pressed = decode(data)
-        if pressed is None:
-            return TOO_OLD
-        work = handler(call, pressed)
-    else:
-        try:
-            inspect.signature(handler).bind(None, *parts)
-        except TypeError:
-            return TOO_OLD
-        work = handler(call, *parts)
+    pressed = decode(data)
+    if pressed is None:
+        return ButtonReply() if data.split(":")[0] == NOTHING else TOO_OLD
     try:
-        return await work
+        return await BUTTONS[pressed.code](call, pressed)
     except CommandRefused as refusal:
         return ButtonReply(refusal.told_to(call.operator))
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
-from relay.commands.registry import COMMANDS, Command, Place, Surface
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 
 Show = Callable[[ChatContext], Awaitable[CommandReply]]
-Press = Callable[..., Awaitable[ButtonReply]]
-"""Takes the context and the callback; of a button that is declared by its code alone, the parts of its data."""
 Hear = Callable[[ChatContext, int], Awaitable[CommandReply]]
 """Takes the context and the number in the question (0: none)."""
 Pressed = TypeVar("Pressed", bound=Callback)
+Press = Callable[[ChatContext, Pressed], Awaitable[ButtonReply]]
 
 HANDLERS: dict[str, Show] = {}
 PRIVATE: set[str] = set()
 """The commands whose every reply is for the person alone."""
-BUTTONS: dict[str, Press] = {}
+BUTTONS: dict[str, Press[Any]] = {}
 CONFIRMING: set[str] = set()
 """The codes of buttons that answer a question with yes; where several hang under a message, the first does."""
 ANSWERS: dict[str, Hear] = {}
@@ -38,45 +36,19 @@ def shows(name: str, *, private: bool = False) -> Callable[[Show], Show]:
     return declare
 
 
-def verb(
-    name: str,
-    *,
-    help: str,
-    usage: str = "",
-    admin: bool = False,
-    doors: tuple[Surface, ...] = ("chat", "cli"),
-    places: tuple[Place, ...] = ("private", "group"),
-) -> Callable[[Show], Show]:
-    """Declares a command that is still one with its chat handler."""
-
-    def declare(run: Show) -> Show:
-        COMMANDS[name] = Command(name, run, help, usage, "admin" if admin else "everyone", doors, places)
-        HANDLERS[name] = run
-        return run
-
-    return declare
-
-
-@overload
-def pressed(kind: str, *, confirms: bool = False) -> Callable[[Press], Press]: ...
-@overload
-def pressed(
-    kind: type[Pressed], *, confirms: bool = False
-) -> Callable[[Callable[[ChatContext, Pressed], Awaitable[ButtonReply]]], Press]: ...
-def pressed(kind: Any, *, confirms: bool = False) -> Any:
-    """Declares what a button does, by its callback class (or its code, whose parts the handler then gets as texts).
+def pressed(kind: type[Pressed], *, confirms: bool = False) -> Callable[[Press[Pressed]], Press[Pressed]]:
+    """Declares what a button does, by its callback class.
 
     It must check who presses and what the data says: data can be forged, and years old. Running it twice must do no
     harm. `confirms`: the first button of this kind under a message does what was asked; `--yes` presses it.
     """
-    code = kind if isinstance(kind, str) else kind.code
 
-    def declare(run: Press) -> Press:
-        if code in BUTTONS:
-            raise ValueError(f"two handlers for the button {code}")
-        BUTTONS[code] = run
+    def declare(run: Press[Pressed]) -> Press[Pressed]:
+        if kind.code in BUTTONS:
+            raise ValueError(f"two handlers for the button {kind.code}")
+        BUTTONS[kind.code] = run
         if confirms:
-            CONFIRMING.add(code)
+            CONFIRMING.add(kind.code)
         return run
 
     return declare

@@ -6,7 +6,6 @@ import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from typing import Any
 
 from relay.archive.packed import pack
 from relay.commands.context import Services
@@ -16,7 +15,7 @@ from relay.core.models import Export, File, Space
 from relay.core.text import escape_markdown
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.surfaces.chat.context import ChatContext, RepliedMessage, Said
+from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, RepliedMessage, Said
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
@@ -30,7 +29,6 @@ BOT = Bot(0, "relay")
 """The terminal's own bot: its lanes are its own, so a bot that runs at the same time leaves them alone."""
 HERE = Place(0, 0, True)
 """A private chat of the person's own."""
-NOTHING_SAID = Said()
 NO_SUCH_BUTTON = "There is no such button."
 
 
@@ -168,7 +166,6 @@ class Desk:
             stop=self._stopped,
             sees=self._sees,
             text=words,
-            message=_as_message(said),
             said=said,
         )
 
@@ -177,11 +174,3 @@ class Desk:
 
     async def _sees(self, space: Space) -> bool:
         return space.owner_id == self._user_id
-
-
-def _as_message(said: Said) -> dict[str, Any]:
-    """The same in Telegram's shape, for handlers that read that."""
-    replied = said.replied
-    target = {"message_id": replied.message_id, "text": replied.text} if replied else None
-    made = {"message_id": said.message_id, "text": said.text, "reply_markup": {"inline_keyboard": list(said.rows)}}
-    return made | ({"reply_to_message": target} if target else {})

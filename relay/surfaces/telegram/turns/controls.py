@@ -111,7 +111,7 @@ class Controls:
             return []  # what a topic is called was taken down when the update was stored
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
-        call = self._call(turn, place, message, message.sender, space, update.raw["message"])
+        call = self._call(turn, place, message, message.sender, space)
         return await self._parts(call, await self._run(call, message), place)
 
     async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
@@ -133,11 +133,11 @@ class Controls:
             return []
         topic_id = await self._services.store.topic_of(self._bot.id, place.chat_id, reaction.message_id)
         place = replace(place, topic_id=topic_id)
-        call = self._call(turn, place, Message(), reaction.user, space, {})
+        call = self._call(turn, place, Message(), reaction.user, space)
         return await self._parts(call, await keep_marked(call, reaction.message_id), place)
 
     def _call(
-        self, turn: ClaimedTurn, place: Place, message: Message, sender: User | None, space: Space, raw: Json
+        self, turn: ClaimedTurn, place: Place, message: Message, sender: User | None, space: Space
     ) -> ChatContext:
         return ChatContext(
             services=self._services,
@@ -151,7 +151,6 @@ class Controls:
             name=name_of(sender),
             admin=self._services.people.role_of(turn) == "admin",
             text=text_of(message),
-            message=raw,
             said=said_in(message),
             stop=lambda: self._stop(place.chat_id, place.topic_id),
             sees=lambda space: self._groups.sees(space, turn.user_id),
@@ -201,7 +200,7 @@ class Controls:
     ) -> list[Part]:
         """A button. Every press is answered; who may press, its handler checks."""
         under = update.raw["callback_query"]["message"]
-        call = self._call(turn, place, query.message, query.sender, space, under)
+        call = self._call(turn, place, query.message, query.sender, space)
         work = asyncio.create_task(press_button(call, query.data or NOTHING))
         answered = False
         try:
