@@ -208,6 +208,7 @@ begin
         work = plan || jsonb_build_object('admin', p_admin, 'phase', 'rows', 'after', 0, 'owed', '[]'::jsonb,
             'gone', plan -> 'messages', 'gone_memories', plan -> 'memories')
     where id = own.id;
+    perform relay.owe_job('erasure', own.id::text);
     return to_jsonb(true);
 end $$;
 
@@ -326,6 +327,7 @@ begin
             done_at = case phase when 'end' then now() end,
             work = case when phase <> 'end' then work || jsonb_build_object('phase', phase, 'after', coalesce(after, 0)) end
         where id = own.id;
+        delete from job where phase = 'end' and kind = 'erasure' and key = own.id::text;
         exit when phase = 'end' or clock_timestamp() > statement_timestamp() + interval '1 second';
     end loop;
     return (

@@ -331,13 +331,15 @@ begin
 end $$;
 
 -- Ends the sessions off the record in which nothing was said for so many hours, and erases what is left of those that
--- have ended, twenty at a time. Returns how many are still to be erased.
+-- have ended, twenty at a time. What an erasure would take is forgotten after a quarter of an hour. Returns how many
+-- sessions are still to be erased.
 create or replace function public.relay_sweep_private(p_idle_hours integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread;
     ended bigint;
 begin
+    delete from erasure where status = 'preview' and created_at < now() - interval '15 minutes';
     for own in
         select t.* from thread t join session s on s.id = t.session_id
         where s.private and s.ended_at is null and t.last_at < now() - make_interval(hours => p_idle_hours)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from relay.core.errors import RelayError
-from relay.core.ports import Messenger
+from relay.core.ports import MediaStore, Messenger
 from relay.core.retry import RetryPolicy
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.sleep.night import Phase
@@ -55,6 +55,8 @@ class JobServices:
     summariser: Summariser
     messenger: Messenger | None
     """Telegram; None: nothing can be said or renamed there."""
+    keeper: MediaStore
+    """Where kept files are."""
     bot_id: int
     phases: Callable[[], Sequence[Phase]]
     """Those of a night, in order."""

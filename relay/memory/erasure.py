@@ -88,17 +88,11 @@ async def _take_back(messenger: Messenger, row: Retraction) -> str:
     return "edited"
 
 
-async def finish_erasing(store: Store, keeper: MediaStore, messenger: Messenger, bot_id: int) -> int:
-    """Finishes what a crash has left of erasures, ends and erases sessions off the record, removes kept files of both,
-    and our messages in the chats. Returns how many erasures were finished."""
-    finished = 0
+async def sweep(store: Store, keeper: MediaStore, messenger: Messenger, bot_id: int) -> None:
+    """Ends and erases sessions off the record, forgets what nobody confirmed, and takes up what could not be done
+    before: removing kept files, and our messages in the chats."""
     left = await store.sweep_private(IDLE_HOURS)
     while left > (left := await store.sweep_private(IDLE_HOURS)) > 0:
         pass
-    while (step := await store.erase_step()) is not None:
-        finished += bool(step.done)
     await remove_files(store, keeper)
     await retract(store, messenger, bot_id)
-    if finished:
-        log.info("finished erasing", erasures=finished)
-    return finished

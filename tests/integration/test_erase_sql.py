@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from relay.clients.fakes import FakeMessenger
+from relay.clients.kept_files import KeptFiles
 from relay.core.models import Space
+from relay.jobs.erasure import erasure_kind
+from relay.jobs.runner import Runner
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.erasure import ErasedCounts, ErasePreview, WordLeft
 from relay.memory.rows.memories import MemoryFilter
@@ -113,6 +118,25 @@ async def test_a_kill_between_two_steps_loses_nothing(house: House, store: Store
         pass
     assert await holding(sql, WORDS[0]) == {}
     assert await another().erase_step() is None
+    assert await sql("select count(*) from job where kind = 'erasure'") == [(0,)]
+
+
+async def test_an_erasure_that_was_begun_is_a_job_of_whoever_is_there(
+    house: House, store: Store, sql: Sql, another: Any, tmp_path: Path
+) -> None:
+    await told_of(house, sql)
+    shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
+    assert shown is not None
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
+    assert "erasure" in (await another().claim(BOT.id, 0))[1].owed
+    (job,) = await store.claim_jobs("erasure", BOT.id, 1)
+    await store.release()  # its process dies and starts anew
+    messenger = FakeMessenger()
+    kind = erasure_kind(another(), KeptFiles(tmp_path), messenger, BOT.id)
+    assert await Runner(store, [kind], BOT.id).run_due("erasure") == 1
+    assert await holding(sql, WORDS[0]) == {}
+    assert [method for method, _ in messenger.calls] == ["deleteMessage"]
+    assert await store.job("erasure", job.key) is None
 
 
 async def test_a_preview_changes_nothing_and_is_forgotten(house: House, store: Store, sql: Sql) -> None:
@@ -121,6 +145,8 @@ async def test_a_preview_changes_nothing_and_is_forgotten(house: House, store: S
     shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     assert shown is not None
     await sql("update erasure set created_at = now() - interval '20 minutes'")
+    await store.sweep_private(12)
+    assert await sql("select count(*) from erasure") == [(0,)]
     assert not await store.erase_begin(shown.erasure_id, ADA, False)
     assert await store.erase_step() is None
     assert await store.erase_preview(private(ADA), {"words": "nothing like it"}, ADA, False) is None

@@ -10,7 +10,7 @@ from relay.jobs.kinds import JobServices
 from relay.jobs.registry import make_runner, schedules
 from relay.jobs.runner import Runner
 from relay.jobs.scheduler import Schedule
-from relay.memory.erasure import finish_erasing
+from relay.memory.erasure import sweep
 from relay.memory.indexing import enter
 from relay.memory.people import People
 from relay.memory.review.judging import judge_due
@@ -34,7 +34,7 @@ def jobs(
         Schedule("judging", lambda: judge_due(judge), minutes=3),
         Schedule("telling", lambda: tell_due(teller), minutes=3),
         Schedule("index", lambda: enter(relay.store), minutes=1),
-        Schedule("erasing", lambda: finish_erasing(relay.store, keeper, messenger, bot.id), minutes=3),
+        Schedule("erasing", lambda: sweep(relay.store, keeper, messenger, bot.id), minutes=3),
     ]
 
 
@@ -46,6 +46,7 @@ def runner_of(relay: Relay, gate: Gate, messenger: Messenger | None, bot_id: int
         gate=gate,
         summariser=make_summariser(relay, gate),
         messenger=messenger,
+        keeper=make_remover(relay.settings),
         bot_id=bot_id,
         phases=lambda: phases(relay, gate, bot_id, people, owed),
         sleep_at=(int(hour), int(minute)),

@@ -1,0 +1,34 @@
+"""Erasures that were begun: what a crash has left of them."""
+
+from __future__ import annotations
+
+from relay.core.errors import RelayError
+from relay.core.ports import MediaStore, Messenger
+from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.memory.erasure import erased, remove_files, retract
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.store import Store
+
+
+class ErasureUnderWay(RelayError):
+    """Another process is still at this erasure."""
+
+
+def kind(services: JobServices) -> JobKind:
+    """Erasures, to their end in tables, files and chats. The command that began one does the same beside it: whoever
+    comes first takes the next step."""
+    return erasure_kind(services.store, services.keeper, services.messenger, services.bot_id)
+
+
+def erasure_kind(store: Store, keeper: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:
+    """The same for whoever needs nothing else."""
+
+    async def run(job: ClaimedJob) -> bool:
+        if await erased(store, int(job.key)) is None:
+            raise ErasureUnderWay()
+        await remove_files(store, keeper)
+        if messenger is not None:
+            await retract(store, messenger, bot_id, int(job.key))
+        return True
+
+    return JobKind("erasure", run, timeout=3600, retry=Retry(most=20))
