@@ -127,7 +127,7 @@ select d.id, n, d.space_id, pg_temp.odd(d.id::integer % 50 + n) from document d,
 insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
 select 7000000000, -1009007199254740993, n, pg_temp.odd(n), n % 2 = 0, now() from generate_series(1, 20) n;
 insert into job (kind, key, payload, due_at, failures, last_error, parked_at)
-select 'title', s.id::text, pg_temp.json(s.id::integer), pg_temp.at(s.id::integer), 6, pg_temp.odd(s.id::integer % 50), now()
+select 'title', s.id::text, coalesce(pg_temp.json(s.id::integer), '{}'), pg_temp.at(s.id::integer), 6, pg_temp.odd(s.id::integer % 50), now()
 from session s order by s.id limit 20;
 insert into person (user_id, bot_id, name, username, role, decided_by, decided_by_name, asked_at, decided_at)
 select 9007199254740993 + n, 9007199254740993, pg_temp.odd(n), nullif(pg_temp.odd(n), ''),

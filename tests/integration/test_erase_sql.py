@@ -70,7 +70,7 @@ async def test_of_an_erased_memory_no_table_holds_a_word(house: House, store: St
     change = await told_of(house, sql)
     before = await holding(sql, *WORDS)
     assert {"memory", "message", "event", "outbox", "summary", "session"} <= before.keys()
-    shown = await erase(store, private(ADA), {"memory_id": change["memory_id"]})
+    shown = await erase(store, private(ADA), {"memory_id": change.memory_id})
     assert shown.counts == ErasedCounts(1, 2, 1, 0)
     assert [row.text for row in shown.messages] == [
         "My parrot is called Zanzibarix, a quetzalcoatlus of a bird",
@@ -102,7 +102,7 @@ async def test_summaries_are_owed_anew_without_the_old_texts(house: House, store
     assert await sql("select summary_id from thread") == [(None,)]
     (due,) = await claim_summaries(store, 4)
     assert due.work.previous is None
-    texts = [message["text"] for message in due.work.messages]
+    texts = [message.text for message in due.work.messages]
     assert "I also like tea" in texts
     assert not [text for text in texts if "anzibarix" in text]
 
