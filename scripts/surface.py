@@ -18,12 +18,13 @@ from prometheus_client.core import Metric
 import relay
 from relay.archive import backup_file, export, imports
 from relay.core import metrics
+from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.core.settings import Settings
 from relay.memory.api import Found, Memory
 from relay.memory.claims import Queue
 from relay.memory.intents import CATEGORIES, MAX_FORGET, MAX_LEARN, MAX_REMEMBER
 from relay.memory.store import Store
-from relay.memory.tags import FACT_LENGTH, TAGS
+from relay.memory.tags import TAGS
 from relay.surfaces.chat import ANSWERS, BUTTONS, COMMANDS
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.doctor.doctor import exit_code
@@ -142,7 +143,7 @@ def tags() -> Iterator[str]:
     """The tags of the model's answers, and their limits."""
     yield f"[{'] ['.join(TAGS)}]"
     yield f"in an answer at most: LEARN {MAX_LEARN}, FORGET {MAX_FORGET}, REMEMBER {MAX_REMEMBER}"
-    yield f"a fact has at most {FACT_LENGTH} characters; categories: {', '.join(CATEGORIES)}"
+    yield f"a fact has at most {TAGGED_FACT_LENGTH} characters; categories: {', '.join(CATEGORIES)}"
 
 
 def exits() -> Iterator[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from relay.core.prompt_markup import estimate_tokens, plain_name
+from relay.memory.intents import CATEGORIES
 from relay.memory.rows.context import Memory
 from relay.memory.rows.record import LayerRecord, PromptRecord, SortRecord
 
@@ -23,8 +24,6 @@ FACTS = {
     "feeling": "Feelings",
 }
 """The kinds of facts, as they are headed, in their order."""
-CATEGORIES = ("identity", "knowledge", "operational")
-"""Those of learnings."""
 LINE_TOKENS = 4
 """What an item takes beside its words."""
 TAG = re.compile(r"\[(?=[^\w\[\]]{0,8}(?:learn|forget|remember|voice.?reply)\b)", re.IGNORECASE)

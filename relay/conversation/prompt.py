@@ -22,6 +22,7 @@ from relay.conversation.history import (
 from relay.conversation.memory_layer import MemoryLayer, memory_layer
 from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
+from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, text_block
 from relay.media.showing import count_files, media_tokens, placed, within_share
@@ -29,8 +30,6 @@ from relay.memory.rows.context import Context, Memory, ShownPersona, ShownSummar
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.record import MediaRecord, PromptRecord
 
-SOUL_TOKENS = 4_000
-PERSONA_TOKENS = 1_000
 MEMORY_TOKENS = 6_000
 """Unless RELAY_MEMORY_TOKENS says otherwise."""
 RECENT_TOKENS = 60_000

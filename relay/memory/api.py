@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.core.ports import Embedder
 from relay.memory.calls.base import Json
@@ -16,7 +17,6 @@ from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.memories import MemoryFilter
 from relay.memory.store import Store
 
-FACT_LENGTH, LEARNING_LENGTH = 500, 2000
 NOBODY: Json = {"bot_id": 0}
 """Who asks, when no thread does."""
 

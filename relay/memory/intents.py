@@ -5,19 +5,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from relay.memory.tags import FACT_LENGTH, Remembered, Scanner, one_line, storable
+from relay.core.limits import FORGET_LETTERS, TAGGED_FACT_LENGTH
+from relay.memory.tags import Remembered, Scanner, one_line, storable
 
 MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
 CONTENT_LENGTH, TAG_LENGTH, MAX_TAGS = 2000, 40, 10
-FORGET_LETTERS = 3
-"""The fewest letters that may mean a memory: as a whole word."""
 WHOLE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """A letter of a script in which one or two make a word."""
 VOICE_REPLY = ("VOICE_REPLY", "")
 ECHO = "it was in the message itself"
 _CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
 """What makes code, a quote or mere text of what follows it."""
-CATEGORIES = ("knowledge", "identity", "operational")
+CATEGORIES = ("identity", "knowledge", "operational")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ def _judge(tag: str, payload: str, data: Any) -> Action | str:
         return Forget(payload) if is_long_enough(payload) else f"fewer than {FORGET_LETTERS} letters to match"
     if not letters:
         return "empty"
-    return Learn(payload) if len(payload) <= FACT_LENGTH else f"longer than {FACT_LENGTH} characters"
+    return Learn(payload) if len(payload) <= TAGGED_FACT_LENGTH else f"longer than {TAGGED_FACT_LENGTH} characters"
 
 
 def _remember(data: Remembered) -> Remember | str:

@@ -11,8 +11,9 @@ from bisect import bisect_left
 from functools import reduce
 from typing import Any
 
+from relay.core.limits import TAGGED_FACT_LENGTH
+
 TAGS = ("LEARN", "FORGET", "VOICE_REPLY", "REMEMBER")
-FACT_LENGTH = 200  # characters
 TAG_WINDOW = 400  # a LEARN or FORGET that is not closed within this many characters is text
 JSON_WINDOW = 16_000  # the same for the JSON of a REMEMBER: 2000 characters written as \uXXXX fit
 
@@ -254,7 +255,7 @@ class Scanner:
         if first and not _TAG.search(text, start, first.end()):
             self._found(tag, start, first.end() - 1)
         else:
-            reason = "not closed" if limit == self.block_end else f"longer than {FACT_LENGTH} characters"
+            reason = "not closed" if limit == self.block_end else f"longer than {TAGGED_FACT_LENGTH} characters"
             self.found.append((tag, one_line(text[start:limit]), reason))
             self._emit(start)
 
@@ -273,5 +274,7 @@ class Scanner:
         elif unfinished and self.block_open and len(source) < JSON_WINDOW:
             self.held = True
         else:
-            self.found.append(("REMEMBER", one_line(source[:FACT_LENGTH]), "not followed by a valid JSON object"))
+            self.found.append(
+                ("REMEMBER", one_line(source[:TAGGED_FACT_LENGTH]), "not followed by a valid JSON object")
+            )
             self._emit(start)

@@ -10,11 +10,12 @@ import pytest
 
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MessengerRefused, ModelUnavailable
+from relay.core.limits import WRITTEN_TITLE_LENGTH
 from relay.core.models import ModelRequest, Step
 from relay.memory.rows.writing import TopicPlace
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.titles import TITLE_LENGTH, Titler
+from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, message, private
 from tests.integration.work import claim_summaries, title_due
@@ -203,7 +204,7 @@ async def test_a_title_is_one_short_plain_line(house: House, store: Store, said:
     await talk(house)
     await title_due(titler(store, said))
     assert await titles(house) == [title]
-    assert len(title or "") <= TITLE_LENGTH
+    assert len(title or "") <= WRITTEN_TITLE_LENGTH
 
 
 async def test_what_others_wrote_is_shown_to_the_model_as_theirs(house: House, store: Store, sql: Sql) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from relay.clients.anthropic.stream import KINDS as COUNTED
 from relay.clients.anthropic.stream import Streamed
 from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
-from relay.core.limits import SUMMARY_TOKENS
+from relay.core.limits import MERGED_FACT_LENGTH, SUMMARY_TOKENS, WRITTEN_TITLE_LENGTH
 from relay.core.models import Step
 from relay.core.prompt_markup import estimate_tokens, fits
 from relay.memory.calls.base import storable
@@ -26,7 +26,7 @@ from relay.memory.rows.nights import DatedNote, MemoryPair
 from relay.memory.sleep import consolidate, digest
 from relay.memory.sleep.answers import AnswerUnclear, list_of
 from relay.memory.writing.summaries import read_summary
-from relay.memory.writing.titles import TITLE_LENGTH, title_of
+from relay.memory.writing.titles import title_of
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.strategies import ODD_TEXT, altered, damaged, examples, json_of, markdowns, replies
 from tests.unit.test_findings import GOOD, NEAR, ROWS
@@ -121,7 +121,7 @@ def test_a_nights_verdicts(step: Step) -> None:
     assert len({row["pair"] for row in rows}) == len(rows)
     for row in rows:
         assert type(row["pair"]) is int
-        assert len(row["content"]) <= consolidate.LONGEST
+        assert len(row["content"]) <= MERGED_FACT_LENGTH
         assert not process_intents(row["content"]).actions
         made = consolidate.step_of(row, PAIRS[row["pair"] - 1], consolidate.derived("consolidate", 1, []))
         assert_storable(made and made.as_json())
@@ -148,7 +148,7 @@ def test_a_title(step: Step) -> None:
         title = title_of(step)
     except (EmptyAnswer, ModelRefused):
         return
-    assert 0 < len(title) <= TITLE_LENGTH
+    assert 0 < len(title) <= WRITTEN_TITLE_LENGTH
     assert title.isprintable()
     assert any(c.isalnum() for c in title)
     assert not set(title) & set("*_`#<>[]")

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.conversation.history import Prompt, with_steps
-from relay.conversation.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, SOUL_TOKENS, build_prompt
-from relay.core.limits import SUMMARY_TOKENS
+from relay.conversation.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, build_prompt
+from relay.core.limits import SOUL_TOKENS, SUMMARY_TOKENS
 from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, plain_name, untrusted
 from relay.memory.calls.base import decode_row

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relay.clients.fakes import FakeMessenger
 from relay.commands.registry import ADMINS_ONLY
-from relay.conversation.prompt import PERSONA_TOKENS, SOUL_TOKENS
+from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import File
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command

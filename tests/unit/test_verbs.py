@@ -16,9 +16,9 @@ from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.commands import context
 from relay.commands.context import Services
 from relay.commands.registry import SECTIONS
+from relay.core.limits import FACT_LENGTH
 from relay.core.models import Space
 from relay.core.text import escape_markdown, pluralize
-from relay.memory.api import FACT_LENGTH
 from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People

@@ -8,8 +8,8 @@ from typing import Literal
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_memory, may_edit
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
-from relay.memory.api import FACT_LENGTH, LEARNING_LENGTH
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import OpenedMemory
 

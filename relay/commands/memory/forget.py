@@ -6,7 +6,8 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused, NotAllowed
-from relay.memory.intents import FORGET_LETTERS, is_long_enough
+from relay.core.limits import FORGET_LETTERS
+from relay.memory.intents import is_long_enough
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import ForgetPreview, ForgetProgress
 

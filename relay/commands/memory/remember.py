@@ -8,8 +8,8 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_place
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused
+from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
-from relay.memory.api import FACT_LENGTH, LEARNING_LENGTH
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import KeepableMessage
 from relay.memory.writing.proposals import proposed

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from relay.commands.context import CommandContext
 from relay.commands.registry import COMMANDS, command, list_commands
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.limits import TITLE_LENGTH
 from relay.memory.rows.sessions import SessionEnd
 
-TITLE_LENGTH = 80
 NOT_ENDED = "This conversation is off the record. Whoever began that ends it, or an admin."
 IN_A_GROUP = ("memory", "search", "new", "stop")
 """What /help lists in a group, where thirty lines would be in everybody's way."""

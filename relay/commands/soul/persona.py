@@ -5,8 +5,8 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
 from relay.commands.soul.limits import check_length
-from relay.conversation.prompt import PERSONA_TOKENS
 from relay.core.errors import CommandRefused
+from relay.core.limits import PERSONA_TOKENS
 from relay.memory.rows.soul import Persona, PersonaChange
 
 CHANGED = "This has changed since. /persona shows how it is."

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
 from relay.commands.soul.limits import check_length
-from relay.conversation.prompt import SOUL_TOKENS
 from relay.core.errors import CommandRefused
+from relay.core.limits import SOUL_TOKENS
 from relay.memory.rows.soul import Soul, SoulDraft, SoulPage
 
 PAGE = 5

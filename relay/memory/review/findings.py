@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
+from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.core.models import Step
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.intents import process_intents
@@ -30,7 +31,6 @@ KINDS: dict[str, tuple[str, str | None]] = {
     "event": ("event", None),
 }
 """A judge's kinds, each with the memory's kind and category; where these differ, its own stays as a tag."""
-LONGEST = 200
 """Characters of a distilled sentence."""
 MOST = 20
 """Findings in one answer."""
@@ -50,7 +50,10 @@ KEEP: Json = {
                     "properties": {
                         "kind": {"type": "string", "enum": list(KINDS)},
                         "importance": {"type": "integer", "minimum": 1, "maximum": 10},
-                        "sentence": {"type": "string", "description": f"at most {LONGEST} characters, third person"},
+                        "sentence": {
+                            "type": "string",
+                            "description": f"at most {TAGGED_FACT_LENGTH} characters, third person",
+                        },
                         "evidence": {"type": "array", "items": {"type": "integer"}, "description": "message ids"},
                         "deadline": DATE,
                         "valid_from": DATE,
@@ -153,7 +156,7 @@ def finding_of(row: Any, rows: Mapping[int, Json], known: Mapping[int, Json], zo
     if type(importance) is not int or not 1 <= importance <= 10:
         raise InvalidAnswer("a finding's importance is not from 1 to 10")
     sentence = plain_sentence(text) if isinstance(text, str) else ""
-    if not sentence or len(sentence) > LONGEST:
+    if not sentence or len(sentence) > TAGGED_FACT_LENGTH:
         raise InvalidAnswer("a finding's sentence is missing or too long")
     until = date_in(row.get("deadline") or row.get("valid_until"), zone)
     evidence = evidence_in(row.get("evidence"), rows, known)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.memory.review.calibration import weight
-from relay.memory.review.findings import LONGEST, Finding, acknowledged, plain_sentence, rests_on_others
+from relay.memory.review.findings import Finding, acknowledged, plain_sentence, rests_on_others
 
 Json = dict[str, Any]
 
@@ -115,4 +116,4 @@ def tells_something(text: str) -> bool:
 def quoted(text: str) -> str:
     """Something as it was said, within the length of a memory."""
     said = plain_sentence(text)
-    return f"“{said if len(said) <= LONGEST - 2 else said[: LONGEST - 3].rstrip() + '…'}”"
+    return f"“{said if len(said) <= TAGGED_FACT_LENGTH - 2 else said[: TAGGED_FACT_LENGTH - 3].rstrip() + '…'}”"

@@ -8,8 +8,9 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
+from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.memory.review.distinction import difference, merging_loses, nearly_the_same, tell_apart
-from relay.memory.review.findings import LONGEST, InvalidAnswer, as_data, plain_sentence
+from relay.memory.review.findings import InvalidAnswer, as_data, plain_sentence
 
 Json = dict[str, Any]
 
@@ -96,7 +97,7 @@ def _decision(row: Json, near: Mapping[int, str]) -> Decision:
     if type(known) is not int or known not in near:
         raise InvalidAnswer("a decision names a memory that is not near")
     plain = plain_sentence(sentence) if isinstance(sentence, str) else ""
-    if row["is"] == "refined" and not 0 < len(plain) <= LONGEST:
+    if row["is"] == "refined" and not 0 < len(plain) <= TAGGED_FACT_LENGTH:
         raise InvalidAnswer("a refined sentence is missing or too long")
     return Decision(row["is"], known, plain, near[known])
 

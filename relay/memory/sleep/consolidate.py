@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from relay.core.errors import RelayError
+from relay.core.limits import MERGED_FACT_LENGTH
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
@@ -30,7 +31,6 @@ MOST_PAIRS = 200
 AT_ONCE = 20
 """Pairs in one question."""
 MOST_TOKENS = 3_000
-LONGEST = 300
 """Characters of a memory."""
 VERDICTS = ("same", "contradicts", "different")
 
@@ -149,7 +149,7 @@ def checked(rows: Sequence[AnswerRow], number: int) -> list[AnswerRow]:
 def cleaned(content: str) -> str:
     """A merged sentence as it may be kept: one line, no tags, not longer than a memory."""
     text = one_line(process_intents(content).text)
-    return text if len(text) <= LONGEST else ""
+    return text if len(text) <= MERGED_FACT_LENGTH else ""
 
 
 def one_line(text: str) -> str:

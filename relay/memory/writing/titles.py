@@ -11,6 +11,7 @@ import structlog
 
 from relay.core.charge import Charge
 from relay.core.errors import EmptyAnswer, MessengerError, ModelRefused
+from relay.core.limits import WRITTEN_TITLE_LENGTH
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Messenger
 from relay.core.prompt_markup import text_block
@@ -25,7 +26,6 @@ log = structlog.get_logger()
 
 MODEL_SECONDS = 75
 MOST_TOKENS = 60
-TITLE_LENGTH = 60
 """Characters; a topic's name may have 128."""
 
 NAME = """You name conversations between a person and their assistant. You get how one began. Answer with its title and nothing else: two to six words, in the conversation's language, what it is about rather than what was done. Plain text: no quotation marks, no full stop at the end, no emoji, no tags in square brackets.
@@ -75,7 +75,7 @@ def title_messages(messages: Sequence[SourceMessage]) -> list[dict[str, Any]]:
 
 
 def title_of(step: Step) -> str:
-    """The title that a step holds: one plain line of at most `TITLE_LENGTH` characters.
+    """The title that a step holds: one plain line of at most `WRITTEN_TITLE_LENGTH` characters.
 
     Raises `ModelRefused` for a refusal and `EmptyAnswer` when nothing usable is left.
     """
@@ -86,8 +86,8 @@ def title_of(step: Step) -> str:
     line = re.sub(r"(?i)^\W*title\s*:\s*", "", line)
     line = "".join(c for c in line if c.isprintable() and c not in "*_`#<>[]")
     line = " ".join(line.split()).strip(" .\"'“”„«»")
-    if len(line) > TITLE_LENGTH:
-        line = line[: TITLE_LENGTH - 1].rsplit(" ", 1)[0].rstrip(" ,;:–-") + "…"
+    if len(line) > WRITTEN_TITLE_LENGTH:
+        line = line[: WRITTEN_TITLE_LENGTH - 1].rsplit(" ", 1)[0].rstrip(" ,;:–-") + "…"
     if not any(c.isalnum() for c in line):
         raise EmptyAnswer()
     return line

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from relay.commands.soul.persona import present_persona, set_persona, show_persona, undo_persona
-from relay.conversation.prompt import PERSONA_TOKENS
 from relay.core.errors import CommandRefused
+from relay.core.limits import PERSONA_TOKENS
 from relay.memory.rows.soul import Persona, PersonaChange
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext

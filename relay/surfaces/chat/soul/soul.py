@@ -16,8 +16,8 @@ from relay.commands.soul.soul import (
     show_soul,
     view_soul,
 )
-from relay.conversation.prompt import SOUL_TOKENS
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.limits import SOUL_TOKENS
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.rows.soul import Soul, SoulDraft
 from relay.surfaces.chat.callbacks import Callback, callback, decode

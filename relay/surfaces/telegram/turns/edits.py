@@ -7,6 +7,7 @@ import contextlib
 from typing import Any
 
 from relay.core.errors import MessengerError
+from relay.core.limits import MESSAGE_LENGTH
 from relay.core.ports import Messenger
 from relay.memory.rows.edits import ShownAnswer
 from relay.memory.store import Store
@@ -16,7 +17,6 @@ from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, replied_file, text_of
 from relay.surfaces.telegram.parsing.objects import Update
 from relay.surfaces.telegram.parsing.updates import Bot, message_of, topic_of
-from relay.surfaces.telegram.turns.understand import LONGEST
 
 Json = dict[str, Any]
 LOOK_SECONDS, LONGEST_PAUSE = 0.3, 3.0
@@ -36,7 +36,7 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
         "telegram_message_id": message.message_id,
         "user_id": user_id,
         "edited_at": message.edit_date or message.date,
-        "text": text_of(message).strip()[:LONGEST],
+        "text": text_of(message).strip()[:MESSAGE_LENGTH],
         "blocks": [*replied_file(message, user_id, bot.id), *blocks_of(message, user_id)],
         "message": update.raw["edited_message"],
     }

@@ -10,6 +10,7 @@ from typing import Any
 
 from relay.core import metrics
 from relay.core.errors import MessengerError
+from relay.core.limits import MESSAGE_LENGTH
 from relay.core.models import Incoming, Space
 from relay.core.ports import Messenger
 from relay.core.text import parse_number
@@ -45,7 +46,6 @@ from relay.surfaces.telegram.parsing.updates import (
 )
 from relay.surfaces.telegram.turns.echo import corrected
 
-LONGEST = 400_000
 """Characters of one input; Telegram's merged pastes stay far below."""
 ANSWERING = "I am answering what it says now…"
 MORE_SAID = "More was said since. Please ask again in a new message."
@@ -113,7 +113,7 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     retry = command is not None and command.name == "retry"
     incoming = replace(
         unsaid(turn, bot, place, space, messages[-1].sender),
-        text="\n".join(words_of(message) for message in messages).strip()[:LONGEST],
+        text="\n".join(words_of(message) for message in messages).strip()[:MESSAGE_LENGTH],
         blocks=blocks,
         untrusted=any(block.get("untrusted") for block in blocks),
         telegram_message_ids=[message.message_id for message in messages],
