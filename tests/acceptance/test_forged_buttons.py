@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-import itertools
+import dataclasses
 from collections.abc import Iterator
+from itertools import islice, product
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
 from relay.surfaces.chat import BUTTONS
+from relay.surfaces.chat.callbacks import CALLBACKS
 from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House
@@ -18,7 +20,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WORD = "xylorimba"
 KINDS = [*BUTTONS, *(kind.rstrip(":") for kind in IN_LANE_BUTTONS)]
-CHOICES = ("y", "k")
+MOST_EACH = 12
+"""Data for one button and one number."""
 TABLES = ("memory", "memory_change", "persona", "soul", "choice", "session", "summary", "message")
 
 
@@ -53,17 +56,30 @@ def ids(house: House, chat: Chat) -> list[str]:
 
 
 def forged(numbers: list[str]) -> Iterator[str]:
-    """Data for every button, with these numbers wherever one may stand."""
+    """Data for every button, with these numbers wherever one may be."""
     for kind in KINDS:
-        handler = BUTTONS.get(kind)
-        parts = max(1, len(inspect.signature(handler).parameters) - 1) if handler else 1
         for number in numbers:
-            if parts == 1:
-                yield f"{kind}:{number}"
-            for choice in CHOICES if parts == 2 else ():
-                yield f"{kind}:{number}:{choice}"
-            for first, last in (("1", number),) if parts > 2 else ():
-                yield ":".join([kind, number, *itertools.repeat(first, parts - 2), last])
+            if kind in CALLBACKS:
+                yield from islice(filled(kind, number), MOST_EACH)
+            else:
+                yield from (f"{kind}:{number}", *(f"{kind}:{number}:{choice}" for choice in ("y", "k", "1")))
+
+
+def filled(kind: str, number: str) -> Iterator[str]:
+    """A button's data with this number in each field that may hold one, and all choices in the others."""
+    hints = get_type_hints(CALLBACKS[kind])
+    fields = [parts(hints[field.name], number) for field in dataclasses.fields(CALLBACKS[kind])]  # type: ignore[arg-type]
+    for given in product(*fields):
+        yield ":".join([kind, *given])
+
+
+def parts(kind: Any, number: str) -> list[str]:
+    """What a field of a button's data may hold."""
+    if get_origin(kind) is Literal:
+        return [str(choice) for choice in get_args(kind)]
+    if hasattr(kind, "examples"):
+        return [one.encode() for one in kind.examples()[:2]]
+    return {int: [number, "1"], bool: ["1", "0"]}.get(kind, [number])
 
 
 def state(house: House) -> list[str]:
