@@ -66,10 +66,11 @@ def forged(numbers: list[str]) -> Iterator[str]:
 
 
 def filled(kind: str, number: str) -> Iterator[str]:
-    """A button's data with this number in each field that may hold one, and all choices in the others."""
+    """A button's data with this number in each field that may hold one, and all choices in the others. One that holds
+    no number is about the presser's own chat: nothing can be forged in it."""
     hints = get_type_hints(CALLBACKS[kind])
     fields = [parts(hints[field.name], number) for field in dataclasses.fields(CALLBACKS[kind])]  # type: ignore[arg-type]
-    for given in product(*fields):
+    for given in product(*fields) if any(number in one for one in fields) else ():
         yield ":".join([kind, *given])
 
 
