@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from relay.core.models import Space
 from relay.core.prices import ModelUse
@@ -22,7 +21,7 @@ class Charge:
     thread_id: int | None = None
     session_id: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """As `relay.account` takes it."""
         return {**asdict(self), "space": self.space.as_json() if self.space else None}
 

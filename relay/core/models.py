@@ -22,7 +22,7 @@ class Space:
     owner_id: int | None = None
     chat_id: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {"kind": self.kind, "owner_id": self.owner_id, "chat_id": self.chat_id}
 
 
@@ -60,7 +60,7 @@ class Attachment:
     """Whether a copy of it may be kept: not of what was sent off the record."""
 
     @classmethod
-    def from_json(cls, row: dict[str, Any]) -> Attachment:
+    def from_json(cls, row: Block) -> Attachment:
         return cls(**{key: row[key] for key in cls.__dataclass_fields__ if key in row})
 
 
@@ -86,6 +86,16 @@ class Sound:
     content: bytes
     mime: str
     seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InputPart:
+    """What one of several Telegram messages says that are one input."""
+
+    text: str
+    blocks: list[Block]
+    sequel: bool
+    """It only goes on with the part before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +125,8 @@ class Incoming:
     """A tap allowed web tools for this turn though it is tainted."""
     replaces: bool = False
     """The new answer takes the old one's place in the chat, and what that taught is taken back."""
-    parts: list[dict[str, Any]] = field(default_factory=list)
-    """What each of several Telegram messages says that are one input: see `said.parts_of`."""
+    parts: list[InputPart] = field(default_factory=list)
+    """What each of several Telegram messages says that are one input."""
     model: str | None = None
     """The model that is to answer; None: the usual one."""
     documents: list[dict[str, Any]] = field(default_factory=list)
@@ -166,7 +176,7 @@ class ModelRequest:
     messages: list[ModelMessage]
     max_tokens: int
     tools: list[ToolDefinition] = field(default_factory=list)
-    tool_choice: dict[str, Any] | None = None
+    tool_choice: dict[str, object] | None = None
     """What it must do with them, in Anthropic's shape; None: as it likes. A server may not heed it."""
     used: dict[str, int] = field(default_factory=dict, compare=False)
     """Tokens and searches by kind, filled in as the model's server tells them; they stand also when it is cut off, and

@@ -55,7 +55,7 @@ async def filled(
         text=text_with(incoming.blocks, read) or incoming.text,
         blocks=blocks,
         parts=[
-            part | {"text": text_with(part["blocks"], read), "blocks": with_files(part["blocks"], read)}
+            replace(part, text=text_with(part.blocks, read), blocks=with_files(part.blocks, read))
             for part in incoming.parts
         ],
         untrusted=any(block.get("untrusted") for block in blocks),
@@ -102,7 +102,7 @@ def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
     return filled
 
 
-def text_with(blocks: Sequence[dict[str, Any]], read: dict[str, Read]) -> str:
+def text_with(blocks: Sequence[Block], read: dict[str, Read]) -> str:
     """What a message says with its files, in words. A file that it only replies to is another message's."""
     own = (block for block in blocks if not block.get("replied"))
     said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,8 @@ class ClaimedTurn:
     status: str
     failures: int
     user_id: int
-    updates: tuple[dict[str, Any], ...]
+    updates: tuple[Mapping[str, Any], ...]
+    """As Telegram sent them."""
     parts: tuple[StoredPart, ...]
     """What of its reply is stored."""
     answer: Answer | None = None

@@ -62,7 +62,7 @@ def test_a_caption_is_taken_whole_and_as_material(caption: str, kind: str, album
     file, *words = joined_blocks([message], ADA, BOT)
     assert file["type"] == "attachment"
     assert words == ([{"type": "text", "text": caption, "untrusted": "caption"}] if caption.strip() else [])
-    assert [part["sequel"] for part in parts_of([message, message], ADA, BOT)] == [False, False]
+    assert [part.sequel for part in parts_of([message, message], ADA, BOT)] == [False, False]
     shown = [block["text"] for block in user_blocks(words, "Ada", group=False)]
     if caption.strip():
         assert shown == [f'<untrusted kind="caption">\n{neutralize_markup(caption)}\n</untrusted>']

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 
 from relay.core.models import Incoming, Space
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.answer import Answer
 from relay.memory.rows.context import Context
@@ -45,7 +46,7 @@ class TurnCalls(Calls):
                 "blocks": incoming.blocks,
                 "untrusted": incoming.untrusted,
                 "telegram_message_ids": incoming.telegram_message_ids,
-                "parts": incoming.parts,
+                "parts": [asdict(part) for part in incoming.parts],
                 "documents": incoming.documents,
                 "reply_to": asdict(incoming.reply_to) if incoming.reply_to else None,
                 "retry": incoming.retry,
@@ -78,12 +79,12 @@ class TurnCalls(Calls):
         }
         return await self.recall_for(space or incoming.space, query, RECALLED)
 
-    async def recall_for(self, space: Space, query: Json, limit: int) -> list[FoundEntry]:
+    async def recall_for(self, space: Space, query: Mapping[str, object], limit: int) -> list[FoundEntry]:
         """What of a space bears on a query (`{text, vector, model, …}`) well enough to be brought up, best first."""
         result = await self._fetch(Recalled, "recall_for", space=space.as_json(), query=query, limit=limit)
         return list(result.found)
 
-    async def finish(self, incoming: Incoming, reply: Json) -> Answer:
+    async def finish(self, incoming: Incoming, reply: Mapping[str, object]) -> Answer:
         """Saves the answer with all that it did. Returns it as it is stored, with the memory changes."""
         return await self._fetch(Answer, "finish", turn_id=incoming.turn_id, fence=incoming.fence, reply=reply)
 
@@ -91,7 +92,7 @@ class TurnCalls(Calls):
 class EditCalls(Calls):
     """What people do to messages after they were said."""
 
-    async def edit(self, edit: Json) -> EditResult:
+    async def edit(self, edit: Mapping[str, object]) -> EditResult:
         """Takes an edit: `{bot_id, chat_id, topic_id, telegram_message_id, user_id, edited_at, text, blocks, message}`;
         `message` is Telegram's."""
         return await self._fetch(EditResult, "edit", edit=edit)

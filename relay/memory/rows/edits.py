@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from relay.memory.rows.changes import MemoryChange
 
@@ -16,7 +16,7 @@ class ShownAnswer:
     chat_id: int
     message_id: int
     """Telegram's."""
-    rows: list[list[dict[str, Any]]]
+    rows: list[list[Mapping[str, object]]]
     """Its buttons when it was sent, as the Bot API takes them."""
     changes: tuple[MemoryChange, ...]
     """What its turn changed in memory."""

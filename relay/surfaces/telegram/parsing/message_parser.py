@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
 
-from relay.core.models import Block, ReplyTo
+from relay.core.models import Block, InputPart, ReplyTo
 from relay.core.prompt_markup import plain_name, without_unseen
 from relay.media.reading import NAMES
 from relay.surfaces.telegram.parsing.attached import attachment_of, is_broken
@@ -120,17 +119,17 @@ def foreign_mark(message: Message, user_id: int) -> dict[str, str]:
     return {}
 
 
-def parts_of(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list[dict[str, Any]]:
-    """What each message of one turn says: `{text, blocks, sequel}`. sequel: it only goes on with the one before."""
-    parts: list[dict[str, Any]] = []
+def parts_of(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list[InputPart]:
+    """What each message of one turn says."""
+    parts: list[InputPart] = []
     for before, message in zip([None, *messages], messages, strict=False):
         replied = replied_file(message, user_id, bot_id)
         parts.append(
-            {
-                "text": words_of(message).strip(),
-                "blocks": [*replied, *blocks_of(message, user_id)],
-                "sequel": before is not None and not replied and is_sequel(before, message),
-            }
+            InputPart(
+                words_of(message).strip(),
+                [*replied, *blocks_of(message, user_id)],
+                before is not None and not replied and is_sequel(before, message),
+            )
         )
     return parts
 
@@ -139,8 +138,8 @@ def joined_blocks(messages: Sequence[Message], user_id: int, bot_id: int = 0) ->
     """All parts of one turn in order. Parts of a paste that Telegram split are one block again."""
     blocks: list[Block] = []
     for part in parts_of(messages, user_id, bot_id):
-        own = part["blocks"]
-        if part["sequel"] and blocks and own:
+        own = part.blocks
+        if part.sequel and blocks and own:
             blocks[-1] = {**blocks[-1], "text": blocks[-1]["text"] + own[0]["text"]}
             blocks.extend(own[1:])
         else:

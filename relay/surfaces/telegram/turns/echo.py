@@ -66,7 +66,7 @@ def messages_with(incoming: Incoming, attachment: Attachment) -> list[int]:
     return [
         message_id
         for message_id, part in zip(incoming.telegram_message_ids, incoming.parts, strict=True)
-        if any((block.get("file") or {}).get("unique_id") == attachment.unique_id for block in part["blocks"])
+        if any((block.get("file") or {}).get("unique_id") == attachment.unique_id for block in part.blocks)
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from relay.core.errors import MessengerError
 from relay.core.limits import MESSAGE_LENGTH
@@ -18,7 +18,6 @@ from relay.surfaces.telegram.parsing.message_parser import blocks_of, replied_fi
 from relay.surfaces.telegram.parsing.objects import Update
 from relay.surfaces.telegram.parsing.updates import Bot, message_of, topic_of
 
-Json = dict[str, Any]
 LOOK_SECONDS, LONGEST_PAUSE = 0.3, 3.0
 """How often it is looked whether an answer is written and delivered: seldomer, the longer that takes."""
 
@@ -29,7 +28,7 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
     While the message is being answered this waits: the answer is to what was said at first.
     """
     message = message_of(update)
-    edit: Json = {
+    edit = {
         "bot_id": bot.id,
         "chat_id": message.chat.id,
         "topic_id": topic_of(message),
@@ -55,7 +54,7 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
             await store.redrawn(bot.id, **at, request={"reply_markup": rows})
 
 
-def with_offer(offer: ShownAnswer) -> list[list[Json]]:
+def with_offer(offer: ShownAnswer) -> list[Sequence[Mapping[str, object]]]:
     """The buttons under an answer as they stand now, and the one that offers a new answer."""
     others = [
         row for row in offer.rows if not any(str(one.get("callback_data"))[:2] in ("u:", "a:", "k:") for one in row)

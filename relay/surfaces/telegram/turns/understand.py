@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from relay.core import metrics
 from relay.core.errors import MessengerError
@@ -50,8 +49,6 @@ from relay.surfaces.telegram.turns.echo import corrected
 ANSWERING = "I am answering what it says now…"
 MORE_SAID = "More was said since. Please ask again in a new message."
 LATE = f"I have noted what you really said. {MORE_SAID}"
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
