@@ -8,7 +8,8 @@ import time
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import closed_row
+from relay.surfaces.chat.changes import closed_row, other_rows
+from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.telegram.parsing.objects import MessageReactionUpdated, ReactionType
 from relay.surfaces.telegram.parsing.updates import Bot
 
@@ -36,7 +37,7 @@ async def take_keep(
     shown = await store.take_keep(bot.id, reaction.chat.id, reaction.message_id, user_id)
     if shown is None:
         return
-    others = [row for row in shown.rows if not any(str(one.get("callback_data"))[:2] in ("u:", "k:") for one in row)]
+    others = other_rows(shown.rows, OpenChanges, KeepAnswer)
     at = {"chat_id": shown.chat_id, "message_id": shown.message_id}
     rows = [*closed_row(shown.changes, shown.turn_id), *others]
     with contextlib.suppress(MessengerError):
