@@ -20,7 +20,7 @@ from relay.clients.embedding.installed import named
 from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
 from relay.memory import migrations
-from relay.memory.indexing import EmbedderRouter, Indexer
+from relay.memory.indexing import EmbedderRouter, Indexer, enter
 from relay.memory.query_vectors import embed_query
 from relay.memory.store import Store
 from tests.benchmarks import conversations
@@ -47,6 +47,7 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
         with psycopg.connect(server.superuser_url, autocommit=True) as connection:
             for chat in chats:
                 space, said = store_chat(connection, chat)
+                await enter(store)
                 if embedder:
                     await Indexer(store, EmbedderRouter(embedder, lambda model: None)).run()
                 await ask(store, embedder, chat, space, said, found)

@@ -19,7 +19,7 @@ from relay.clients.embedding.embedder import ChildEmbedder
 from relay.clients.embedding.installed import named
 from relay.clients.postgres.database import Postgres
 from relay.memory import migrations
-from relay.memory.indexing import EmbedderRouter, Indexer
+from relay.memory.indexing import EmbedderRouter, Indexer, enter
 from relay.memory.query_vectors import embed_query
 from relay.memory.store import Store
 from tests.benchmarks.chats import store_chat
@@ -103,6 +103,7 @@ async def collect(
 ) -> None:
     """Stores a chat and asks its questions."""
     space, said = store_chat(connection, chat)
+    await enter(store)
     if embedder:
         await Indexer(store, EmbedderRouter(embedder, lambda model: None)).run()
     for question in chat.questions:
