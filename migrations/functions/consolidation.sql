@@ -201,8 +201,9 @@ begin
     end if;
     insert into consolidation (space_id, plan, lost, active) values (p_space_id, p_plan, p_lost, p_active)
     on conflict do nothing returning id into asked;
-    perform relay.post_notice(p_bot_id, person::bigint, 0, person::bigint,
-        replace(p_notice::text, '{number}', asked::text)::jsonb)
+    perform public.relay_enqueue(p_bot_id, jsonb_build_array(jsonb_build_object(
+        'chat_id', person::bigint, 'user_id', person::bigint, 'space_id', p_notice -> 'space_id', 'payload',
+        replace((p_notice - 'inputs' - 'space_id')::text, '{number}', asked::text)::jsonb, 'inputs', p_notice -> 'inputs')))
     from jsonb_array_elements_text(p_to) as person where asked is not null;
     return to_jsonb(asked is not null);
 end $$;

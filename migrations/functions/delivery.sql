@@ -39,16 +39,21 @@ begin
         end if;
         update turn set status = 'answered', answered_at = now() where id = held.id;
     end if;
-    if not exists (select from outbox where turn_id = held.id and not preview and echo_of is null) then
+    if not exists (
+        select from outbox where turn_id = held.id and not preview and echo_of is null and status <> 'queued')
+    then
         insert into outbox (turn_id, seq, bot_id, chat_id, message_id, request)
         select held.id, part.seq, p_bot_id, part.chat_id, held.assistant_message_id, part.request
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
-            preview = false, message_id = excluded.message_id;
+            preview = false, message_id = excluded.message_id,
+            status = case outbox.status when 'queued' then 'waiting' else outbox.status end;
+        update outbox set status = 'failed', error = 'there was nothing to send'
+        where turn_id = held.id and status = 'queued';
         if held.replaces_turn_id is not null then
             perform relay.take_over_parts(held);
         end if;
-        if cardinality(uncertain) = 0 then
+        if cardinality(uncertain) = 0 and p_parts <> '[]' then
             perform relay.mark_sending(held.id, 1);
         end if;
     end if;
@@ -74,7 +79,7 @@ begin
 end $$;
 
 -- Marks parts as sent (or failed, or a preview in the chat), and closes the turn after the last. Returns whether the
--- lane has more to do (or somebody is to be told of their new standing), and which jobs have something to do. (summary is
+-- lane has more to do (or something is to be said), and which jobs have something to do. (summary is
 -- what an older version asks for.)
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
@@ -103,7 +108,9 @@ begin
     return jsonb_build_object(
         'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null)
             or exists (select from turn where bot_id = held.bot_id and status = 'working' and lease_owner is null
-                and not_before is null),
+                and not_before is null)
+            or exists (select from outbox
+                where bot_id = held.bot_id and status = 'queued' and turn_id is null and not_before <= now()),
         'owed', owed, 'summary', owed <> '[]');
 end $$;
 
@@ -163,10 +170,7 @@ begin
     if exists (select from outbox where turn_id = held.id and error = 'stopped' and request ? 'text'
         and not request ? 'say' and echo_of is null)
     then
-        insert into announcement (turn_id, bot_id, changes)
-        select held.id, held.bot_id, array_agg(id order by id) from memory_change where turn_id = held.id
-        having count(*) > 0
-        on conflict do nothing;
+        perform relay.announce(held, array(select id from memory_change where turn_id = held.id order by id));
     end if;
     return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = last);
 end $$;
@@ -188,99 +192,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             generate_series(own.highest - 3, own.highest + 4) as id
             where id > 0 and id <= p_above and not exists (
                 select from posted where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = id)), '[]'))
-$$;
-
--- What was learned after its answer was sent is told in the one line under that answer, once.
-
--- Leases what is to be told in a bot's chats: the message under which it is told as it stands (shown; null: there is none
--- any more), as it was first sent (before), whether it has a ◆, all changes of its turn, and which of them are told.
-create or replace function public.relay_claim_announcements(
-    p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with claimed as (
-        update announcement set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds)
-        where turn_id in (
-            select a.turn_id from announcement a join turn t on t.id = a.turn_id and t.status = 'done'
-            where a.status = 'due' and a.bot_id = p_bot_id
-                and (a.failures = 0 or a.not_before <= now() or a.not_before > now() + interval '2 hours')
-                and (a.lease_owner is null or a.lease_until < now() or a.lease_until > now() + interval '15 minutes')
-            order by a.turn_id limit p_limit for update of a skip locked)
-        returning *)
-    select coalesce(jsonb_agg(jsonb_build_object('turn_id', c.turn_id, 'failures', c.failures, 'tells', c.changes,
-        'changes', relay.changes_of(c.turn_id), 'told', t.told, 'keeps', relay.can_be_kept(t), 'chat_id', h.chat_id, 'topic_id', h.topic_id,
-        'private', s.kind = 'private' or h.chat_id > 0, 'owner_id', s.owner_id, 'shown', d.shown, 'before', coalesce(c.before, d.shown -> 'request'))),
-        '[]')
-    from claimed c join turn t on t.id = c.turn_id join thread h on h.id = t.thread_id join space s on s.id = t.space_id
-    left join lateral (
-        select jsonb_build_object('seq', seq, 'message_id', telegram_message_id, 'request', request) as shown
-        from outbox
-        where turn_id = c.turn_id and not t.dropped and status = 'sent' and telegram_message_id is not null
-            and request ? 'text'
-            and echo_of is null and not request ? 'say' and chat_id = h.chat_id and seq <= 1000000
-        order by seq desc limit 1) d on true
-$$;
-
--- It is told: the message shows p_request now.
-create or replace function public.relay_announced(p_turn_id bigint, p_worker uuid, p_seq integer, p_request jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    update announcement a set status = 'done', lease_owner = null, lease_until = null, failures = 0,
-        before = coalesce(a.before, (select request from outbox where turn_id = p_turn_id and seq = p_seq))
-    where turn_id = p_turn_id and status = 'due' and lease_owner = p_worker;
-    if not found then
-        return to_jsonb(false);
-    end if;
-    update outbox set request = p_request where turn_id = p_turn_id and seq = p_seq and p_request is not null;
-    return to_jsonb(true);
-end $$;
-
--- It is about to be told in a message of its own, which is kept as the last part of the turn's reply: at most once, unless
--- it is put off since that certainly was not sent.
-create or replace function public.relay_announce_anew(p_turn_id bigint, p_worker uuid, p_request jsonb default null)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    own announcement;
-begin
-    update announcement set status = 'anew'
-    where turn_id = p_turn_id and status in ('due', 'anew') and lease_owner = p_worker returning * into own;
-    if own.turn_id is null then
-        return 'false';
-    end if;
-    delete from outbox where turn_id = p_turn_id and seq > 1000000 and status = 'failed';
-    insert into outbox (turn_id, seq, bot_id, chat_id, request, status, error)
-    select p_turn_id, greatest(1000000, max(seq)) + 1, own.bot_id, (p_request ->> 'chat_id')::bigint, p_request, 'failed',
-        'it is not known whether it was sent'
-    from outbox where turn_id = p_turn_id having p_request is not null;
-    return 'true';
-end $$;
-
--- That message is in the chat.
-create or replace function public.relay_announced_anew(p_turn_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    insert into posted (bot_id, chat_id, telegram_message_id, turn_id, from_bot)
-    select bot_id, p_chat_id, p_telegram_message_id, turn_id, true from announcement where turn_id = p_turn_id
-    on conflict do nothing;
-    update outbox set status = 'sent', error = null, sent_at = now(), telegram_message_id = p_telegram_message_id
-    where turn_id = p_turn_id and seq = (
-        select max(seq) from outbox where turn_id = p_turn_id and seq > 1000000 and status = 'failed');
-    update announcement set lease_owner = null, lease_until = null where turn_id = p_turn_id and status = 'anew';
-    select 'true'::jsonb
-$$;
-
--- It could not be told now.
-create or replace function public.relay_put_off_announcement(
-    p_turn_id bigint, p_worker uuid, p_retry_seconds double precision)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with waits as (
-        update announcement set status = 'due', failures = failures + 1, lease_owner = null, lease_until = null,
-            not_before = now() + make_interval(secs => p_retry_seconds)
-        where turn_id = p_turn_id and lease_owner = p_worker returning 1)
-    select to_jsonb(count(*)) from waits
 $$;
 
 -- What was heard in a recording, shown in the chat before the answer, and its corrections.

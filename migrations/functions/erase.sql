@@ -26,7 +26,7 @@ begin
     else
         perform relay.retract(p_erasure_id, ended, p_needles);
     end if;
-    update announcement set before = null, lease_owner = null, lease_until = null where turn_id = any (ended);
+    update announcement set before = null where turn_id = any (ended);
     update turn set prompt = null, told = null where id = any (ended) and (prompt is not null or told is not null);
 end $$;
 

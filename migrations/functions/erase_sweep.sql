@@ -103,6 +103,8 @@ begin
         array_agg(o.id) filter (where not o.may and o.kind = 'control')
     into looked, saying, prompts, lists from own o;
     perform relay.erase_turns(saying, p_erasure.id, loose) where saying is not null;
+    delete from outbox q where q.status = 'queued' and q.turn_id is null and (q.inputs ?| relay.gone_inputs(p_erasure)
+        or q.space_id = p_erasure.space_id and relay.says(q.request::text, loose));
     perform relay.retract(p_erasure.id, lists, loose) where lists is not null;
     perform relay.note_theirs(p_erasure.id, relay.exports_in(p_after, looked, chats));
     update turn set prompt = null where id = any (prompts) and status in ('done', 'failed');

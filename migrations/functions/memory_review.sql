@@ -287,10 +287,7 @@ begin
         where c.turn_id = held.id and c.id > before_it and m.status <> 'superseded'
             and (c.action <> 'refresh' or c.before ->> 'content' <> m.content) order by c.id);
     if held.bot_id is not null and cardinality(fresh) > 0 then
-        insert into announcement as a (turn_id, bot_id, changes) values (held.id, held.bot_id, fresh)
-        -- Whoever tells of the turn just now does not tell of this: it loses its lease, and it is told again.
-        on conflict (turn_id) do update set status = 'due', failures = 0, not_before = now(), lease_owner = null,
-            changes = case a.status when 'anew' then '{}' else a.changes end || excluded.changes;
+        perform relay.announce(held, fresh);
     end if;
 end $$;
 
@@ -311,8 +308,9 @@ begin
     loop
         update memory set status = 'discarded', updated_at = now() where id = change.memory_id;
         update memory_change set status = 'undone', decided_at = now() where id = change.id;
-        update announcement set changes = array_remove(changes, change.id), status = 'due', not_before = now()
-        where turn_id = change.turn_id and status <> 'anew';
+        update announcement set changes = array_remove(changes, change.id), status = 'due'
+        where turn_id = change.turn_id and change.id = any (changes);
+        perform relay.announce(t, '{}') from turn t where t.id = change.turn_id;
     end loop;
 end $$;
 

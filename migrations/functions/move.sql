@@ -228,9 +228,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         union all
         select lease_until from judging where lease_until between now() and now() + interval '1 day'
         union all
-        select lease_until from announcement
-        where status = 'due' and lease_until between now() and now() + interval '1 day'
-        union all
         select lease_until from duty where lease_until between now() and now() + interval '15 minutes')
     select jsonb_build_object(
         'id', (select id from identity),
@@ -431,8 +428,9 @@ begin
     get diagnostics waiting = row_count;
     update job set lease_owner = null, lease_until = null where lease_owner is not null;
     update judging set lease_owner = null, lease_until = null where lease_owner is not null;
-    -- What was told may have been told since: nothing is told twice.
-    update announcement set status = 'done', lease_owner = null, lease_until = null where status = 'due';
+    -- What was to be said may have been said since: nothing is said twice.
+    update outbox set status = 'failed', error = why where status = 'queued' and not_before <= now();
+    update announcement set status = 'done' where status = 'due';
     update duty set lease_owner = null, lease_until = null where lease_owner is not null;
     -- Without a snapshot a lane may name a turn that has ended, or is not there.
     update lane set open_turn_id = null, due_at = null where open_turn_id is not null or due_at is not null;

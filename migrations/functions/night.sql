@@ -127,31 +127,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by d.space_id limit 100) one
 $$;
 
--- Queues something to say in a chat, for whichever process answers for the bot: text is Markdown, rows are buttons, inputs
--- is what it was made of, by which it is found when that is erased; space_id is whose memory it shows. It is said while p_user_id may use the bot.
-create or replace function relay.post_notice(
-    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_notice jsonb)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    lane_of constant bigint := relay.ensure_lane(p_bot_id, p_chat_id, p_topic_id);
-    made bigint;
-begin
-    insert into turn (kind, bot_id, lane_id, user_id, space_id, prompt)
-    values ('control', p_bot_id, lane_of, p_user_id, (p_notice ->> 'space_id')::bigint,
-        case when p_notice ? 'inputs' then jsonb_build_object('inputs', p_notice -> 'inputs') end)
-    returning id into made;
-    -- Telegram's own numbers are positive.
-    insert into inbox (bot_id, update_id, lane_id, turn_id, user_id, status, payload)
-    values (p_bot_id, -made, lane_of, made, p_user_id, 'claimed', jsonb_build_object(
-        'update_id', -made, 'notice', p_notice - 'inputs' - 'space_id', 'message', jsonb_strip_nulls(jsonb_build_object(
-            'chat', jsonb_build_object('id', p_chat_id,
-                'type', case when p_chat_id > 0 then 'private' else 'supergroup' end),
-            'from', jsonb_build_object('id', p_user_id, 'first_name', ''),
-            'message_thread_id', nullif(p_topic_id, 0),
-            'is_topic_message', case when p_topic_id > 0 then true end))));
-end $$;
-
 -- The statistics of the next table after p_after (null: the first), by which the planner chooses: its name; null after the
 -- last. Only whoever owns a table may gather them: on Supabase its own jobs do. From 9,000 rows of each (300 times the
 -- target), however many it has.
@@ -238,8 +213,9 @@ begin
     end if;
     select * into place from digest where space_id = p_space_id;
     if p_notice is not null and place.space_id is not null then
-        perform relay.post_notice(p_bot_id, place.chat_id, place.topic_id, place.user_id,
-            p_notice || jsonb_build_object('space_id', p_space_id));
+        perform public.relay_enqueue(p_bot_id, jsonb_build_array(jsonb_build_object(
+            'chat_id', place.chat_id, 'topic_id', place.topic_id, 'user_id', place.user_id, 'space_id', p_space_id,
+            'payload', p_notice - 'inputs', 'inputs', p_notice -> 'inputs')));
     end if;
     return to_jsonb(p_notice is not null and place.space_id is not null);
 end $$;
@@ -266,7 +242,7 @@ begin
         order by at limit p_limit);
     get diagnostics forgotten = row_count;
     delete from announcement a using turn t
-    where a.status = 'done' and t.id = a.turn_id and t.done_at < now() - interval '2 days';
+    where a.status <> 'due' and t.id = a.turn_id and t.done_at < now() - interval '2 days';
     delete from job where parked_at < now() - interval '30 days';
     return to_jsonb(dropped + forgotten);
 end $$;

@@ -32,7 +32,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'updates', coalesce((
             select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
         'parts', coalesce((
-            select jsonb_agg(to_jsonb(d) order by d.seq) from outbox d where d.turn_id = p_turn.id), '[]'))
+            select jsonb_agg(to_jsonb(d) order by d.seq) from outbox d where d.turn_id = p_turn.id), '[]'),
+        'message', relay.message_of(p_turn.id))
 $$;
 
 -- Opens the next turn of a lane: its leading updates that belong together. Null when nothing is pending.
@@ -67,7 +68,8 @@ begin
     return opened;
 end $$;
 
--- What a worker may do next beside what it is running: turns left by the dead, then the due lanes. What it runs, and
+-- What a worker may do next beside what it is running: turns left by the dead, the due lanes, then queued messages. What it
+-- runs, and
 -- polling if that is its duty, stays its own, and it shows that it is there (queue.sql). Also what it should know: wait: for how many seconds nothing
 -- else will be due, lost and stopped: which of p_running another process has taken over or somebody wants ended, polls:
 -- whether it is the one that polls (null: nobody is), owed: which jobs have something to do.
@@ -110,9 +112,17 @@ begin
             claimed := claimed || relay.turn_json(one);
         end if;
     end loop;
+    for one in
+        select * from relay.open_messages(
+            p_bot_id, p_worker, greatest(0, p_limit - jsonb_array_length(claimed)), p_lease_seconds)
+    loop
+        claimed := claimed || relay.turn_json(one);
+    end loop;
     select extract(epoch from least(
         (select min(due_at) from lane
             where bot_id = p_bot_id and due_at is not null and open_turn_id is null),
+        (select min(not_before) from outbox
+            where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before > now()),
         (select min(not_before) from turn
             where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null))
         - clock_timestamp()) into wait;
@@ -285,9 +295,11 @@ begin
     where id = own_lane;
 end $$;
 
--- A turn went wrong: it is tried again after a pause, or, after the third time, set aside so that its lane goes on.
+-- A turn went wrong: it is tried again after a pause, or, after the third time, set aside so that its lane goes on; then
+-- the messages p_say are queued.
 create or replace function public.relay_fail(
-    p_turn_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer)
+    p_turn_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer,
+    p_say jsonb default '[]')
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -299,6 +311,7 @@ begin
     if held.failures + 1 >= p_most then
         update turn set failures = failures + 1 where id = held.id;
         perform relay.close_turn(held.id, 'failed', p_error);
+        perform public.relay_enqueue(held.bot_id, p_say);
         return jsonb_build_object('set_aside', true);
     end if;
     update turn set failures = failures + 1, error = p_error, lease_owner = null, lease_until = null,
@@ -393,7 +406,6 @@ begin
     get diagnostics freed = row_count;
     update job set lease_owner = null, lease_until = null, fence = fence + 1 where lease_owner = p_worker;
     update judging set lease_owner = null, lease_until = null where lease_owner = p_worker;
-    update announcement set lease_owner = null, lease_until = null where lease_owner = p_worker;
     delete from duty where name = 'serve:' || p_worker;
     delete from duty where name in (
         select name from duty
@@ -416,11 +428,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select from judge_again a join judging j on j.thread_id = a.thread_id
             where a.at <= now() and (j.lease_owner is null or j.lease_until < now()) and relay.may_judge(j))
         then 'judging' end,
-        case when exists (
-            select from announcement a join turn t on t.id = a.turn_id and t.status = 'done'
-            where a.status = 'due' and a.bot_id = p_bot_id and (a.failures = 0 or a.not_before <= now())
-                and (a.lease_owner is null or a.lease_until < now()))
-        then 'telling' end,
         case when exists (select from entry_due) then 'index' end], null))
 $$;
 

@@ -69,7 +69,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What one of our messages shows once what was erased is gone from it; null: nothing, it goes. An answer that stays
--- loses its lines; anything else goes as long as Telegram deletes it (48 hours). The question whether to erase is what
+-- loses its lines; anything else goes as long as Telegram deletes it (48 hours), and so does what was made of what is
+-- gone. The question whether to erase is what
 -- the erasure was begun from: there the answer is told.
 create or replace function relay.rest_of(p_message relay.outbox, p_erasure relay.erasure, p_needles jsonb)
 returns jsonb
@@ -87,7 +88,9 @@ begin
         return jsonb_build_object('text', relay.told_erased(), 'entities', '[]'::jsonb);
     end if;
     select * into own from turn where id = p_message.turn_id;
-    if own.kind = 'control' and p_message.sent_at > now() - interval '47 hours' then
+    if own.kind = 'control' and (p_message.sent_at > now() - interval '47 hours'
+        or own.prompt -> 'inputs' ?| relay.gone_inputs(p_erasure))
+    then
         return null;
     end if;
     rest := relay.without_lines(p_message.request ->> 'text', p_message.request -> 'entities', p_needles);
@@ -113,7 +116,8 @@ begin
         select d.* from outbox d join turn t on t.id = d.turn_id and t.status in ('done', 'failed')
         where d.turn_id = any (p_turns) and not d.request ? 'erased' and (
             relay.says(concat_ws(' ', relay.shown_in(d.request), d.sending_text), p_needles)
-            or d.message_id = any (array(select jsonb_array_elements_text(own.work -> 'gone')::bigint)))
+            or d.message_id = any (array(select jsonb_array_elements_text(own.work -> 'gone')::bigint))
+            or t.kind = 'control' and t.prompt -> 'inputs' ?| relay.gone_inputs(own))
     loop
         rest := relay.rest_of(one, own, p_needles);
         insert into retraction (bot_id, chat_id, telegram_message_id, erasure_id, request, sent_at)

@@ -13,7 +13,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from relay.core import metrics
 from relay.core.errors import RelayError
-from relay.jobs.alerts import Outcome
+from relay.jobs.conditions import Outcome
 
 log = structlog.get_logger()
 

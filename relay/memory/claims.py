@@ -8,7 +8,7 @@ from typing import Any
 
 from relay.memory.rows.answer import Answer
 from relay.memory.rows.choices import Choices, StoredChoices
-from relay.memory.rows.delivery import StoredPart
+from relay.memory.rows.delivery import QueuedMessage, StoredPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class ClaimedTurn:
     """What the database says that its user is: admin, user, asking, refused or blocked."""
     off_record: bool = False
     """Whether it was said in a session off the record."""
+    message: QueuedMessage | None = None
+    """The queued message that it sends, where no update began it."""
     owner_id: int | None = None
     """Whose own memory its answer was made of; None: no answer yet, or a group's."""
 

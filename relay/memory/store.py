@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.memory.calls.delivery import DeliveryCalls
+from relay.memory.calls.delivery import DeliveryCalls, OutboxCalls
 from relay.memory.calls.jobs import JobCalls
 from relay.memory.calls.memory.controls import ControlCalls
 from relay.memory.calls.memory.erasure import EraseCalls, ExportCalls
@@ -36,6 +36,7 @@ class Store(
     JobCalls,
     JudgeCalls,
     NightCalls,
+    OutboxCalls,
     PeopleCalls,
     PersonaCalls,
     PlaceCalls,

@@ -18,7 +18,7 @@ from relay.clients.embedded.cluster import Cluster
 from relay.clients.telegram.client import Telegram
 from relay.core.errors import MessengerError
 from relay.core.settings import Settings
-from relay.jobs.alerts import LOST
+from relay.jobs.conditions import LOST
 from relay.surfaces.cli.doctor import model, telegram
 from relay.surfaces.cli.doctor.finding import Finding
 from relay.surfaces.telegram.incoming.polling import Polling

@@ -20,7 +20,7 @@ BACKGROUND = (
     "claim", "renew", "release", "tidy", "watch",
     "claim_jobs", "finish_job", "fail_job", "skip_job", "renew_job",
     "summary_work", "store_summary", "title_work", "store_title", "spend_writing",
-    "spend", "pass_judging", "claim_announcements", "index_missing",
+    "spend", "pass_judging", "index_missing",
     "files_gone", "erase_step", "retractions", "sweep_private",
 )  # fmt: skip
 

@@ -61,7 +61,6 @@ CALLS = {
     "what is due": f"relay_claim(12345, {WORKER}, 64, 30)",
     "summaries due": f"relay_claim_jobs('summary', null, 12345, {WORKER}, 4, 60)",
     "titles due": f"relay_claim_jobs('title', null, 12345, {WORKER}, 4, 60)",
-    "announcements due": f"relay_claim_announcements(12345, {WORKER}, 4, 60)",
     "judging": f"relay_claim_judging({WORKER}, 4, 60)",
     "judging: rests": "relay_judging_rests()",
     "judging: how much": "relay_unjudged()",

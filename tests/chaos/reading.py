@@ -28,8 +28,8 @@ LEFT = {
     "parts that were not sent": "select count(*) from relay.outbox where status <> 'sent'",
     # One that was refused, or owed by a clock that was ahead, waits for its time, which a clock set back puts off.
     "jobs that are owed": "select count(*) from relay.job where parked_at is not null or due_at <= now()",
-    "announcements that are owed": """select count(*) from relay.announcement
-        where status = 'due' and not_before <= now()""",
+    "messages that are queued": """select count(*) from relay.outbox
+        where status = 'queued' and not_before <= now()""",
     "leases of the stopped": "select count(*) from relay.duty where lease_owner is not null",
     "leases of turns": "select count(*) from relay.turn where lease_owner is not null",
 }

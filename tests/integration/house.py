@@ -18,13 +18,16 @@ from relay.memory.people import People
 from relay.memory.rows.answer import Answer
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.context import Context
+from relay.memory.rows.delivery import Announcement
 from relay.memory.rows.erasure import ErasedCounts, ErasureStep
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.inbox import InboxRow
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
+from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.parsing.updates import Bot
+from relay.surfaces.telegram.turns.notices import queued_parts
 from tests.telegram_objects import sorted_row
 
 BOT = Bot(77, "relay_bot")
@@ -223,3 +226,23 @@ def fact(user_id: int, text: str) -> Json:
 
 def forget(words: str) -> Json:
     return {"action": "forget", "content": words}
+
+
+async def send_queued(store: Store, messenger: Messenger) -> None:
+    """Sends the queued messages that are due, as a worker does."""
+    delivery = Delivery(store, messenger, BOT.id)
+    while turns := [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]:
+        for turn in turns:
+            assert turn.message
+            await delivery.deliver(turn, await queued_parts(store, messenger, BOT.id, turn, turn.message))
+
+
+async def due_announcements(store: Store) -> list[Announcement]:
+    """What is to be told under answers now; the messages that tell it are closed, untold."""
+    found = []
+    for turn in (await store.claim(BOT.id, 50))[0]:
+        if turn.message and turn.message.under_turn_id:
+            found.append(await store.announcement(turn.message.under_turn_id))
+            await store.deliver(turn, BOT.id, [])
+            await store.sent(turn, [], True)
+    return [one for one in found if one]

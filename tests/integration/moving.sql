@@ -184,3 +184,9 @@ select 1 + n % 400, 9007199254740993 + n, 9007199254740999 + n, pg_temp.at(n) fr
 insert into announcement (turn_id, bot_id, changes, before, status, failures)
 select n, 9007199254740993, array[9007199254740993 + n, n], pg_temp.json(n), (array['due', 'done', 'anew'])[1 + n % 3], n % 5
 from generate_series(1, 300) n;
+insert into outbox (seq, bot_id, chat_id, topic_id, user_id, space_id, inputs, request, dedupe_key, status, not_before,
+    under_turn_id)
+select 1, 9007199254740993, n, n % 3, n, 1 + n % 3, jsonb_build_array('message:' || n), coalesce(pg_temp.json(n), '{}'),
+    case n % 2 when 0 then 'key ' || n end, 'queued', timestamptz '2120-01-01' + n * interval '1 second',
+    case n % 5 when 0 then n end
+from generate_series(1, 50) n;

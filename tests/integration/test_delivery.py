@@ -27,9 +27,21 @@ from relay.surfaces.telegram.outgoing import insist, sender
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.delivery_recovery import probe
 from relay.surfaces.telegram.outgoing.requests import plainer
-from relay.surfaces.telegram.turns.announcements import Teller, tell_due
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BOT, FINISHED, GROUP, POSTED, House, fact, incoming_of, message, private, reply
+from tests.integration.house import (
+    ADA,
+    BOT,
+    FINISHED,
+    GROUP,
+    POSTED,
+    House,
+    fact,
+    incoming_of,
+    message,
+    private,
+    reply,
+    send_queued,
+)
 
 Json = dict[str, Any]
 SMALL = -4242
@@ -386,7 +398,7 @@ async def test_what_an_answer_taught_that_was_stopped_on_its_way_is_told_under_t
             tg.stops["one"] = stop
         await deliver(store, tg, done.turn, parts("one", "two"), stop)
         tg.stops.clear()
-        await tell_due(Teller(store, tg, BOT.id))  # type: ignore[arg-type]
+        await send_queued(store, tg)  # type: ignore[arg-type]
     assert tg.texts() == ["one", "Stopped.\n\n🧠 Learned: likes tea", "one", "two"]
     (row,) = [sent["reply_markup"] for sent in tg.messages.values() if "Learned" in sent["text"]]
     assert "Undo" in row["inline_keyboard"][0][0]["text"]

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from relay.clients.fakes import FakeMessenger
 from relay.clients.kept_files import KeptFiles
 from relay.core.models import Attachment
@@ -18,7 +20,7 @@ from relay.memory.rows.digest import DigestPlace
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, fact, group, private
+from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, due_announcements, fact, group, private
 from tests.integration.test_erase_sql import WORDS, erase
 from tests.integration.work import claim_summaries, written
 
@@ -53,9 +55,9 @@ async def announced(house: House, text: str, answer: str) -> Json:
     await sent(house, said.turn, answer)
     (work,), _ = await house.store.claim_judging(1, 60)
     assert await house.store.keep_judged(work["thread_id"], judged(work, found(work["through"] - 1, f"said: {text}")))
-    (due,) = await house.store.claim_announcements(BOT.id, 4, 60)
-    request = due["before"] | {"text": f"{answer}\n\n🧠 said: {text}"}
-    assert await house.store.announced(due["turn_id"], 1, request)
+    (due,) = await due_announcements(house.store)
+    request = {**(due.before or {}), "text": f"{answer}\n\n🧠 said: {text}"}
+    await house.store.announced(due.turn_id, 1, request)
     return dict(work)
 
 
@@ -109,7 +111,8 @@ async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, stor
     assert await holding(sql, *WORDS) == {}
 
 
-async def test_cached_results_and_plans_of_what_went_go_too(house: House, store: Store, sql: Sql) -> None:
+@pytest.mark.parametrize("said", [False, True])
+async def test_cached_results_and_plans_of_what_went_go_too(house: House, store: Store, sql: Sql, said: bool) -> None:
     told = await house.exchange(ADA, BIRD, "Nice.", actions=[fact(ADA, "owns the parrot Zanzibarix quetzalcoatlus")])
     memory = told.told.changes[0].memory_id
     ((space,),) = await sql("select id from space")
@@ -127,9 +130,12 @@ async def test_cached_results_and_plans_of_what_went_go_too(house: House, store:
     await sql("insert into sleep_due select %s, id, 0, 9, 0, 9 from night", space)
     await store.want_digest(private(ADA), DigestPlace(ADA, ADA, 0))
     assert await store.post_digest(space, BOT.id, notice)
-    (turn,) = [one for one in (await store.claim(BOT.id, 5))[0] if one.kind == "control"] or [None]
-    await sql("update turn set status = 'done', done_at = now() where kind = 'control'")
-    assert turn is None or turn.updates
+    if said:
+        (turn,) = (await store.claim(BOT.id, 5))[0]
+        assert turn.message
+        assert turn.message.text == notice["text"]
+        await store.deliver(turn, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": notice["text"]})])
+        await store.sent(turn, [PartResult(1, "sent", 901)], True)
     await erase(store, private(ADA), {"memory_id": memory})
     assert await holding(sql, *WORDS, "big bird") == {}
     assert await sql("select count(*) from result") == [(0,)]

@@ -21,7 +21,7 @@ from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, private
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, due_announcements, fact, private
 
 Json = dict[str, Any]
 MOVED = "I moved to Lisbon last week, it is so much warmer here than in Berlin."
@@ -248,9 +248,9 @@ async def test_what_the_answers_own_tag_contradicts_ends(house: House, sql: Sql)
     berlin, lisbon = await sql(states)
     assert berlin[:2] == ("Ada lives in Berlin.", "superseded")
     assert lisbon == ("Ada has moved to Lisbon.", "active", None)
-    (told,) = await house.store.claim_announcements(BOT.id, 5, 24)
-    assert [one["action"] for one in told["changes"] if one["id"] in told["tells"]] == ["supersede"]
-    ended = next(one["id"] for one in told["changes"] if one["action"] == "supersede")
+    (told,) = await due_announcements(house.store)
+    assert [one.action for one in told.changes if one.id in told.tells] == ["supersede"]
+    ended = next(one.id for one in told.changes if one.action == "supersede")
     await house.store.decide_change(ended, ADA, False, "undo")
     assert [status for _, status, _ in await sql(states)] == ["active", "active"], "what the answer kept stays"
     assert done.told.changes[0].action == "learn"
@@ -276,13 +276,17 @@ async def test_what_is_found_while_another_finding_is_told_is_told_as_well(house
                "tainted": False, "evidence": [done.context.message_id]}  # fmt: skip
     keep = "select relay.keep_finding((select id from thread), %s::jsonb)"
     await sql(keep, json.dumps(finding | {"content": "Ada has moved to Lisbon."}))
-    (told,) = await house.store.claim_announcements(BOT.id, 5, 24)
+    (telling,) = (await house.store.claim(BOT.id, 5))[0]
+    assert telling.message
+    told = await house.store.announcement(telling.message.under_turn_id or 0)
+    assert told
     await sql(keep, json.dumps(finding | {"content": "Ada has a cat that hates boxes."}))
-    await house.store.announced(told["turn_id"], None, None)
-    (again,) = await house.store.claim_announcements(BOT.id, 5, 24)
-    assert len(again["tells"]) == 2
-    await house.store.announced(told["turn_id"], None, None)
-    assert await house.store.claim_announcements(BOT.id, 5, 24) == []
+    assert await due_announcements(house.store) == [], "one after the other"
+    await house.store.announced(told.turn_id, None, None)
+    await house.close(telling)
+    (again,) = await due_announcements(house.store)
+    assert (len(told.tells), len(again.tells)) == (1, 2)
+    assert await due_announcements(house.store) == []
 
 
 async def test_what_somebody_took_back_meanwhile_ends_nothing(house: House, sql: Sql) -> None:
@@ -370,8 +374,8 @@ async def test_while_the_model_is_gone_keywords_judge_and_the_model_later(house:
     await judge_due(judge(house.store, small))
     assert [(row[0], row[3]) for row in await memories(sql)] == [("Ada lives in Lisbon.", "judge")]
     assert await sql("select count(*) from judge_again") == [(0,)]
-    (told,) = await house.store.claim_announcements(BOT.id, 5, 24)
-    assert [one["content"] for one in told["changes"] if one["id"] in told["tells"]] == ["Ada lives in Lisbon."]
+    (told,) = await due_announcements(house.store)
+    assert [one.content for one in told.changes if one.id in told.tells] == ["Ada lives in Lisbon."]
 
 
 async def test_what_somebody_kept_of_the_keywords_stays(house: House, sql: Sql) -> None:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from relay.core.models import Space
+from relay.memory.rows.delivery import Message
 from relay.memory.rows.memories import MemoryFilter
 from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
@@ -96,7 +97,8 @@ async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: st
         result = {"after": one["after"], "again": one["again"], "through": one["through"], "fallback": False,
                   "findings": [finding], "again_seconds": 60}  # fmt: skip
         assert await store.keep_judged(one["thread_id"], result)
-        await store.claim_announcements(BOT, 4, 60)
+        await store.announcement(1)
+        await store.enqueue(BOT, [Message(chat_id=FIRST_USER, user_id=FIRST_USER, text="x")])
         for owed in await claim_summaries(store, 4):
             assert await store.store_summary(owed.job, written(owed, "Much was said."))
         await store.claim(BOT, 8, [])

@@ -17,7 +17,7 @@ from relay.surfaces.telegram.parsing.place import Place
 from tests.integration.conftest import Sql
 from tests.integration.edits import answered as edited
 from tests.integration.edits import edit_of
-from tests.integration.house import ADA, BEN, BOT, House, fact, incoming_of, private, reply
+from tests.integration.house import ADA, BEN, BOT, House, due_announcements, fact, incoming_of, private, reply
 
 RECORD = {"soul": 1, "tokens": {"soul": 1000}, "recent": [1, 2], "reply_to": {"message_id": 4}}
 OLD = "update turn set done_at = done_at - interval '181 days' where id = %s"
@@ -133,9 +133,9 @@ async def test_what_is_learned_later_of_an_old_message_is_told_in_a_message_of_i
     turn = await answered(house, "boats", "has a boat")
     await sql(OLD, turn)
     await drop(store)
-    await sql("insert into announcement (turn_id, bot_id, changes) values (%s, %s, '{1}')", turn, BOT.id)
-    (due,) = await store.claim_announcements(BOT.id, 10, 60)
-    assert due["shown"] is None, "the answer is not edited into nothing"
+    await sql("select relay.announce(t, '{1}') from turn t where id = %s", turn)
+    (due,) = await due_announcements(store)
+    assert due.shown is None, "the answer is not edited into nothing"
 
 
 async def test_a_text_is_not_kept_twice_once_it_is_sent(house: House, sql: Sql) -> None:

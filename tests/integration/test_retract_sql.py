@@ -207,16 +207,13 @@ async def test_of_the_command_no_event_keeps_the_words(house: House, store: Stor
 
 async def test_a_line_that_was_told_in_a_message_of_its_own_goes_too(house: House, store: Store, sql: Sql) -> None:
     done = await house.exchange(ADA, "hello", "Yes.", actions=[fact(ADA, SISTER)])
-    await sql(
-        "insert into announcement (turn_id, bot_id, changes) values (%s, %s, array[%s::bigint])",
-        done.turn.turn_id,
-        BOT.id,
-        done.told.changes[0].id,
-    )
-    (due,) = await store.claim_announcements(BOT.id, 1, 60)
-    request = {"chat_id": ADA, "text": f"🧠 Learned: {SISTER}"}
-    assert await store.announce_anew(due["turn_id"], request)
-    await store.announced_anew(due["turn_id"], ADA, 950)
+    change = done.told.changes[0].id
+    await sql("select relay.announce(t, array[%s::bigint]) from turn t where id = %s", change, done.turn.turn_id)
+    (turn,) = (await store.claim(BOT.id, 1))[0]
+    part = Part(1, ADA, {"chat_id": ADA, "text": f"🧠 Learned: {SISTER}"})
+    await store.announce_anew(turn, part, [change])
+    await store.deliver(turn, BOT.id, [part])
+    await store.sent(turn, [PartResult(1, "sent", 950)], True)
     await erase(store, private(ADA), {"words": "mathilda"})
     assert [(row.message_id, row.request) for row in await store.retractions(BOT.id, None, 50)] == [(950, None)]
     assert await holding(sql, "mathilda") == {}

@@ -102,10 +102,7 @@ async def night(store: Store, model: Any, **more: Any) -> Json:
 
 async def notices(sql: Sql) -> list[tuple[int, Json]]:
     """What is queued to be said: the chat and what."""
-    rows = await sql(
-        "select (payload #>> '{message,chat,id}')::bigint, payload -> 'notice' from inbox"
-        " where update_id < 0 and payload ? 'notice' order by turn_id"
-    )
+    rows = await sql("select chat_id, request from outbox where not_before is not null order by id")
     return [(chat, notice) for chat, notice in rows]
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from relay.core.charge import ChargedUse
 from relay.core.errors import DatabaseUnavailable
 from relay.core.prices import Prices
-from relay.jobs import alerts
-from relay.jobs.alerts import (
-    CALM,
+from relay.jobs import alerts, conditions
+from relay.jobs.alerts import CALM, describe_incident, judge
+from relay.jobs.conditions import (
     Condition,
     Outcome,
     from_disks,
@@ -25,8 +25,6 @@ from relay.jobs.alerts import (
     from_lost_polls,
     from_readings,
     from_silence,
-    judge,
-    told,
 )
 from relay.memory.calls.base import decode_row
 from relay.memory.people import People
@@ -174,7 +172,7 @@ def test_a_daily_job_that_fails_is_told_at_once(error: str, failures: int, daily
 def test_a_disk_that_is_nearly_full(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, total: float, free: float, wrong: bool | None
 ) -> None:
-    monkeypatch.setattr(alerts.shutil, "disk_usage", lambda _: SimpleNamespace(total=total, free=free))
+    monkeypatch.setattr(conditions.shutil, "disk_usage", lambda _: SimpleNamespace(total=total, free=free))
     (found,) = from_disks([tmp_path, tmp_path, tmp_path / "not there"], "host")
     assert found.wrong is wrong
     assert found.kind == f"disk host {tmp_path}"
@@ -182,20 +180,21 @@ def test_a_disk_that_is_nearly_full(
 
 def test_incidents_are_told_in_one_line_each_and_what_is_past_only_once() -> None:
     silent = incident("telegram 77", detail="I do not hear from Telegram.", begun_at=NOW + 3 * MINUTE)
-    assert told(silent, UTC) == "⚠️ I do not hear from Telegram.\n\nSince 12:03 on 20 November."
+    assert describe_incident(silent, UTC) == "⚠️ I do not hear from Telegram.\n\nSince 12:03 on 20 November."
     over = replace(silent, over_at=NOW + timedelta(minutes=41, seconds=20))
     line = "I could not reach Telegram from 12:03 on 20 November to 12:41 (38 min)."
-    assert told(over, UTC) == f"⚠️ {line} It is over."
-    assert told(replace(over, told_at=NOW), UTC) == f"✅ It is over: {line}"
-    assert told(replace(over, kind="spend"), UTC) == ""
+    assert describe_incident(over, UTC) == f"⚠️ {line} It is over."
+    assert describe_incident(replace(over, told_at=NOW), UTC) == f"✅ It is over: {line}"
+    assert describe_incident(replace(over, kind="spend"), UTC) == ""
     late = replace(over, kind="job backup", over_at=NOW + timedelta(days=1, hours=2, minutes=3))
-    assert "The job “backup” failed from 12:03 on 20 November to 14:03 on 21 November (26 h 0 min)" in told(late, UTC)
+    line = "The job “backup” failed from 12:03 on 20 November to 14:03 on 21 November (26 h 0 min)"
+    assert line in describe_incident(late, UTC)
 
 
 async def test_a_disk_so_full_that_the_database_stops_is_told_to_the_admins_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(alerts.shutil, "disk_usage", lambda _: SimpleNamespace(total=100e9, free=0))
+    monkeypatch.setattr(conditions.shutil, "disk_usage", lambda _: SimpleNamespace(total=100e9, free=0))
     said: list[tuple[int, str]] = []
 
     class Telegram:

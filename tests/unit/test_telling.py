@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
-import structlog
 
 from relay.clients.fakes import FakeMessenger
-from relay.core.errors import ChatGone, DeliveryUncertain, MessengerError, MessengerThrottled, MessengerUnavailable
-from relay.surfaces.telegram.turns import announcements
-from relay.surfaces.telegram.turns.announcements import Teller, tell, tell_anew
+from relay.core.errors import ChatGone, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
+from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.answer import Answer
+from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.delivery import Announcement, Part, Shown
+from relay.surfaces.telegram.outgoing import insist
+from relay.surfaces.telegram.turns.announcements import announce
 
 ADA, GROUP = 9, -5
-CHANGE = {"id": 1, "action": "learn", "status": "applied", "content": "likes tea", "memory_id": 3, "kind": "fact",
-          "subject": "Ada", "tainted": False, "replaced": None}  # fmt: skip
-SHOWN = {"seq": 1, "message_id": 40, "request": {"chat_id": GROUP, "text": "Hi!"}}
-TOLD = {"text": "Hi!", "changes": [], "failed": [], "tools": [], "note": "", "retry": False, "web": False}
-DUE = {"turn_id": 7, "chat_id": GROUP, "topic_id": 4, "private": True, "owner_id": ADA, "failures": 0, "tells": [1],
-       "changes": [CHANGE], "keeps": True, "told": TOLD, "shown": SHOWN, "before": SHOWN["request"]}  # fmt: skip
+CHANGE = MemoryChange(1, "learn", "applied", 3, "fact", "likes tea", subject="Ada")
+REQUEST = {"chat_id": GROUP, "text": "Hi!"}
+TOLD = Answer("Hi!")
+DUE = Announcement(7, (1,), (CHANGE,), TOLD, True, GROUP, 4, True, ADA, Shown(1, 40, REQUEST), REQUEST)
+TURN = ClaimedTurn(8, 1, "control", "working", 0, ADA, (), ())
 
 
 class Kept:
     """Notes what becomes of an announcement."""
 
-    def __init__(self) -> None:
+    def __init__(self, due: Announcement = DUE) -> None:
+        self.due = due
         self.became: list[str] = []
 
-    async def announce_anew(self, turn_id: int, request: Any) -> bool:
-        self.became.append("anew")
-        return True
+    async def announcement(self, turn_id: int) -> Announcement:
+        return self.due
+
+    async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Any) -> None:
+        self.became.append(f"anew in {part.chat_id}")
 
     async def announced(self, turn_id: int, seq: int | None, request: Any) -> None:
         self.became.append("told")
-
-    async def announced_anew(self, turn_id: int, chat_id: int, telegram_message_id: int) -> None:
-        self.became.append(f"told in {chat_id}")
-
-    async def put_off_announcement(self, turn_id: int, retry_seconds: float) -> None:
-        self.became.append("put off")
 
 
 class Telegram(FakeMessenger):
@@ -68,51 +69,61 @@ class Telegram(FakeMessenger):
         return [(name, given["chat_id"]) for name, given in self.calls if not name.startswith("getChat")]
 
 
+async def told(store: Kept, messenger: Telegram) -> list[Part]:
+    return await announce(store, messenger, 1, TURN, 7)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("members", "places", "became"),
     [
         (2, [("editMessageText", GROUP)], ["told"]),
-        (3, [("sendMessage", ADA)], ["anew", f"told in {ADA}"]),
-        (ChatGone("Forbidden: the bot was kicked"), [("sendMessage", ADA)], ["anew", f"told in {ADA}"]),
-        (MessengerUnavailable("Telegram is away."), [], ["put off"]),
+        (3, [], [f"anew in {ADA}"]),
+        (ChatGone("Forbidden: the bot was kicked"), [], [f"anew in {ADA}"]),
     ],
 )
 async def test_in_a_group_that_others_have_joined_since_nothing_of_ones_own_is_told(
     members: int | MessengerError, places: list[tuple[str, int]], became: list[str]
 ) -> None:
     store, messenger = Kept(), Telegram(members)
-    await tell(Teller(store, messenger, 1), DUE)  # type: ignore[arg-type]
+    parts = await told(store, messenger)
     assert messenger.places == places
     assert store.became == became
+    assert [part.chat_id for part in parts] == [ADA] * (not places)
 
 
 async def test_what_a_group_learned_is_told_among_those_it_belongs_to() -> None:
-    store, messenger = Kept(), Telegram(30)
-    await tell(Teller(store, messenger, 1), {**DUE, "owner_id": None})  # type: ignore[arg-type]
+    store, messenger = Kept(replace(DUE, owner_id=None)), Telegram(30)
+    assert await told(store, messenger) == []
     assert messenger.calls[0][0] == "editMessageText"
     assert store.became == ["told"]
 
 
 @pytest.mark.parametrize("trouble", [MessengerThrottled(0), MessengerUnavailable("Telegram is away.")])
-async def test_a_message_that_was_certainly_not_sent_is_sent_later(trouble: MessengerError) -> None:
-    store = Kept()
-    await tell_anew(Teller(store, Telegram(trouble=trouble), 1), DUE)  # type: ignore[arg-type]
-    assert store.became == ["anew", "put off"]
+async def test_while_telegram_is_away_it_is_tried_again(
+    trouble: MessengerError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insist.Pauses, "after", lambda self, error: 0.0)
+    store, messenger = Kept(), Telegram(trouble=trouble)
+    telling = asyncio.create_task(told(store, messenger))
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert len(messenger.places) > 2
+    assert store.became == []
+    messenger.trouble = None
+    assert await telling == []
+    assert store.became == ["told"]
 
 
-async def test_one_that_may_be_there_is_not_sent_again_and_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(announcements, "log", structlog.get_logger())
-    store, messenger = Kept(), Telegram(trouble=DeliveryUncertain("It may be there."))
-    with structlog.testing.capture_logs() as logs:
-        await tell_anew(Teller(store, messenger, 1), DUE)  # type: ignore[arg-type]
-    assert store.became == ["anew"]
-    assert [(one["event"], one["error"]) for one in logs] == [
-        ("what was learned could not be told", "It may be there.")
-    ]
+async def test_an_answer_that_cannot_be_edited_gets_a_message_behind_it() -> None:
+    store, messenger = Kept(), Telegram(trouble=MessengerRefused("Bad Request: message can't be edited"))
+    (part,) = await told(store, messenger)
+    assert (part.chat_id, part.request["message_thread_id"]) == (GROUP, 4)
+    assert part.request["text"] == "🧠 Learned: likes tea"
+    assert store.became == [f"anew in {GROUP}"]
 
 
 async def test_what_is_learned_is_told_under_an_answer_that_an_erasure_has_touched() -> None:
-    store, messenger = Kept(), Telegram()
-    await tell(Teller(store, messenger, 1), {**DUE, "told": None})  # type: ignore[arg-type]
+    store, messenger = Kept(replace(DUE, told=None)), Telegram()
+    await told(store, messenger)
     assert messenger.calls[-1][1]["text"] == "Hi!\n\n🧠 Learned: likes tea"
     assert store.became == ["told"]

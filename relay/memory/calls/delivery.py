@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.delivery import Delivered, KnownIds, Part, PartResult, Request, StoredPart
+from relay.memory.rows.delivery import Announcement, Delivered, KnownIds, Message, Part, PartResult, Request, StoredPart
 
 
 class DeliveryCalls(Calls):
@@ -68,3 +68,26 @@ class DeliveryCalls(Calls):
     async def known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> KnownIds:
         """The recorded message ids in (above, above + limit], and those near the chat's own."""
         return await self._fetch(KnownIds, "known_ids", bot_id=bot_id, chat_id=chat_id, above=above, limit=limit)
+
+
+class OutboxCalls(Calls):
+    """Messages that no update asked for."""
+
+    async def enqueue(self, bot_id: int, messages: Sequence[Message]) -> int:
+        """Queues messages, each once by its key. Returns how many are new."""
+        return int(await self._call("enqueue", bot_id=bot_id, messages=[one.as_json() for one in messages]))
+
+    async def announcement(self, turn_id: int) -> Announcement | None:
+        """What is to be told under a turn's answer; None: nothing."""
+        return await self._find(Announcement, "announcement", turn_id=turn_id)
+
+    async def announced(self, turn_id: int, seq: int | None, request: Request | None) -> None:
+        """It was told: part `seq` of the answer shows `request` now. None: there was nothing to tell."""
+        await self._call("announced", turn_id=turn_id, seq=seq, request=request)
+
+    async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Sequence[int]) -> None:
+        """Stores the message that tells these changes as the one that `turn` sends; they are told no more."""
+        await self._call(
+            "announce_anew", turn_id=turn.turn_id, fence=turn.fence, chat_id=part.chat_id, request=part.request,
+            changes=list(changes),
+        )  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn, ClaimResult
+from relay.memory.rows.delivery import Message
 from relay.memory.rows.inbox import InboxRow
 
 LEASE_SECONDS = 20
@@ -68,11 +69,12 @@ class QueueCalls(Calls):
         whether there is one."""
         return bool(await self._call("ask_stop", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, turn_id=turn_id))
 
-    async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float) -> bool:
-        """Gives a turn up for now. Returns whether it was set aside for good."""
+    async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float, say: Sequence[Message] = ()) -> bool:
+        """Gives a turn up for now. Returns whether it was set aside for good; then the messages `say` are queued."""
         result = await self._call(
-            "fail", turn_id=turn.turn_id, fence=turn.fence, error=error, retry_seconds=retry_seconds, most=FAILURES
-        )
+            "fail", turn_id=turn.turn_id, fence=turn.fence, error=error, retry_seconds=retry_seconds, most=FAILURES,
+            say=[one.as_json() for one in say],
+        )  # fmt: skip
         return bool(result["set_aside"])
 
     async def tidy(self, days: int, limit: int) -> int:

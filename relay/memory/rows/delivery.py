@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+
+from relay.memory.rows.answer import Answer
+from relay.memory.rows.changes import MemoryChange
 
 Request = dict[str, Any]
 """A Bot API request as it is stored: `chat_id` and the other parameters of its method. That is `sendMessage` where
@@ -71,3 +75,81 @@ class KnownIds:
     highest: int
     near: tuple[int, ...]
     """Unrecorded ones near those of the chat itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Something to say in a chat that no update asked for, to be queued."""
+
+    chat_id: int
+    text: str
+    """Markdown."""
+    user_id: int
+    """Whom it is for: it is said while they may use the bot."""
+    topic_id: int = 0
+    rows: tuple[tuple[Request, ...], ...] = ()
+    """Buttons."""
+    sound: bool = False
+    reply_to: int | None = None
+    """A Telegram message."""
+    key: str | None = None
+    """It is queued once by this key."""
+    not_before: datetime | None = None
+
+    def as_json(self) -> Request:
+        """As `relay_enqueue` takes it."""
+        return {
+            "chat_id": self.chat_id,
+            "topic_id": self.topic_id,
+            "user_id": self.user_id,
+            "payload": {"text": self.text, "rows": self.rows, "sound": self.sound, "reply_to": self.reply_to},
+            "key": self.key,
+            "not_before": self.not_before and self.not_before.isoformat(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMessage:
+    """A queued message whose turn has come."""
+
+    chat_id: int
+    topic_id: int
+    under_turn_id: int | None = None
+    """What was learned from this turn is to be told under its answer; then it has no text of its own."""
+    text: str = ""
+    rows: tuple[tuple[Request, ...], ...] = ()
+    sound: bool = False
+    reply_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The message of an answer under which something is told."""
+
+    seq: int
+    message_id: int
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What was learned from a turn after its answer was sent."""
+
+    turn_id: int
+    tells: tuple[int, ...]
+    """The changes that are told."""
+    changes: tuple[MemoryChange, ...]
+    """All changes of the turn."""
+    told: Answer | None
+    """The answer; None after an erasure."""
+    keeps: bool
+    """The answer has a button that keeps it."""
+    chat_id: int
+    topic_id: int
+    private: bool
+    owner_id: int | None
+    """Whose own memory it is; None: a group's."""
+    shown: Shown | None
+    """None: the answer's message is not there any more."""
+    before: Request | None
+    """That message as it was first sent."""

@@ -18,21 +18,25 @@ from relay.memory.spending.gate import Gate
 from relay.runtime.app import Relay, make_judge, make_remover, make_summariser
 from relay.runtime.nights import phases
 from relay.surfaces.telegram.parsing.updates import Bot
-from relay.surfaces.telegram.turns.announcements import Teller, tell_due
 
 
 def jobs(
-    relay: Relay, gate: Gate, messenger: Messenger, bot: Bot, people: People, embedder: Embedder | None = None
+    relay: Relay,
+    gate: Gate,
+    messenger: Messenger,
+    bot: Bot,
+    people: People,
+    embedder: Embedder | None,
+    send_queued: Callable[[], Awaitable[object]],
 ) -> list[Schedule]:
-    """What one process does. `relay.jobs_owed` knows those by their names that turns make due."""
+    """What one process does. `relay.jobs_owed` knows those by their names that turns make due. `send_queued` sends
+    what is queued."""
     gate = gate.few(relay.settings.background_concurrency)
-    teller = Teller(relay.store, messenger, bot.id)
-    judge = make_judge(relay, gate, embedder, lambda: tell_due(teller))
+    judge = make_judge(relay, gate, embedder, send_queued)
     keeper = make_remover(relay.settings)
     return [
         *schedules(runner_of(relay, gate, messenger, bot.id, people)),
         Schedule("judging", lambda: judge_due(judge), minutes=3),
-        Schedule("telling", lambda: tell_due(teller), minutes=3),
         Schedule("index", lambda: enter(relay.store), minutes=1),
         Schedule("erasing", lambda: sweep(relay.store, keeper, messenger, bot.id), minutes=3),
     ]

@@ -110,10 +110,12 @@ async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.E
     gate, embedder = make_gate(relay, model), make_embedder(settings)
     if lack := explain_missing_embedder(settings):
         log.warning("found by words alone", why=lack)
-    scheduler = Scheduler(jobs(relay, gate, telegram, bot, people, embedder), relay.budget.zone)
+    scheduler = Scheduler([], relay.budget.zone)
     stored, opener = asyncio.Event(), make_opener()
     voice, soon = make_voices(settings, opener), make_waker(scheduler, stored)
     worker = make_worker(relay, gate, telegram, bot, people, soon, ears, voice, opener, embedder)
+    for job in jobs(relay, gate, telegram, bot, people, embedder, worker.claim):
+        scheduler.add(job)
     freed = await relay.store.release()
     log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
     hears, shows = asyncio.Event(), asyncio.Event()

@@ -56,30 +56,6 @@ class JudgeCalls(Calls):
         """For each candidate `{content, subject_id, kind, vector, model}` the memories nearest to it."""
         return list(await self._call("near_memories", space_id=space_id, candidates=candidates, limit=limit))
 
-    async def claim_announcements(self, bot_id: int, limit: int, lease_seconds: int) -> list[Json]:
-        """Leases what was learned after its answer was sent and is to be told under it."""
-        return list(
-            await self._call(
-                "claim_announcements", bot_id=bot_id, worker=self._worker, limit=limit, lease_seconds=lease_seconds
-            )
-        )
-
-    async def announced(self, turn_id: int, seq: int | None, request: Json | None) -> bool:
-        """The message shows `request` now. False: another process has it."""
-        return bool(await self._call("announced", turn_id=turn_id, worker=self._worker, seq=seq, request=request))
-
-    async def announce_anew(self, turn_id: int, request: Json) -> bool:
-        """It is about to be told in a message of its own. False: it was, or another process has it."""
-        return bool(await self._call("announce_anew", turn_id=turn_id, worker=self._worker, request=request))
-
-    async def announced_anew(self, turn_id: int, chat_id: int, telegram_message_id: int) -> None:
-        """That message is in the chat."""
-        await self._call("announced_anew", turn_id=turn_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
-
-    async def put_off_announcement(self, turn_id: int, retry_seconds: float) -> None:
-        """It could not be told now."""
-        await self._call("put_off_announcement", turn_id=turn_id, worker=self._worker, retry_seconds=retry_seconds)
-
 
 class RederiveCalls(Calls):
     """Deriving again."""

@@ -34,7 +34,6 @@ from relay.surfaces.cli.terminal.once import NAMELESS, owner_of
 from relay.surfaces.telegram.assembly import make_worker
 from relay.surfaces.telegram.parsing.objects import decode_update
 from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS, sort_update
-from relay.surfaces.telegram.turns.announcements import Teller, tell_due
 from relay.surfaces.telegram.turns.worker import Worker
 
 IN_LANE = ("/retry",)
@@ -138,13 +137,18 @@ class Conversation:
                     await self._embedder.preload()
 
 
-def _writing(relay: Relay, gate: Gate, terminal: Terminal, embedder: Embedder | None) -> tuple[list[Work], Work]:
-    """What makes the summaries and titles that are due and tells what was learned; and what judges what was said."""
+def _writing(
+    relay: Relay,
+    gate: Gate,
+    terminal: Terminal,
+    embedder: Embedder | None,
+    send_queued: Callable[[], Awaitable[object]],
+) -> tuple[list[Work], Work]:
+    """What makes the summaries and titles that are due; and what judges what was said, and tells what it learned."""
     titler = Titler(relay.store, gate, relay.settings.small_model, terminal, BOT.id)
     runner = Runner(relay.store, [summary_kind(make_summariser(relay, gate)), title_kind(titler)], BOT.id)
-    teller = Teller(relay.store, terminal, BOT.id)
-    judge = make_judge(relay, gate, embedder, lambda: tell_due(teller))
-    works: list[Work] = [*(partial(runner.run_due, name) for name in runner.kinds), lambda: tell_due(teller)]
+    judge = make_judge(relay, gate, embedder, send_queued)
+    works: list[Work] = [partial(runner.run_due, name) for name in runner.kinds]
     return works, lambda: judge_due(judge)
 
 
@@ -156,7 +160,7 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
     async with open_embedder(settings) as embedder, open_relay(settings) as relay:
         model = stand_in or make_model(settings)
         gate = make_gate(relay, model)
-        works, judged = ([], None) if stand_in else _writing(relay, gate, terminal, embedder)
+        works, judged = ([], None) if stand_in else _writing(relay, gate, terminal, embedder, lambda: worker.claim())
         jobs: set[asyncio.Task[Any]] = set()
         judging: set[asyncio.Task[Any]] = set()
         people = await owner_of(settings, relay.store)
@@ -180,9 +184,9 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
         try:
             yield Conversation(people.owner, name, terminal, worker, desk, relay.store, embedder)
         finally:
-            await worker.close(1)
             await cut_short(jobs, WRITING_SECONDS, WRITING)
             await cut_short(judging, LAST_SECONDS)
+            await worker.close(1)
             if fresh:
                 fresh.cancel()
                 await asyncio.gather(fresh, return_exceptions=True)

@@ -14,6 +14,7 @@ import structlog
 from relay.core import metrics
 from relay.core.errors import DatabaseError, DataRefused, MessengerError
 from relay.core.ports import Messenger
+from relay.jobs.unstored import say_unstored
 from relay.memory.people import People
 from relay.memory.rows.inbox import Asking, InboxRow
 from relay.memory.store import Store
@@ -21,7 +22,6 @@ from relay.surfaces.telegram.parsing.message_parser import is_forward
 from relay.surfaces.telegram.parsing.objects import RawUpdate, Update, decode_update
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import chat_of, message_of, sort_update, topic_of
-from relay.surfaces.telegram.turns.notices import say_once
 from relay.surfaces.telegram.turns.worker import Worker
 
 log = structlog.get_logger()
@@ -162,7 +162,11 @@ class Intake:
             place = Place(chat.id, topic_of(update.message) if update.message else 0, chat.private)
             if (place.chat_id, place.topic_id) not in self._told:
                 self._told.add((place.chat_id, place.topic_id))
-                self._tell(say_once(self._messenger, place, OUTAGE))
+                self._tell(self._say_outage(place))
+
+    async def _say_outage(self, place: Place) -> None:
+        address = place.address()
+        await say_unstored(self._messenger, place.chat_id, OUTAGE, address.get("message_thread_id", 0))
 
 
 def moved_group(update: Update) -> tuple[int, int] | None:

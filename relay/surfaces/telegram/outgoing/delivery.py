@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -44,8 +45,12 @@ class Delivery:
         voice: TextToSpeech | None = None,
         operates: Operates = nobody,
         exports: Exports | None = None,
+        on_refused: Callable[[ClaimedTurn, str], Awaitable[None]] | None = None,
     ) -> None:
-        """`operates`: whether a turn's user runs the bot, and is told the cause of an error in their own chat."""
+        """`operates`: whether a turn's user runs the bot, and is told the cause of an error in their own chat.
+        `on_refused`: is told why Telegram took not all of a reply, though the chat is there, before the turn is closed;
+        twice if the process ends between the two."""
+        self._on_refused = on_refused
         self._store = store
         self._bot_id = bot_id
         self._sender = Sender(store, messenger, bot_id, voice, operates, exports)
@@ -94,8 +99,11 @@ class Delivery:
                 if "text" in part.request:
                     ended.add(part.chat_id)
                 results.append(part.failed(refused))
-        done = await self._store.sent(turn, results, True)
-        return done if not refused or gone else Delivered(done.more, done.owed, refused)
+        if gone:
+            refused = ""
+        if refused and self._on_refused:
+            await self._on_refused(turn, refused)
+        return replace(await self._store.sent(turn, results, True), refused=refused)
 
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> None:
         """Says once what was heard in a Telegram message of a turn that is not answered yet.

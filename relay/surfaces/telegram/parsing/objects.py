@@ -233,16 +233,8 @@ class PersonChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """Written by Relay: a message that nobody asked for."""
-
-    text: str
-    rows: Any = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Update:
-    """An update of a kind that Relay handles; at most one of these fields is set, but for `person` and `notice`."""
+    """An update of a kind that Relay handles; at most one of these fields is set, but for `person`."""
 
     update_id: Number
     message: Message | None = None
@@ -252,7 +244,6 @@ class Update:
     my_chat_member: ChatMemberUpdated | None = None
     stopped_message_generation: StoppedGeneration | None = None
     person: PersonChange | None = None
-    notice: Notice | None = None
     raw: Any = None
     """The same as `RawUpdate`."""
 

@@ -74,10 +74,6 @@ class Controls:
         chat, topic_id, message_id = lane_of(turn)
         place = Place(chat.id, topic_id, chat.private)
         update = updates_of(turn)[0]
-        if notice := update.notice:
-            parts = message_parts(notice.text, place, notice.rows or (), silent=True)
-            owner = turn.owner_id
-            return Handled(parts, None if owner is None else Space("private", owner_id=owner))
         if is_told(update):
             return Handled(await self._told(turn, update), None)
         space, _ = await self._groups.space_of(chat, turn.user_id)

@@ -1,39 +1,54 @@
-"""What is said when a message cannot be answered as it should be: notices that are no part of an answer."""
+"""Notices, which are no part of an answer: queued messages that are due, and what is said when a message goes wrong."""
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Sequence
 
 from relay.commands.context import Services
-from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
+from relay.core.text import escape_markdown
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.delivery import Part
+from relay.memory.rows.delivery import Message, Part, QueuedMessage
+from relay.memory.store import Store
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
+from relay.surfaces.telegram.turns.announcements import announce
 from relay.surfaces.telegram.turns.understand import Understood, lane_of
 
 APOLOGY = "⚠️ Something went wrong with this message and I could not answer it. The people who run me have been told."
 UNDELIVERED = "⚠️ Telegram does not take my answer to this, or the rest of it. The people who run me have been told."
 
 
-async def say_once(messenger: Messenger, place: Place, text: str) -> None:
-    """Says something once, without a sound and without promise."""
-    request = {**place.address(), **place.reply(), "text": text[:4000], "disable_notification": True}
-    with contextlib.suppress(MessengerError):
-        await messenger.call("sendMessage", **request)
-
-
-async def tell_trouble(services: Services, turn: ClaimedTurn, line: str, what: str) -> None:
-    """Says `line` to the chat of a turn, and to those who run the bot `what` became of the message."""
+async def describe_trouble(services: Services, turn: ClaimedTurn, line: str, what: str) -> list[Message]:
+    """`line` for the chat of a turn, and for those who run the bot `what` became of the message. Nothing for a turn
+    that no update began."""
+    if not turn.updates:
+        return []
     chat, topic_id, message_id = lane_of(turn)
-    await say_once(services.messenger, Place(chat.id, topic_id, chat.private, message_id), line)
-    where = chat.title or "a private chat"
+    key = f"trouble {turn.turn_id}"
     await services.people.refresh(services.store)
-    for admin in services.people.admins:
-        text = f"⚠️ A message in {where} (turn {turn.turn_id}) {what}"
-        await say_once(services.messenger, Place(admin, 0, True), text)
+    text = f"⚠️ A message in {chat.title or 'a private chat'} (turn {turn.turn_id}) {what}"
+    here = Message(
+        chat_id=chat.id, topic_id=topic_id, user_id=turn.user_id, text=line, reply_to=message_id, key=f"{key} here"
+    )
+    admins = sorted(services.people.admins)
+    return [
+        here,
+        *(Message(chat_id=one, user_id=one, text=escape_markdown(text), key=f"{key} {one}") for one in admins),
+    ]
+
+
+async def queued_parts(
+    store: Store, messenger: Messenger, bot_id: int, turn: ClaimedTurn, message: QueuedMessage
+) -> Sequence[Part]:
+    """The parts that a turn with a queued message sends."""
+    if turn.status == "answered":
+        return turn.parts
+    if message.under_turn_id is not None:
+        return await announce(store, messenger, bot_id, turn, message.under_turn_id)
+    place = Place(message.chat_id, message.topic_id, message.chat_id >= 0, message.reply_to)
+    return message_parts(message.text, place, message.rows, silent=not message.sound)
 
 
 def notice_parts(understood: Understood) -> list[Part]:

@@ -20,7 +20,7 @@ from relay.media.reading import Reader
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.answer import Answer
 from relay.memory.rows.choices import Choices
-from relay.memory.rows.delivery import Part
+from relay.memory.rows.delivery import Part, QueuedMessage
 from relay.surfaces.telegram.formatting.format import unhurried
 from relay.surfaces.telegram.groups.access_requests import served
 from relay.surfaces.telegram.groups.groups import Groups
@@ -33,7 +33,7 @@ from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import Bot, updates_of
 from relay.surfaces.telegram.turns.controls import Controls, Handled
 from relay.surfaces.telegram.turns.echo import Echoes
-from relay.surfaces.telegram.turns.notices import UNDELIVERED, notice_parts, tell_trouble
+from relay.surfaces.telegram.turns.notices import notice_parts, queued_parts
 from relay.surfaces.telegram.turns.retry import with_model
 from relay.surfaces.telegram.turns.running import Run, Runs
 from relay.surfaces.telegram.turns.understand import lane_of, silenced, topic_pressed, understand
@@ -65,6 +65,8 @@ class TurnRunner:
 
     async def run(self, turn: ClaimedTurn) -> bool:
         """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
+        if turn.message is not None:
+            return await self._send_queued(turn, turn.message)
         if not turn.updates:  # a command at a terminal, whose process ended before it was done
             return await self._deliver(turn, [])
         chat, topic_id, message_id = lane_of(turn)
@@ -116,6 +118,16 @@ class TurnRunner:
             run.turn = turn = await self.engine.store.absorb(turn)
             if turn.status == "answered":
                 return await self._deliver(turn, await self._stored_parts(turn, understood.place), run.stop, readers)
+
+    async def _send_queued(self, turn: ClaimedTurn, message: QueuedMessage) -> bool:
+        """Sends a queued message whose turn has come; nothing to people who may not use the bot any more."""
+        structlog.contextvars.bind_contextvars(chat_id=message.chat_id, topic_id=message.topic_id)
+        if turn.status != "answered" and self.services.people.role_of(turn) is None:
+            return await self._deliver(turn, [])
+        parts = await queued_parts(self.engine.store, self.messenger, self.bot.id, turn, message)
+        chat = Chat(message.chat_id, "private" if message.chat_id >= 0 else "supergroup")
+        space = None if turn.owner_id is None else Space("private", owner_id=turn.owner_id)
+        return await self._deliver(turn, parts, None, self._readers(turn, chat, space))
 
     def _space_of(self, turn: ClaimedTurn, chat: Chat) -> Space:
         """The space that a stored reply was made from."""
@@ -177,13 +189,11 @@ class TurnRunner:
     async def _deliver(
         self,
         turn: ClaimedTurn,
-        parts: list[Part],
+        parts: Sequence[Part],
         stop: asyncio.Event | None = None,
         readers: Readers = everywhere,
     ) -> bool:
         done = await self.delivery.deliver(turn, parts, stop, readers)
         if done.owed:
             self.on_owed(done.owed)
-        if done.refused:
-            await tell_trouble(self.services, turn, UNDELIVERED, f"was answered, but not all arrived: {done.refused}")
         return done.more

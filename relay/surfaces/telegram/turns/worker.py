@@ -16,6 +16,7 @@ from relay.core.errors import DatabaseError, RelayError, TurnLost
 from relay.core.ports import Messenger, TextToSpeech
 from relay.core.redaction.redact import redact
 from relay.media.reading import Reader
+from relay.memory.calls.queue import FAILURES
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.telegram.groups.groups import Groups
@@ -25,7 +26,7 @@ from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.controls import Controls
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.fair_queue import FairQueue
-from relay.surfaces.telegram.turns.notices import APOLOGY, tell_trouble
+from relay.surfaces.telegram.turns.notices import APOLOGY, UNDELIVERED, describe_trouble
 from relay.surfaces.telegram.turns.polling_lease import PollLease
 from relay.surfaces.telegram.turns.running import Runs
 from relay.surfaces.telegram.turns.turn_runner import TurnRunner
@@ -66,7 +67,13 @@ class Worker:
         self._services = services
         exports = Exports(engine.store, messenger, services.version, services.scratch)
         delivery = Delivery(
-            engine.store, messenger, bot.id, voice, lambda turn: services.people.role_of(turn) == "admin", exports
+            engine.store,
+            messenger,
+            bot.id,
+            voice,
+            lambda turn: services.people.role_of(turn) == "admin",
+            exports,
+            self._note_refusal,
         )
         self.runner = TurnRunner(
             engine,
@@ -137,14 +144,14 @@ class Worker:
             pause = BUSY_SECONDS if self._tasks else STANDBY_SECONDS if self.poll_lease.waiting else IDLE_SECONDS
             self._next_at = time.monotonic() + pause
             try:
-                await self._claim()
+                await self.claim()
             except DatabaseError as error:
                 log.error("the queue cannot be read", error=str(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.02, self._next_at - time.monotonic())):
                     await self._wake.wait()
 
-    async def _claim(self) -> None:
+    async def claim(self) -> None:
         """Takes what is due, keeps what it has, and heeds what came of that elsewhere."""
         async with self._claiming:
             if self.closing and not self._tasks:
@@ -203,15 +210,21 @@ class Worker:
             if more:
                 self._wake.set()
 
+    async def _note_refusal(self, turn: ClaimedTurn, reason: str) -> None:
+        """Queues what is said of a reply that Telegram did not take."""
+        what = f"was answered, but not all arrived: {reason}"
+        await self.store.enqueue(self.bot.id, await describe_trouble(self._services, turn, UNDELIVERED, what))
+
     async def _failed(self, turn: ClaimedTurn, error: Exception) -> None:
         """Puts a turn off; the third time it is set aside, and said so."""
         # An error that is not ours may quote the message it failed on.
         sentence = type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")
+        what = f"was set aside after failing three times: {sentence}"
         try:
-            if not await self.store.fail(turn, sentence, 2.0 ** (turn.failures + 1)):
+            say = await describe_trouble(self._services, turn, APOLOGY, what) if turn.failures + 1 >= FAILURES else []
+            if not await self.store.fail(turn, sentence, 2.0 ** (turn.failures + 1), say):
                 return
         except RelayError as lost:
             log.warning("failure not recorded", error=str(lost))
             return
         metrics.SET_ASIDE.inc()
-        await tell_trouble(self._services, turn, APOLOGY, f"was set aside after failing three times: {sentence}")

@@ -1,0 +1,128 @@
+-- The outbox: messages that no update asked for are queued until they are due; then each gets a turn of its own, by which
+-- it is leased, fenced, sent once, erased and moved like a reply.
+
+-- Queues messages for a bot's chats, each once by its key (null: as often as it is given):
+-- [{chat_id, topic_id, user_id, space_id, payload, inputs, key, not_before}]. payload: {text (Markdown), rows (buttons),
+-- sound}. It is said while user_id may use the bot. inputs: what it was made of, by which it is found when that is erased.
+-- Returns how many are new.
+create or replace function public.relay_enqueue(p_bot_id bigint, p_messages jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with added as (
+        insert into outbox (seq, bot_id, chat_id, topic_id, user_id, space_id, request, inputs, dedupe_key, not_before,
+            status)
+        select 1, p_bot_id, m.chat_id, coalesce(m.topic_id, 0), m.user_id, m.space_id, m.payload, m.inputs, m.key,
+            coalesce(m.not_before, now()), 'queued'
+        from jsonb_to_recordset(p_messages) as m (chat_id bigint, topic_id bigint, user_id bigint, space_id bigint,
+            payload jsonb, inputs jsonb, key text, not_before timestamptz)
+        on conflict (bot_id, dedupe_key) where dedupe_key is not null do nothing
+        returning 1)
+    select to_jsonb(count(*)) from added
+$$;
+
+-- Opens turns for queued messages that are due: the first of each chat and topic in which none is being sent.
+create or replace function relay.open_messages(
+    p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
+returns setof relay.turn
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one outbox;
+    opened turn;
+begin
+    for one in
+        select * from outbox o
+        where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before <= now()
+            and not exists (select from turn where id = o.under_turn_id and status not in ('done', 'failed'))
+            and not exists (
+                select from outbox e
+                where e.bot_id = o.bot_id and e.chat_id = o.chat_id and e.topic_id = o.topic_id and e.status = 'queued'
+                    and e.turn_id is null and (e.not_before, e.id) < (o.not_before, o.id)
+                    and not exists (select from turn where id = e.under_turn_id and status not in ('done', 'failed')))
+            and not exists (
+                select from turn t join outbox s on s.turn_id = t.id and s.not_before is not null
+                where t.bot_id = o.bot_id and t.status in ('working', 'answered')
+                    and s.chat_id = o.chat_id and s.topic_id = o.topic_id)
+        order by not_before, id limit p_limit for update skip locked
+    loop
+        insert into turn (kind, bot_id, lane_id, user_id, space_id, prompt, lease_owner, lease_until)
+        values ('control', p_bot_id, relay.ensure_lane(p_bot_id, one.chat_id, one.topic_id), one.user_id, one.space_id,
+            case when one.inputs is not null then jsonb_build_object('inputs', one.inputs) end,
+            p_worker, now() + make_interval(secs => p_lease_seconds))
+        returning * into opened;
+        update outbox set turn_id = opened.id where id = one.id;
+        return next opened;
+    end loop;
+end $$;
+
+-- The queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound}; null for all other turns.
+create or replace function relay.message_of(p_turn_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case status when 'queued' then request else '{}' end || jsonb_build_object(
+        'chat_id', chat_id, 'topic_id', topic_id, 'under_turn_id', under_turn_id)
+    from outbox where turn_id = p_turn_id and not_before is not null
+$$;
+
+-- What was learned after its answer was sent is told in the one line under that answer.
+
+-- Some changes of a turn are to be told: queues that, unless it is queued already.
+create or replace function relay.announce(p_turn relay.turn, p_changes bigint[]) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into announcement as a (turn_id, bot_id, changes)
+    select p_turn.id, p_turn.bot_id, p_changes where cardinality(p_changes) > 0
+    on conflict (turn_id) do update set status = 'due', changes = a.changes || (
+        select coalesce(array_agg(one order by one), '{}') from unnest(excluded.changes) as one where one <> all (a.changes));
+    insert into outbox (seq, bot_id, chat_id, topic_id, user_id, space_id, request, status, not_before, under_turn_id)
+    select 1, p_turn.bot_id, h.chat_id, h.topic_id, p_turn.user_id, p_turn.space_id, '{}', 'queued', now(), p_turn.id
+    from thread h where h.id = p_turn.thread_id
+        and exists (select from announcement where turn_id = p_turn.id and status = 'due')
+        and not exists (
+            select from outbox where under_turn_id = p_turn.id and status = 'queued' and turn_id is null)
+$$;
+
+-- What is to be told under a turn's answer: the message under which it is told as it stands (shown; null: there is none any
+-- more), as it was first sent (before), whether it has a ◆, all changes of the turn, and which of them are told. Null:
+-- nothing.
+create or replace function public.relay_announcement(p_turn_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('turn_id', t.id, 'tells', a.changes, 'changes', relay.changes_of(t.id), 'told', t.told,
+        'keeps', relay.can_be_kept(t), 'chat_id', h.chat_id, 'topic_id', h.topic_id,
+        'private', s.kind = 'private' or h.chat_id > 0, 'owner_id', s.owner_id, 'shown', d.shown,
+        'before', coalesce(a.before, d.shown -> 'request'))
+    from announcement a join turn t on t.id = a.turn_id join thread h on h.id = t.thread_id join space s on s.id = t.space_id
+    left join lateral (
+        select jsonb_build_object('seq', seq, 'message_id', telegram_message_id, 'request', request) as shown
+        from outbox
+        where turn_id = t.id and not t.dropped and status = 'sent' and telegram_message_id is not null
+            and request ? 'text'
+            and echo_of is null and not request ? 'say' and chat_id = h.chat_id and seq <= 1000000
+        order by seq desc limit 1) d on true
+    where a.turn_id = p_turn_id and t.bot_id = a.bot_id
+$$;
+
+-- It was told: the answer's message p_seq shows p_request now (null: nothing was to be told).
+create or replace function public.relay_announced(p_turn_id bigint, p_seq integer, p_request jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    update announcement a set status = 'done',
+        before = coalesce(a.before, (select request from outbox where turn_id = p_turn_id and seq = p_seq))
+    where turn_id = p_turn_id;
+    update outbox set request = p_request where turn_id = p_turn_id and seq = p_seq and p_request is not null;
+    select 'true'::jsonb
+$$;
+
+-- Some changes are told in a message of their own, which turn p_turn_id sends: it is stored, and they are told no more.
+create or replace function public.relay_announce_anew(
+    p_turn_id bigint, p_fence bigint, p_chat_id bigint, p_request jsonb, p_changes jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held turn := relay.hold(p_turn_id, p_fence);
+    under bigint;
+begin
+    update outbox set status = 'waiting', chat_id = p_chat_id, request = p_request
+    where turn_id = held.id and status = 'queued' returning under_turn_id into under;
+    update turn set status = 'answered', answered_at = now() where id = held.id;
+    update announcement set status = 'anew', changes = array(
+        select one from unnest(changes) with ordinality as c (one, place)
+        where one <> all (array(select jsonb_array_elements_text(p_changes)::bigint)) order by place)
+    where turn_id = under;
+    return 'true';
+end $$;

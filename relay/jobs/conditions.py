@@ -1,0 +1,150 @@
+"""What is watched: Telegram, the queue, turns, jobs, disks, the budget, each well or wrong as it is now."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from relay.core.charge import ChargedUse
+from relay.core.errors import ModelAccountError, ModelMisconfigured, OutOfCredit, PollConflict
+from relay.core.prices import dollars
+from relay.core.private_files import least_free
+from relay.memory.rows.operations import Readings
+from relay.memory.spending.budget import WARN, Budget
+
+SILENCE = 120.0
+"""Seconds without a word from Telegram; a poll comes back every 30, a webhook is looked after more often."""
+LOST, LOST_CALM = 3, 1
+"""Polls lost to another program in the last minutes: one or two are those of a restart, or of `relay doctor`."""
+QUEUE, QUEUE_CALM = 120.0, 30.0
+"""Seconds that a message waits to be taken, and what is well again."""
+ERRORS, ERRORS_CALM, LEAST_TURNS = 0.5, 0.2, 5
+"""The part of the last ten minutes' turns that failed, what is well again, and of how many that is told."""
+SETUP = {error.__name__ for error in (ModelAccountError, OutOfCredit, ModelMisconfigured)}
+"""Why a message could not be answered where only a person can mend it: told at the first one."""
+JOB_FAILURES = 3
+"""So often in a row a job fails that runs every few minutes; one that runs once a day, once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One thing that is watched, as it is now. `wrong` None: neither wrong nor well enough for it to be over."""
+
+    kind: str
+    wrong: bool | None
+    detail: str = ""
+    """A sentence for the people who run it: what is wrong, and what to do."""
+    seconds: float = 0.0
+    """For how long it has been so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job ended when it ran last."""
+
+    at: datetime
+    error: str
+    """Empty: well."""
+    failures: int
+    """How often in a row it has failed."""
+    daily: bool
+
+
+def from_readings(readings: Readings, budget: Budget, bot_id: int) -> Iterator[Condition]:
+    """What the database's numbers say."""
+    waited, turns, failed = readings.queue_seconds, readings.turns, readings.failed
+    yield Condition(
+        f"queue {bot_id}",
+        between(waited, QUEUE, QUEUE_CALM),
+        "Messages wait in the queue and are not taken up. If that does not pass, look at the log, and restart me; "
+        "RELAY_CONCURRENCY is how many conversations I answer at once.",
+        waited,
+    )
+    rate = failed / turns if turns else 0.0
+    error = readings.error or ""
+    setup = error.partition(":")[0] in SETUP
+    few = turns < LEAST_TURNS and failed > 0
+    yield Condition(
+        f"errors {bot_id}",
+        setup or (None if few else between(rate, ERRORS, ERRORS_CALM)),
+        f"{failed} of the last {turns} messages could not be answered. "
+        + (f"The last one: {error.partition(': ')[2] or error}" if error else "The log says why."),
+    )
+    yield Condition(
+        f"summaries {bot_id}",
+        readings.owed > 0,
+        f"Summaries or titles fail again and again (still owed: {readings.owed}): {readings.owed_error} "
+        "They are tried again by themselves; RELAY_SMALL_MODEL is who writes them.",
+    )
+    yield from from_budget(readings.spent, budget)
+
+
+def from_budget(rows: Sequence[ChargedUse], budget: Budget) -> Iterator[Condition]:
+    """What was spent today of the budget for all."""
+    spent = budget.spent(rows).total
+    told = f"{dollars(spent)} of today's {dollars(budget.total)} are spent"
+    until = f"until midnight ({budget.zone}). RELAY_DAILY_BUDGET_USD is how much that is."
+    reached = 0 < budget.total <= spent
+    near = 0 < WARN * budget.total <= spent and not reached
+    yield Condition("spend", near, f"{told}. When all of it is, I answer nobody {until}")
+    yield Condition("budget", reached, f"{told}: I answer nobody {until}")
+
+
+def from_silence(seconds: float, bot_id: int) -> Condition:
+    """Whether Telegram is heard."""
+    return Condition(
+        f"telegram {bot_id}",
+        seconds >= SILENCE,
+        "I do not hear from Telegram. What is written to me waits there. If that lasts, look at this machine's "
+        "network, and whether another program reads this bot's messages.",
+        seconds,
+    )
+
+
+def from_lost_polls(number: int, bot_id: int) -> Condition:
+    """Whether another program asks for this bot's messages."""
+    return Condition(
+        f"rival {bot_id}",
+        between(number, LOST, LOST_CALM),
+        f"{PollConflict()} Where you cannot find it: @BotFather, /revoke, and the new token here.",
+    )
+
+
+def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Condition]:
+    """How jobs ended that have run since the last look."""
+    for name, outcome in outcomes.items():
+        often = outcome.failures >= (1 if outcome.daily else JOB_FAILURES)
+        yield Condition(
+            f"job {name}",
+            (True if often else None) if outcome.error else False,
+            f"The job “{name}” failed: {outcome.error.rstrip('.')}. It is tried again by itself; the log says more.",
+        )
+
+
+def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
+    """Whether there is room where Relay keeps its files: half as much again as the least is well. A folder that is not
+    there says nothing."""
+    seen = set()
+    for folder in folders:
+        try:
+            device, disk = folder.stat().st_dev, shutil.disk_usage(folder)
+        except OSError:
+            continue
+        if device in seen:
+            continue
+        seen.add(device)
+        least = least_free(disk.total)
+        yield Condition(
+            f"disk {machine} {folder}",
+            between(-disk.free, -least, -1.5 * least),
+            f"The disk of {folder} on {machine} is nearly full: {disk.free / 1e6:,.0f} MB of "
+            f"{disk.total / 1e9:,.1f} GB are free. Make room: without it I can keep nothing.",
+        )
+
+
+def between(value: float, wrong: float, well: float) -> bool | None:
+    """Wrong from one value on, well below another, and neither between them."""
+    return True if value >= wrong else False if value < well else None
