@@ -59,7 +59,7 @@ def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embe
 
     async def run(given: ToolInput) -> tuple[str, bool]:
         query = {
-            **await embed_query(embedder, str(given["query"])),
+            **(await embed_query(embedder, str(given["query"]))).as_json(),
             "kinds": [KINDS[kind] for kind in given.get("kinds") or []] or None,
             "tags": [str(tag)[:100] for tag in given.get("tags") or []][:MOST] or None,
             "since": moment(given.get("since"), zone),

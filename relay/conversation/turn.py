@@ -122,7 +122,7 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
 async def recalled_for(engine: Engine, incoming: Incoming) -> list[FoundEntry]:
     """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
     query = await embed_query(engine.embedder, incoming.text, VECTOR_SECONDS)
-    recall = partial(engine.store.recall, incoming, vector=query["vector"], model=query["model"])
+    recall = partial(engine.store.recall, incoming, vector=query.vector, model=query.model)
     if incoming.lent is None:
         return await recall()
     own, lent = await asyncio.gather(recall(), recall(incoming.lent))

@@ -9,7 +9,6 @@ from datetime import datetime
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.core.ports import Embedder
-from relay.memory.calls.base import Json
 from relay.memory.ids import id_of, read_id
 from relay.memory.people import People
 from relay.memory.query_vectors import LOADING_SECONDS, embed_query
@@ -17,7 +16,7 @@ from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.memories import MemoryFilter
 from relay.memory.store import Store
 
-NOBODY: Json = {"bot_id": 0}
+NOBODY: dict[str, object] = {"bot_id": 0}
 """Who asks, when no thread does."""
 
 
@@ -49,7 +48,7 @@ class Memory:
     async def recall(self, text: str, space: Space | None = None, limit: int = 5) -> list[Found]:
         """What bears on a text well enough to be brought up unasked, best first; nothing where memory is off."""
         query = await embed_query(self._embedder, text, LOADING_SECONDS)
-        return [_found(row) for row in await self._store.recall_for(await self._meant(space), query, limit)]
+        return [_found(row) for row in await self._store.recall_for(await self._meant(space), query.as_json(), limit)]
 
     async def search(
         self,
@@ -67,7 +66,7 @@ class Memory:
         `kinds`: only these of message, memory, summary, part (of a document). `tags`: only memories with one of them.
         `since`, `until`: aware.
         """
-        query: Json = await embed_query(self._embedder, text, LOADING_SECONDS) | {
+        query = (await embed_query(self._embedder, text, LOADING_SECONDS)).as_json() | {
             "kinds": list(kinds) if kinds else None,
             "tags": list(tags) if tags else None,
             "since": since.isoformat() if since else None,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict, dataclass
 
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable
 from relay.core.ports import Embedder
-from relay.memory.calls.base import Json
 from relay.memory.calls.memory.search import vector_text
 
 SECONDS = 1.0
@@ -18,11 +18,24 @@ LONGEST = 2000
 """Characters of a query that are looked at."""
 
 
-async def embed_query(embedder: Embedder | None, text: str, seconds: float = SECONDS) -> Json:
-    """`{text, vector, model}` of a query as `relay.find_entries` takes it; without a vector that is not there in time
-    words alone find."""
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """A query with its vector."""
+
+    text: str
+    vector: str | None = None
+    """As the database reads it; None: only words find."""
+    model: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """As `relay.find_entries` takes it."""
+        return asdict(self)
+
+
+async def embed_query(embedder: Embedder | None, text: str, seconds: float = SECONDS) -> EmbeddedQuery:
+    """Embeds a query. It comes without a vector where that is not there in time."""
     text = text.replace("\0", "")[:LONGEST]
-    words: Json = {"text": text, "vector": None, "model": ""}
+    words = EmbeddedQuery(text)
     if embedder is None or not text.strip():
         return words
     try:
@@ -35,4 +48,4 @@ async def embed_query(embedder: Embedder | None, text: str, seconds: float = SEC
         metrics.VECTORS.labels("failed").inc()
         return words
     metrics.VECTORS.labels("used").inc()
-    return {**words, "vector": vector_text(vector), "model": embedder.model}
+    return EmbeddedQuery(text, vector_text(vector), embedder.model)

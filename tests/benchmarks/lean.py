@@ -138,7 +138,7 @@ def layer(connection: psycopg.Connection[Any], owner: int | None, budget: int) -
 async def recalled(store: Store, embedder: ChildEmbedder | None, heard: Heard, text: str) -> list[FoundEntry]:
     """What recall brings up for a message that is written in another chat."""
     query = await embed_query(embedder, text, seconds=10)
-    asked = {**query, "chat_id": heard.space.owner_id, "topic_id": 1}
+    asked = {**query.as_json(), "chat_id": heard.space.owner_id, "topic_id": 1}
     return await store.recall_for(heard.space, asked, max(WIDTHS))
 
 

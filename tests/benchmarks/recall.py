@@ -114,6 +114,6 @@ async def ask(
     for question in chat.questions:
         started = time.perf_counter()
         query = await embed_query(embedder, question.text, seconds=10)
-        rows = await store.look_up(space, {"bot_id": 0}, query, max(FIRST)) or []
+        rows = await store.look_up(space, {"bot_id": 0}, query.as_json(), max(FIRST)) or []
         found.times.append(time.perf_counter() - started)
         found.add(question.category, [said[row.id] for row in rows], set(question.evidence))

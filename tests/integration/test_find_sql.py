@@ -226,7 +226,7 @@ async def test_summaries_are_found_and_opened(house: House, sql: Sql) -> None:
     assert (row.kind, row.text) == ("summary", "Talk about \x02carpentry\x03.")
     opened = await house.store.open_found(private(ADA), BOT.id, "summary", row.id)
     assert opened is not None
-    assert opened["content"] == "Talk about carpentry."
+    assert opened.content == "Talk about carpentry."
     for space in (private(BEN), group()):
         assert await house.store.open_found(space, BOT.id, "summary", row.id) is None
 

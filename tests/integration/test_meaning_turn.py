@@ -15,7 +15,7 @@ from relay.conversation.turn import VECTOR_SECONDS, Engine, answer, begun
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable
 from relay.core.models import Incoming
-from relay.memory.query_vectors import embed_query
+from relay.memory.query_vectors import EmbeddedQuery, embed_query
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.house import ADA, House, incoming_of, private
@@ -88,7 +88,7 @@ async def test_without_an_embedder_words_are_enough(
 
 async def test_a_message_without_words_has_no_vector() -> None:
     embedder = Slow()
-    assert await embed_query(embedder, " ", VECTOR_SECONDS) == {"text": " ", "vector": None, "model": ""}
+    assert await embed_query(embedder, " ", VECTOR_SECONDS) == EmbeddedQuery(" ")
     assert embedder.asked == []
 
 

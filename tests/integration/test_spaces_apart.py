@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from relay.core.models import File, Incoming, ModelRequest, Space
-from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.opened import BY_KIND, Opened
+from relay.memory.rows.opened import Opened
 from relay.memory.store import Store
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.groups import group_join
@@ -82,7 +81,7 @@ async def opened_anywhere(store: Store, space: Space, asker: Json, kind: str, nu
     spaces = [Space("private", owner_id=user_id) for user_id in KNOWN]
     spaces += [Space("group", chat_id=chat_id) for chat_id in (-1001, -1002, -1003, -1004)]
     found = [await store.open_found(one, 0, kind, number, part) for one in spaces]
-    return next((decode_row(BY_KIND[kind], one) for one in found if one is not None), None)
+    return next((one for one in found if one is not None), None)
 
 
 async def looked_up_in_private(store: Store, space: Space, asker: Json, query: Json, limit: int) -> list[FoundEntry]:

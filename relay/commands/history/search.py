@@ -12,6 +12,7 @@ from relay.commands.registry import command
 from relay.core.errors import CommandRefused
 from relay.core.limits import MAX_OFFSET
 from relay.memory.query_vectors import embed_query
+from relay.memory.rows.opened import OpenedMemory, OpenedSummary
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, Speakers, StoredSearch, ThreadPlace
 
 HOW = (
@@ -70,6 +71,15 @@ async def messages_beside(
     return found
 
 
+async def open_known(ctx: CommandContext, search_id: int, kind: str, number: int) -> OpenedMemory | OpenedSummary:
+    """Returns a memory or summary that an earlier search found, in full."""
+    await recall_search(ctx, search_id)
+    found = await ctx.store.open_found(ctx.space, ctx.bot_id, kind, number)
+    if not isinstance(found, OpenedMemory | OpenedSummary):
+        raise CommandRefused("It is gone.")
+    return found
+
+
 async def recall_search(ctx: CommandContext, search_id: int) -> StoredSearch:
     """Returns an earlier search. Raises `CommandRefused` unless it was asked in this space, which this person sees."""
     asked = await ctx.store.kept_search(search_id, ctx.space)
@@ -81,7 +91,7 @@ async def recall_search(ctx: CommandContext, search_id: int) -> StoredSearch:
 async def _find(ctx: CommandContext, asked: StoredSearch, search_id: int, offset: int, limit: int) -> SearchResults:
     query = parse(asked.text, asked.at)
     meaning = await embed_query(ctx.services.embedder, " ".join([query.words, *query.phrases]))
-    wanted = replace(looked_for(query, asked), vector=meaning["vector"], model=meaning["model"])
+    wanted = replace(looked_for(query, asked), vector=meaning.vector, model=meaning.model)
     page = await ctx.store.find(ctx.space, ctx.bot_id, wanted, min(offset, MAX_OFFSET), limit)
     return SearchResults(search_id, offset, query, page)
 

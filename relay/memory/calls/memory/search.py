@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, Json, decode_row
+from relay.memory.calls.base import Calls, decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.documents import OpenedDocument
 from relay.memory.rows.embedding import EmbeddingStatus, EmbedTask, MadeVector
@@ -18,7 +18,9 @@ from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, St
 class SearchCalls(Calls):
     """Messages, memories, summaries and documents, by words and by meaning."""
 
-    async def look_up(self, space: Space, asker: Json, query: Json, limit: int) -> list[FoundEntry] | None:
+    async def look_up(
+        self, space: Space, asker: Mapping[str, object], query: Mapping[str, object], limit: int
+    ) -> list[FoundEntry] | None:
         """What a space holds that bears on a query, best first, each with its place; None where memory is off.
 
         `asker`: `{bot_id, chat_id, topic_id}` of the thread that asks, which may be one that ignores memory, and
@@ -28,20 +30,23 @@ class SearchCalls(Calls):
         found = await self._call("look_up", space=space.as_json(), asker=asker, query=query, limit=limit)
         return None if found is None else decode_row(list[FoundEntry], found)
 
-    async def look_at(self, space: Space, asker: Json, kind: str, number: int, part: int) -> Opened | None:
+    async def look_at(
+        self, space: Space, asker: Mapping[str, object], kind: str, number: int, part: int
+    ) -> Opened | None:
         """What the model opens in a space. None when there is no such thing, or memory is off."""
-        found = await self._look(space, asker, True, kind, number, part)
-        return None if found is None else decode_row(BY_KIND[kind], found)
+        return await self._look(space, asker, True, kind, number, part)
 
-    async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Json | None:
+    async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Opened | None:
         """What somebody who sees a space opens in it; None when there is no such thing."""
         return await self._look(space, {"bot_id": bot_id}, False, kind, number, part)
 
-    async def _look(self, space: Space, asker: Json, guarded: bool, kind: str, number: int, part: int) -> Json | None:
-        found: Json | None = await self._call(
+    async def _look(
+        self, space: Space, asker: Mapping[str, object], guarded: bool, kind: str, number: int, part: int
+    ) -> Opened | None:
+        found = await self._call(
             "look_at", space=space.as_json(), asker=asker, guarded=guarded, kind=kind, id=number, part=part
         )
-        return found
+        return None if found is None else decode_row(BY_KIND[kind], found)
 
     async def find(self, space: Space, bot_id: int, query: SearchQuery, offset: int, limit: int) -> SearchPage:
         """A page of what a person looks for, best first."""

@@ -2,47 +2,60 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from relay.core.text import escape_markdown, shorten
+from relay.memory.rows.opened import OpenedMemory, OpenedSummary
 from relay.memory.rows.search import KnownHit
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.cards import name_of, quote
-from relay.surfaces.chat.memory_buttons import OpenMemory, View
 from relay.surfaces.chat.memory_pages import within
-from relay.surfaces.chat.reply import Json, button
 from relay.surfaces.chat.times import day, moment
 
 CALLED = {"memory": "🧠 memory", "summary": "📋 summary"}
 
 
 def known_heading(call: ChatContext, hit: KnownHit) -> str:
-    """What a memory or summary is, since when, about whom and from where."""
-    parts = [moment(hit.at, call.zone), f"{CALLED[hit.kind]} #{hit.number}"]
-    if hit.subject and call.space.kind == "group":
-        parts.append(f"about {escape_markdown(shorten(hit.subject, 40))}")
-    if hit.status not in (None, "active"):
-        parts.append(hit.status)
-    if hit.valid_until:
-        parts.append(f"until {day(hit.valid_until, call.zone)}")
-    if hit.place:
-        parts.append(escape_markdown(shorten(hit.place, 60)))
+    """What a memory or summary in a list of results is, since when, about whom and from where."""
+    status = hit.status if hit.status != "active" else None
+    return heading(call, hit.kind, hit, hit.subject, status, hit.valid_until)
+
+
+def memory_page(call: ChatContext, found: OpenedMemory) -> str:
+    """A memory in full, with two of the messages that taught it."""
+    status = found.status if found.status != "active" else None
+    title = heading(call, "memory", found, found.subject, status, found.valid_until)
+    lines = [f"**{title}**", quote(within(found.content, 2400))]
+    for row in found.sources[:2]:
+        who = "I" if row.role == "assistant" else name_of(row.user_id, row.name, call.user_id)
+        lines.append(f"{who} said, {moment(row.at, call.zone)}:\n{quote(within(row.text, 400)) or '(no words)'}")
+    return "\n\n".join(lines)
+
+
+def summary_page(call: ChatContext, found: OpenedSummary) -> str:
+    """A summary in full, with what it covers."""
+    lines = [f"**{heading(call, 'summary', found)}**", quote(within(found.content, 2400))]
+    if found.from_at and found.through_at:
+        lines.append(f"Of {found.messages} messages, until {moment(found.through_at, call.zone)}.")
+    return "\n\n".join(lines)
+
+
+def heading(
+    call: ChatContext,
+    kind: str,
+    known: KnownHit | OpenedMemory | OpenedSummary,
+    subject: str | None = None,
+    status: str | None = None,
+    until: datetime | None = None,
+) -> str:
+    """What something is, since when, about whom and from where. `status`: where it is not in force."""
+    parts = [moment(known.at, call.zone), f"{CALLED[kind]} #{known.number}"]
+    if subject and call.space.kind == "group":
+        parts.append(f"about {escape_markdown(shorten(subject, 40))}")
+    if status:
+        parts.append(status)
+    if until:
+        parts.append(f"until {day(until, call.zone)}")
+    if known.place:
+        parts.append(escape_markdown(shorten(known.place, 60)))
     return " · ".join(parts)
-
-
-def known_page(call: ChatContext, found: Json, back: Json) -> tuple[str, list[list[Json]]]:
-    """A memory or summary in full, and its buttons."""
-    hit = KnownHit(
-        found["kind"], found["id"], found["number"], found["at"], found.get("subject"), found.get("status"),
-        found.get("valid_until"), found["place"], found["content"],
-    )  # fmt: skip
-    lines = [f"**{known_heading(call, hit)}**", quote(within(found["content"], 2400))]
-    rows = [[back]]
-    if found["kind"] == "summary":
-        if found["from_at"] and found["through_at"]:
-            lines.append(f"Of {found['messages']} messages, until {moment(found['through_at'], call.zone)}.")
-        return "\n\n".join(lines), rows
-    for row in found["sources"][:2]:
-        who = "I" if row["role"] == "assistant" else name_of(row["user_id"], row["name"], call.user_id)
-        lines.append(f"{who} said, {moment(row['at'], call.zone)}:\n{quote(within(row['text'], 400)) or '(no words)'}")
-    if call.private:
-        rows.insert(0, [button(f"Open #{found['number']}", OpenMemory(found["id"], View()))])
-    return "\n\n".join(lines), rows

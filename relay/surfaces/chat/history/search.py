@@ -6,16 +6,18 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from relay.commands.history.search import SearchResults, messages_beside, recall_search, search_page
+from relay.commands.history.search import SearchResults, messages_beside, open_known, search_page
 from relay.commands.history.search import search as run_search
 from relay.core.text import escape_markdown, parse_number, shorten
 from relay.memory.ids import LETTERS, read_id
+from relay.memory.rows.opened import OpenedSummary
 from relay.memory.rows.search import MessageHit
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.history.found import known_heading, known_page
+from relay.surfaces.chat.history.found import known_heading, memory_page, summary_page
 from relay.surfaces.chat.links import link_to
+from relay.surfaces.chat.memory_buttons import OpenMemory, View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
@@ -101,12 +103,13 @@ async def open_result(call: ChatContext, to: OpenResult) -> ButtonReply:
     back = ShowResults(to.search_id, to.offset)
     if to.result.kind == "message":
         return await beside(call, back, to.result.id, "around")
-    await recall_search(call, to.search_id)
-    found = await call.store.open_found(call.space, call.bot_id, to.result.kind, to.result.id)
-    if found is None:
-        return ButtonReply("It is gone.")
-    text, rows = known_page(call, found, button("‹ Back to the results", back))
-    return ButtonReply(text=text, rows=rows)
+    found = await open_known(call, to.search_id, to.result.kind, to.result.id)
+    rows = [[button("‹ Back to the results", back)]]
+    if isinstance(found, OpenedSummary):
+        return ButtonReply(text=summary_page(call, found), rows=rows)
+    if call.private:
+        rows.insert(0, [button(f"Open #{found.number}", OpenMemory(found.id, View()))])
+    return ButtonReply(text=memory_page(call, found), rows=rows)
 
 
 @pressed(ShowBeside)
