@@ -95,6 +95,8 @@ insert into summary (thread_id, session_id, previous_id, text, from_message_id, 
 select 1 + n % 400, 1 + n % 700, nullif(n - 1, 0), pg_temp.odd(n), n, 9007199254740993 + n, 5, 'small',
     coalesce(pg_temp.json(n), '{}'), pg_temp.json(n + 1), n % 2 = 0
 from generate_series(1, 1500) n;
+insert into summary_due (thread_id, session_id, context_from, through_message_id, status)  -- of older versions
+select 1, 1, n, n, 'done' from generate_series(1, 20) n;
 insert into job (kind, key, payload, due_at, last_error)
 select 'summary', (9007199254740993 + n)::text, coalesce(pg_temp.json(n), '{}'), pg_temp.at(n), nullif(pg_temp.odd(n), '')
 from generate_series(1, 1500) n;
@@ -126,6 +128,7 @@ insert into document_part (document_id, part, space_id, text)
 select d.id, n, d.space_id, pg_temp.odd(d.id::integer % 50 + n) from document d, generate_series(1, 3) n;
 insert into topic (bot_id, chat_id, topic_id, name, implicit, renamed_at)
 select 7000000000, -1009007199254740993, n, pg_temp.odd(n), n % 2 = 0, now() from generate_series(1, 20) n;
+insert into title_due (session_id, bot_id, status) select s.id, 7, 'done' from session s order by s.id limit 20;
 insert into job (kind, key, payload, due_at, failures, last_error, parked_at)
 select 'title', s.id::text, coalesce(pg_temp.json(s.id::integer), '{}'), pg_temp.at(s.id::integer), 6, pg_temp.odd(s.id::integer % 50), now()
 from session s order by s.id limit 20;
