@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from relay.memory.rows.inbox import InboxRow
+from relay.memory.rows.turns.inbox import InboxRow
 from relay.surfaces.telegram.parsing.objects import Message, User, decode_update
 from relay.surfaces.telegram.parsing.updates import Bot, sort_update
 

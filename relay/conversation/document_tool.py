@@ -10,7 +10,7 @@ from relay.conversation.memory_tools import as_json
 from relay.conversation.model_loop import ToolInput, ToolRun
 from relay.core.models import Space, ToolDefinition
 from relay.core.prompt_markup import plain_name
-from relay.memory.rows.documents import DocumentCard, OpenedDocument
+from relay.memory.rows.turns.documents import DocumentCard, OpenedDocument
 from relay.memory.store import Store
 
 READ_DOCUMENT: ToolDefinition = {

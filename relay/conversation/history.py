@@ -12,8 +12,8 @@ from relay.core.models import Block, Incoming, ModelMessage
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, said_by, text_block, untrusted
 from relay.media.media_cost import first_kept
 from relay.media.showing import described, introduced
-from relay.memory.rows.context import Context, ShownSummary, StoredMessage
-from relay.memory.rows.record import PromptRecord
+from relay.memory.rows.turns.context import Context, ShownSummary, StoredMessage
+from relay.memory.rows.turns.record import PromptRecord
 
 NO_MEDIA: Mapping[str, Block] = {}
 KEPT_MESSAGES = 10

@@ -11,8 +11,8 @@ from datetime import tzinfo
 
 from relay.core.prompt_markup import estimate_tokens, plain_name
 from relay.memory.intents import CATEGORIES
-from relay.memory.rows.context import Memory
-from relay.memory.rows.record import LayerRecord, PromptRecord, SortRecord
+from relay.memory.rows.turns.context import Memory
+from relay.memory.rows.turns.record import LayerRecord, PromptRecord, SortRecord
 
 FACTS = {
     "fact": "Facts",

@@ -9,7 +9,7 @@ from relay.core.models import Incoming, ModelMessage, Reply
 from relay.core.prompt_markup import text_block
 from relay.memory.intents import Forget, Intents, Learn, Remember
 from relay.memory.rows.choices import Choices
-from relay.memory.rows.record import PromptRecord
+from relay.memory.rows.turns.record import PromptRecord
 
 
 def aloud(incoming: Incoming, intents: Intents, choices: Choices, tainted: bool) -> bool:

@@ -26,9 +26,9 @@ from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, text_block
 from relay.media.showing import count_files, media_tokens, placed, within_share
-from relay.memory.rows.context import Context, Memory, ShownPersona, ShownSummary, StoredMessage
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.record import MediaRecord, PromptRecord
+from relay.memory.rows.turns.context import Context, Memory, ShownPersona, ShownSummary, StoredMessage
+from relay.memory.rows.turns.record import MediaRecord, PromptRecord
 
 MEMORY_TOKENS = 6_000
 """Unless RELAY_MEMORY_TOKENS says otherwise."""

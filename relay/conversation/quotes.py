@@ -9,8 +9,8 @@ from relay.conversation.taint import reply_untrusted
 from relay.core.models import ReplyTo
 from relay.core.prompt_markup import fits, neutralize_markup, plain_name, untrusted
 from relay.memory.ids import id_of
-from relay.memory.rows.context import RepliedMessage
 from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.turns.context import RepliedMessage
 
 REPLY_CHARACTERS = 2_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.core.models import Incoming, ReplyTo
-from relay.memory.rows.context import Context, RepliedMessage, StoredMessage
 from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.turns.context import Context, RepliedMessage, StoredMessage
 
 
 def taints(

@@ -25,10 +25,10 @@ from relay.media.attachment_reader import is_spoken
 from relay.media.media_context import MediaContext
 from relay.memory.intents import Forget, Intents, process_intents, without_echoes, without_known
 from relay.memory.query_vectors import embed_query
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.choices import Choices
-from relay.memory.rows.context import Context
 from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.turns.answer import Answer
+from relay.memory.rows.turns.context import Context
 from relay.memory.spending.budget import Tally
 from relay.memory.spending.gate import Gate, Work
 from relay.memory.store import Store

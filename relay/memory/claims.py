@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.choices import Choices, StoredChoices
 from relay.memory.rows.delivery import QueuedMessage, StoredPart
+from relay.memory.rows.turns.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from relay.core.errors import ChatGone, MessengerError, MessengerRefused, Messen
 from relay.core.ports import MediaStore, Messenger
 from relay.media.files import still_of
 from relay.memory.calls.turn import IDLE_HOURS
-from relay.memory.rows.erasure import ErasureStep, Retraction
+from relay.memory.rows.upkeep.erasure import ErasureStep, Retraction
 from relay.memory.store import Store
 
 log = structlog.get_logger()

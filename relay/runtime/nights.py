@@ -8,7 +8,7 @@ from relay.archive.backup import Backup
 from relay.archive.nightly import Quiet, nightly
 from relay.memory import migrations
 from relay.memory.people import People
-from relay.memory.rows.nights import PhaseResult
+from relay.memory.rows.upkeep.nights import PhaseResult
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.digest import Digests

@@ -24,8 +24,8 @@ from relay.memory.calls.base import decode_row
 from relay.memory.calls.turn import RECALLED, TOKEN_CHARACTERS
 from relay.memory.indexing import EmbedderRouter, Indexer
 from relay.memory.query_vectors import embed_query
-from relay.memory.rows.context import Memory
 from relay.memory.rows.found import FoundEntry
+from relay.memory.rows.turns.context import Memory
 from relay.memory.store import Store
 from tests.benchmarks.chats import insert, store_chat
 from tests.benchmarks.conversations import Conversation, load, merge

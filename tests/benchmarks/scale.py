@@ -21,7 +21,7 @@ from relay.clients.postgres.database import Postgres
 from relay.core.models import Incoming, Space
 from relay.memory import migrations
 from relay.memory.rows.delivery import Part, PartResult
-from relay.memory.rows.inbox import InboxRow
+from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
 from tests.benchmarks import calls
 from tests.benchmarks.crowd import FIRST_USER

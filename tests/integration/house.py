@@ -15,13 +15,13 @@ from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.changes import MemoryChange
-from relay.memory.rows.context import Context
 from relay.memory.rows.delivery import Announcement
-from relay.memory.rows.erasure import ErasedCounts, ErasureStep
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.inbox import InboxRow
+from relay.memory.rows.turns.answer import Answer
+from relay.memory.rows.turns.context import Context
+from relay.memory.rows.turns.inbox import InboxRow
+from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasureStep
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from relay.memory.rows.delivery import Part, PartResult
-from relay.memory.rows.edits import Standing
+from relay.memory.rows.turns.edits import Standing
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted

@@ -18,7 +18,7 @@ from relay.archive.export import line
 from relay.archive.imports import LINES, Import, check
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import RelayError
-from relay.memory.rows.export import ImportedRows
+from relay.memory.rows.upkeep.export import ImportedRows
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import ADA, House, private

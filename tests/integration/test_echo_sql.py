@@ -10,7 +10,7 @@ import pytest
 from relay.core.errors import TurnLost
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part, PartResult
-from relay.memory.rows.edits import Correction
+from relay.memory.rows.turns.edits import Correction
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, House, incoming_of, message, private, reply

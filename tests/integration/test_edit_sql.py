@@ -10,7 +10,7 @@ import pytest
 
 from relay.core.errors import TurnLost
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.edits import EditResult
+from relay.memory.rows.turns.edits import EditResult
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import joined_blocks, parts_of, text_of
 from tests.integration.conftest import Sql

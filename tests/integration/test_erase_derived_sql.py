@@ -16,7 +16,7 @@ from relay.media.files import Files
 from relay.memory.derivation import Input, derived
 from relay.memory.erasure import remove_files
 from relay.memory.rows.delivery import Part, PartResult
-from relay.memory.rows.digest import DigestPlace
+from relay.memory.rows.upkeep.digest import DigestPlace
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding

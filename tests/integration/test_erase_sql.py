@@ -13,8 +13,8 @@ from relay.core.models import Space
 from relay.jobs.erasure import erasure_kind
 from relay.jobs.runner import Runner
 from relay.memory.rows.delivery import Part, PartResult
-from relay.memory.rows.erasure import ErasedCounts, ErasePreview, WordLeft
 from relay.memory.rows.memories import MemoryFilter
+from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasePreview, WordLeft
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding

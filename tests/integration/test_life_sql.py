@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.memories import LastChange, MemoryFilter
+from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, forget, group, incoming_of, private, reply

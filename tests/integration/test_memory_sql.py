@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.changes import Failure
+from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import (

@@ -10,7 +10,7 @@ from typing import Any
 
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import digest, new_nonce
-from relay.memory.rows.inbox import InboxRow
+from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, EVE, fact, incoming_of, message, private, reply

@@ -15,7 +15,7 @@ from relay.jobs.tidy import tidy
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
-from relay.memory.rows.inbox import InboxRow
+from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import (

@@ -8,8 +8,8 @@ from relay.core.models import Space
 from relay.core.prices import Prices
 from relay.jobs.tidy import tidy
 from relay.memory.rows.delivery import PartResult
-from relay.memory.rows.edits import EditResult
-from relay.memory.rows.record import PromptRecord
+from relay.memory.rows.turns.edits import EditResult
+from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.store import Store
 from relay.surfaces.chat.history.why import NOT_KEPT, explained
 from relay.surfaces.telegram.outgoing.render import message_parts

@@ -11,7 +11,7 @@ from relay.core.models import ModelRequest, Step
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.results import once
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.writing import NewSummary
+from relay.memory.rows.upkeep.writing import NewSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser

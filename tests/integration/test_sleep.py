@@ -18,8 +18,8 @@ from relay.core.settings import Settings
 from relay.memory.api import Memory
 from relay.memory.people import People
 from relay.memory.retrying_database import RetryingDatabase
-from relay.memory.rows.digest import DigestPlace
-from relay.memory.rows.nights import Tidied
+from relay.memory.rows.upkeep.digest import DigestPlace
+from relay.memory.rows.upkeep.nights import Tidied
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.digest import Digests

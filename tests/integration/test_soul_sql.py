@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.context import ShownPersona, ShownSoul
 from relay.memory.rows.soul import Persona
+from relay.memory.rows.turns.context import ShownPersona, ShownSoul
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House

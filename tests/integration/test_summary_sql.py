@@ -12,8 +12,8 @@ import pytest
 from relay.core.errors import ContextTooLong, ModelUnavailable
 from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import estimate_tokens
-from relay.memory.rows.context import StoredMessage
-from relay.memory.rows.writing import NewSummary
+from relay.memory.rows.turns.context import StoredMessage
+from relay.memory.rows.upkeep.writing import NewSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser

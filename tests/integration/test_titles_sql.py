@@ -12,7 +12,7 @@ from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MessengerRefused, ModelUnavailable
 from relay.core.limits import WRITTEN_TITLE_LENGTH
 from relay.core.models import ModelRequest, Step
-from relay.memory.rows.writing import TopicPlace
+from relay.memory.rows.upkeep.writing import TopicPlace
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.titles import Titler

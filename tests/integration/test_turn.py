@@ -16,7 +16,7 @@ from relay.conversation.turn import Engine, answer
 from relay.core.errors import ContextTooLong, ModelAccountError, ModelRefused, StreamCut
 from relay.core.models import Block, ModelRequest, ReplyTo, Space, Step
 from relay.core.retry import RetryPolicy
-from relay.memory.rows.answer import Answer
+from relay.memory.rows.turns.answer import Answer
 from relay.memory.spending.budget import UNLIMITED, Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store

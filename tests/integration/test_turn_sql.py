@@ -9,9 +9,9 @@ from dataclasses import replace
 from relay.core.errors import TurnLost
 from relay.core.models import Space
 from relay.memory.calls.turn import RECENT_CHARACTERS
-from relay.memory.rows.context import StoredMessage
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.status import LastDay
+from relay.memory.rows.turns.context import StoredMessage
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import (

@@ -14,7 +14,7 @@ from relay.core.charge import Charge, Spending
 from relay.core.models import File, Space
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.delivery import PartResult
-from relay.memory.rows.why import RecalledMemory, TokenUsage
+from relay.memory.rows.turns.why import RecalledMemory, TokenUsage
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.files import file_request

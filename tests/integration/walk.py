@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from relay.core.models import ModelRequest, Space
-from relay.memory.rows.digest import DigestPlace
+from relay.memory.rows.upkeep.digest import DigestPlace
 from relay.memory.sleep.answers import AnswerUnclear
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation

@@ -8,7 +8,7 @@ from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
 from relay.jobs.title import title_kind
 from relay.memory.rows.jobs import ClaimedJob, SummaryWork
-from relay.memory.rows.writing import NewSummary
+from relay.memory.rows.upkeep.writing import NewSummary
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.memory.writing.titles import Titler

@@ -22,7 +22,7 @@ from relay.memory.intents import process_intents
 from relay.memory.review.findings import KINDS, TOOL, InvalidAnswer, findings_in
 from relay.memory.review.findings import given as given_in
 from relay.memory.review.settling import decisions_in, settled
-from relay.memory.rows.nights import DatedNote, MemoryPair
+from relay.memory.rows.upkeep.nights import DatedNote, MemoryPair
 from relay.memory.sleep import consolidate, digest
 from relay.memory.sleep.answers import AnswerUnclear, list_of
 from relay.memory.writing.summaries import read_summary

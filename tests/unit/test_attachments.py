@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from relay.core.models import File
 from relay.core.settings import Settings
-from relay.memory.rows.answer import Answer
+from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.telegram.formatting.attachments import MOST_MESSAGES, without_long_code
 from relay.surfaces.telegram.formatting.format import format_reply

@@ -26,7 +26,7 @@ from relay.core.errors import (
 )
 from relay.core.models import Block, ModelRequest, Reply, Step
 from relay.core.retry import RetryPolicy
-from relay.memory.rows.record import PromptRecord
+from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.spending.budget import Tally
 from relay.memory.spending.gate import Gate, Work
 from tests.standins.anthropic import AnthropicStandIn, text, tool, web_search

@@ -14,9 +14,9 @@ from relay.conversation.memory_layer import MemoryLayer, as_note, as_written, di
 from relay.conversation.quotes import passage
 from relay.memory.calls.base import decode_row
 from relay.memory.intents import process_intents, without_echoes
-from relay.memory.rows.context import Memory
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.record import PromptRecord, SortRecord
+from relay.memory.rows.turns.context import Memory
+from relay.memory.rows.turns.record import PromptRecord, SortRecord
 
 Json = dict[str, Any]
 ZONE = ZoneInfo("Europe/Berlin")

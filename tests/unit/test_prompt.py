@@ -20,9 +20,9 @@ from relay.core.limits import SOUL_TOKENS, SUMMARY_TOKENS
 from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, plain_name, untrusted
 from relay.memory.calls.base import decode_row
-from relay.memory.rows.context import Context
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.record import MediaRecord
+from relay.memory.rows.turns.context import Context
+from relay.memory.rows.turns.record import MediaRecord
 from relay.surfaces.telegram.parsing.message_parser import reply_of
 from tests.strategies import examples
 from tests.telegram_objects import as_message

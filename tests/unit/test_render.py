@@ -9,9 +9,9 @@ import pytest
 
 from relay.core.text import shorten
 from relay.media.files import OWN_SERVER
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.memory.rows.choices import Choices
+from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import changes_keyboard, choice_text, memory_line
 from relay.surfaces.telegram.outgoing.render import answer_buttons, answer_parts, message_parts
 from relay.surfaces.telegram.parsing.place import Place

@@ -11,9 +11,9 @@ import pytest
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ChatGone, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.delivery import Announcement, Part, Shown
+from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.telegram.outgoing import insist
 from relay.surfaces.telegram.turns.announcements import announce
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.core.models import Block, ReplyTo
-from relay.memory.rows.inbox import Asking, InboxRow
+from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.surfaces.telegram.parsing import message_parser, updates
 from relay.surfaces.telegram.parsing.message_parser import said_at
 from relay.surfaces.telegram.parsing.objects import Message, decode_update

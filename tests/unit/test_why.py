@@ -15,7 +15,7 @@ from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.choices import Choices
-from relay.memory.rows.why import Explanation
+from relay.memory.rows.turns.why import Explanation
 from relay.surfaces.chat.dispatch import TOO_OLD, press_button
 from relay.surfaces.chat.history.why import PAGE, explained, fact_rows
 from relay.surfaces.telegram.formatting.format import format_reply

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from relay.commands.context import CommandContext
 from relay.commands.registry import ADMINS_ONLY, command
 from relay.core.errors import CommandRefused, NotAllowed, RelayError
-from relay.memory.rows.digest import DigestPlace
+from relay.memory.rows.upkeep.digest import DigestPlace
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.digest import DigestTopic, write_digest
 

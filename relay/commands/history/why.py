@@ -9,8 +9,8 @@ from relay.commands.registry import command
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.models import Space
 from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.turns.why import Explanation
 from relay.memory.rows.usage import ToolCall
-from relay.memory.rows.why import Explanation
 
 NOT_AN_ANSWER = "That message isn't one of my answers. Reply to an answer, or send the command alone for my last one."
 NO_ANSWER_YET = "I haven't answered anything here yet."

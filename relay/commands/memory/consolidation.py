@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.core.errors import NotAllowed
-from relay.memory.rows.nights import Tidied
+from relay.memory.rows.upkeep.nights import Tidied
 
 
 async def settle_consolidation(ctx: CommandContext, consolidation_id: int, go: bool) -> Tidied | None:

@@ -11,7 +11,7 @@ from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import admins_only
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.memory.erasure import erased, remove_files, retract
-from relay.memory.rows.erasure import ErasePreview, ErasureStep
+from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 
 LETTERS = 4
 """The fewest letters and digits of words that are erased."""

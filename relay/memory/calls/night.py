@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
-from relay.memory.rows.digest import DigestDay, DigestPlace
-from relay.memory.rows.nights import Night, NightAhead, NightSpace, Note, PairPage, PhaseResult, PlanStep, Tidied
+from relay.memory.rows.upkeep.digest import DigestDay, DigestPlace
+from relay.memory.rows.upkeep.nights import Night, NightAhead, NightSpace, Note, PairPage, PhaseResult, PlanStep, Tidied
 
 
 class NightCalls(Calls):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn, ClaimResult
 from relay.memory.rows.delivery import Message
-from relay.memory.rows.inbox import InboxRow
+from relay.memory.rows.turns.inbox import InboxRow
 
 LEASE_SECONDS = 20
 """How long a turn is a process's own after its last word. With the pause between two claims of another it makes how

@@ -9,7 +9,7 @@ from relay.memory.calls.base import Calls
 from relay.memory.rows.jobs import ClaimedJob, SummaryWork
 from relay.memory.rows.sessions import Session, SessionEnd, SessionPage, SummaryInUse, SummaryPage
 from relay.memory.rows.status import Status
-from relay.memory.rows.writing import NewSummary, SourceMessage, TopicPlace
+from relay.memory.rows.upkeep.writing import NewSummary, SourceMessage, TopicPlace
 
 
 class SessionCalls(Calls):

@@ -9,10 +9,10 @@ from datetime import datetime
 from relay.core.models import Incoming, Space
 from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.answer import Answer
-from relay.memory.rows.context import Context
-from relay.memory.rows.edits import Correction, EditResult, ShownAnswer, Standing
 from relay.memory.rows.found import FoundEntry, Recalled
+from relay.memory.rows.turns.answer import Answer
+from relay.memory.rows.turns.context import Context
+from relay.memory.rows.turns.edits import Correction, EditResult, ShownAnswer, Standing
 
 IDLE_HOURS = 12
 """A session ends after this much silence."""

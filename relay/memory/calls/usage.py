@@ -8,8 +8,8 @@ from datetime import datetime
 from relay.core.charge import Account, Charge, ChargedUse, Spending
 from relay.core.models import Space
 from relay.memory.calls.base import Calls
+from relay.memory.rows.turns.why import Explanation
 from relay.memory.rows.usage import DailyUse, SaidAnswer, ToolCall
-from relay.memory.rows.why import Explanation
 
 
 class SpendCalls(Calls):

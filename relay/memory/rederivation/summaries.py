@@ -11,7 +11,7 @@ from relay.core.charge import Charge
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.rederivation.change import Change, Estimate, Step
-from relay.memory.rows.writing import DerivedSummary, NewSummary
+from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary
 from relay.memory.writing.summaries import Summariser, is_tainted, summary_derivation, summary_messages, write_summary
 
 WORDS = 300

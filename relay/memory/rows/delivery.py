@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.turns.answer import Answer
 
 Request = dict[str, Any]
 """A Bot API request as it is stored: `chat_id` and the other parameters of its method. That is `sendMessage` where

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from relay.memory.rows.writing import EarlierSummary, SourceMessage
+from relay.memory.rows.upkeep.writing import EarlierSummary, SourceMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
 from relay.memory.review.distinction import difference, merging_loses
-from relay.memory.rows.nights import MemoryPair, NightSpace, PhaseResult, PlanStep, Tidied
+from relay.memory.rows.upkeep.nights import MemoryPair, NightSpace, PhaseResult, PlanStep, Tidied
 from relay.memory.sleep.answers import AnswerRow, AnswerUnclear
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.words import how_much

@@ -10,8 +10,8 @@ import structlog
 from relay.core.errors import RelayError
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivation import Derivation, Input, derived
-from relay.memory.rows.digest import DigestDay
-from relay.memory.rows.nights import PhaseResult
+from relay.memory.rows.upkeep.digest import DigestDay
+from relay.memory.rows.upkeep.nights import PhaseResult
 from relay.memory.sleep.answers import AnswerRow, AnswerUnclear
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.writing.summaries import format_message

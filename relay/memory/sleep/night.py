@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 
 from relay.core.errors import RelayError
-from relay.memory.rows.nights import PhaseResult
+from relay.memory.rows.upkeep.nights import PhaseResult
 from relay.memory.store import Store
 
 log = structlog.get_logger()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from relay.memory.rows.nights import PhaseResult
+from relay.memory.rows.upkeep.nights import PhaseResult
 from relay.memory.store import Store
 
 

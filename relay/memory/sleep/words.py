@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from relay.memory.rows.nights import PlanStep
+from relay.memory.rows.upkeep.nights import PlanStep
 
 PHASES = ("backup", "consolidate", "digest", "prepare", "files")
 

@@ -17,7 +17,7 @@ from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
 from relay.memory.results import MOST, once
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.writing import EarlierSummary, NewSummary, SourceMessage, WrittenSummary
+from relay.memory.rows.upkeep.writing import EarlierSummary, NewSummary, SourceMessage, WrittenSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 

@@ -17,7 +17,7 @@ from relay.core.ports import Messenger
 from relay.core.prompt_markup import text_block
 from relay.memory.intents import process_intents
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.writing import SourceMessage
+from relay.memory.rows.upkeep.writing import SourceMessage
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import format_message

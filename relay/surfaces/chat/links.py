@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from relay.memory.rows.erasure import MessageLeft
 from relay.memory.rows.memories import Posted
+from relay.memory.rows.upkeep.erasure import MessageLeft
 
 SUPERGROUP = -1_000_000_000_000
 """Ids below are supergroups', the only chats whose messages have addresses."""

@@ -18,7 +18,7 @@ from relay.core.errors import DatabaseError, SettingsError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.core.text import pluralize
-from relay.memory.rows.erasure import ErasePreview, ErasureStep
+from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.erase import CLEARED, counts, query_of
 from relay.surfaces.cli.output import print_json

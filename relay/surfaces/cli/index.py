@@ -13,7 +13,7 @@ from relay.clients.embedding.installed import named
 from relay.core.settings import Settings, lacking
 from relay.memory.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
 from relay.memory.review.judging import judge_due
-from relay.memory.rows.embedding import EmbeddingStatus
+from relay.memory.rows.upkeep.embedding import EmbeddingStatus
 from relay.memory.store import Store
 from relay.runtime.app import Relay, make_judge, open_model, open_relay
 from relay.runtime.embedder_router import open_embedder

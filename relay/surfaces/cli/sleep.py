@@ -12,7 +12,7 @@ from relay.core.program import RELAY
 from relay.core.settings import Settings, lacking
 from relay.core.text import pluralize
 from relay.memory.people import People
-from relay.memory.rows.nights import Night, NightAhead, NightSpace, PhaseResult, PlanStep
+from relay.memory.rows.upkeep.nights import Night, NightAhead, NightSpace, PhaseResult, PlanStep
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.night import NightFailed
 from relay.memory.sleep.words import PHASES, night_told, phase_told, step_told

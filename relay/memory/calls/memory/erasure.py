@@ -7,8 +7,8 @@ from typing import Any
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls
-from relay.memory.rows.erasure import ErasePreview, ErasureStep, Retraction
-from relay.memory.rows.export import ExportedSpace, ExportPage, ImportedRows, ImportedSpace
+from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep, Retraction
+from relay.memory.rows.upkeep.export import ExportedSpace, ExportPage, ImportedRows, ImportedSpace
 
 
 class EraseCalls(Calls):

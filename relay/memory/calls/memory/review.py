@@ -7,7 +7,7 @@ from datetime import datetime
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, Json
-from relay.memory.rows.writing import DerivedSummary, NewSummary, SourcedSummary
+from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary, SourcedSummary
 
 
 class JudgeCalls(Calls):

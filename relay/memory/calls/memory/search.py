@@ -8,11 +8,11 @@ from dataclasses import asdict
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, decode_row
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.documents import OpenedDocument
-from relay.memory.rows.embedding import EmbeddingStatus, EmbedTask, MadeVector
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.opened import BY_KIND, Opened
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
+from relay.memory.rows.turns.documents import OpenedDocument
+from relay.memory.rows.upkeep.embedding import EmbeddingStatus, EmbedTask, MadeVector
 
 
 class SearchCalls(Calls):

@@ -10,9 +10,9 @@ from relay.commands.history.why import explain_turn, forget_fact, read_tool_call
 from relay.commands.history.why import why as explain_answer
 from relay.core.prices import Prices, dollars
 from relay.core.text import escape_markdown, pluralize, shorten
-from relay.memory.rows.record import PromptRecord
+from relay.memory.rows.turns.record import PromptRecord
+from relay.memory.rows.turns.why import Explanation, KnownFact
 from relay.memory.rows.usage import ToolCall
-from relay.memory.rows.why import Explanation, KnownFact
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from relay.commands.memory.consolidation import settle_consolidation
-from relay.memory.rows.nights import Tidied
+from relay.memory.rows.upkeep.nights import Tidied
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.memory_buttons import SettleConsolidation

@@ -19,7 +19,7 @@ from relay.commands.memory.erase import (
 )
 from relay.core.errors import RelayError
 from relay.core.text import escape_markdown, pluralize, shorten
-from relay.memory.rows.erasure import ErasedCounts, ErasedMessage, ErasePreview, ErasureStep, MessageLeft
+from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasedMessage, ErasePreview, ErasureStep, MessageLeft
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed

@@ -16,7 +16,7 @@ from relay.core.errors import DatabaseError, DataRefused, MessengerError
 from relay.core.ports import Messenger
 from relay.jobs.unstored import say_unstored
 from relay.memory.people import People
-from relay.memory.rows.inbox import Asking, InboxRow
+from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import is_forward
 from relay.surfaces.telegram.parsing.objects import RawUpdate, Update, decode_update

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from relay.core.models import Export, File
 from relay.core.text import escape_markdown
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.delivery import Part, Request
+from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.history.tools import tools_told
 from relay.surfaces.chat.reply import button

@@ -6,8 +6,8 @@ from typing import Any
 
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.delivery import Part
+from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import memory_line
 from relay.surfaces.chat.reply import ButtonReply, CommandReply

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from relay.core.redaction.redact import redacted
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import digest
-from relay.memory.rows.inbox import Asking, InboxRow
+from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.surfaces.telegram.parsing.message_parser import (
     HEARD,
     PASTE_LENGTH,

@@ -14,7 +14,7 @@ from relay.core.ports import Messenger
 from relay.media.reading import Read
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Request
-from relay.memory.rows.edits import Correction
+from relay.memory.rows.turns.edits import Correction
 from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import format_heard
 from relay.surfaces.telegram.outgoing.delivery import Delivery

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from relay.core.errors import MessengerError
 from relay.core.limits import MESSAGE_LENGTH
 from relay.core.ports import Messenger
-from relay.memory.rows.edits import ShownAnswer
+from relay.memory.rows.turns.edits import ShownAnswer
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import closed_row
 from relay.surfaces.chat.reply import button

@@ -18,9 +18,9 @@ from relay.core.text import escape_markdown
 from relay.media.attachment_reader import filled, is_usable
 from relay.media.reading import Reader
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.answer import Answer
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.delivery import Part, QueuedMessage
+from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.telegram.formatting.format import unhurried
 from relay.surfaces.telegram.groups.access_requests import served
 from relay.surfaces.telegram.groups.groups import Groups

@@ -15,7 +15,7 @@ from relay.core.ports import Messenger
 from relay.core.text import parse_number
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
-from relay.memory.rows.edits import Standing
+from relay.memory.rows.turns.edits import Standing
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import changes_keyboard
 from relay.surfaces.telegram.groups.groups import Groups

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from relay.memory.rows.changes import MemoryChange
@@ -16,7 +15,7 @@ class ShownAnswer:
     chat_id: int
     message_id: int
     """Telegram's."""
-    rows: list[list[Mapping[str, object]]]
+    rows: list[list[dict[str, str]]]
     """Its buttons when it was sent, as the Bot API takes them."""
     changes: tuple[MemoryChange, ...]
     """What its turn changed in memory."""
