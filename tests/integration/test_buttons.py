@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
@@ -13,6 +14,7 @@ from relay.core.errors import ChatGone, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part, PartResult
 from relay.surfaces.chat import ANSWERS, BUTTONS, COMMANDS, HANDLERS
+from relay.surfaces.chat.callbacks import CALLBACKS, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import TOO_OLD
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, question
@@ -39,6 +41,13 @@ from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]
 AGAIN = [[{"text": "↻ Retry", "callback_data": "r:1"}]]
+
+
+@dataclass(frozen=True)
+class Pressed(Callback):
+    """A button of these tests, whose data is `zz`."""
+
+    code: ClassVar[str] = "zz"
 
 
 class Desk:
@@ -257,13 +266,14 @@ async def test_who_is_only_spoken_of_retries_nothing_under_an_old_message(desk: 
 async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def once(call: ChatContext) -> ButtonReply:
+    async def once(call: ChatContext, _: Pressed) -> ButtonReply:
         monkeypatch.setitem(BUTTONS, "zz", twice)
         raise ValueError("not yet")
 
-    async def twice(call: ChatContext) -> ButtonReply:
+    async def twice(call: ChatContext, _: Pressed) -> ButtonReply:
         return ButtonReply("Now.", text="Done.", rows=[])
 
+    monkeypatch.setitem(CALLBACKS, "zz", Pressed)
     monkeypatch.setitem(BUTTONS, "zz", once)
     pressed = await desk.press("zz", 900)
     with pytest.raises(ValueError, match="not yet"):
@@ -276,10 +286,11 @@ async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
 async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process ends in the middle of it; the next one runs it."""
 
-    async def slow(call: ChatContext) -> ButtonReply:
+    async def slow(call: ChatContext, _: Pressed) -> ButtonReply:
         await asyncio.sleep(60)
         return ButtonReply("Done.")
 
+    monkeypatch.setitem(CALLBACKS, "zz", Pressed)
     monkeypatch.setitem(BUTTONS, "zz", slow)
     pressed = await desk.press("zz", 900)
     handling = asyncio.create_task(desk.controls.handle(pressed))
@@ -291,9 +302,10 @@ async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkey
 
 
 async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def empty(call: ChatContext) -> ButtonReply:
+    async def empty(call: ChatContext, _: Pressed) -> ButtonReply:
         return ButtonReply("Gone.", text="")
 
+    monkeypatch.setitem(CALLBACKS, "zz", Pressed)
     monkeypatch.setitem(BUTTONS, "zz", empty)
     assert (await desk.controls.handle(await desk.press("zz", 900))).parts == []
     assert desk.sent("editMessageText") == []
@@ -326,7 +338,7 @@ async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
 
 
 async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ask(call: ChatContext) -> ButtonReply:
+    async def ask(call: ChatContext, _: Pressed) -> ButtonReply:
         return ButtonReply(says=CommandReply(f"{question('name', 4)} – what shall it be called?", asks="Its name"))
 
     heard: list[tuple[int, int, str]] = []
@@ -337,6 +349,7 @@ async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypat
             return CommandReply("It is.")
         return CommandReply(f"{question('name', 5)} – and its second name?", asks="Its second name")
 
+    monkeypatch.setitem(CALLBACKS, "zz", Pressed)
     monkeypatch.setitem(BUTTONS, "zz", ask)
     monkeypatch.setitem(ANSWERS, "name", hear)
     pressed = await desk.press("zz", 900, chat_id=GROUP)
@@ -376,12 +389,13 @@ async def test_what_a_tap_redraws_is_on_record(desk: Desk, house: House, sql: Sq
 async def test_of_a_redrawing_that_failed_what_stands_there_stays_on_record(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, sql: Sql
 ) -> None:
-    async def redrawn(call: ChatContext) -> ButtonReply:
+    async def redrawn(call: ChatContext, _: Pressed) -> ButtonReply:
         return ButtonReply(text="something else")
 
     async def away(method: str, **parameters: Any) -> Any:
         raise MessengerUnavailable("Telegram is away.")
 
+    monkeypatch.setitem(CALLBACKS, "zz", Pressed)
     monkeypatch.setitem(BUTTONS, "zz", redrawn)
     await desk.answered("Nice.", 900)
     pressed = await desk.press("zz", 900)

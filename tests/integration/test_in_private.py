@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 
+from relay.commands.registry import Command
 from relay.core.models import ModelRequest
-from relay.surfaces.chat import COMMANDS
+from relay.surfaces.chat import COMMANDS, HANDLERS
+from relay.surfaces.chat.callbacks import CALLBACKS, Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import BUTTONS, pressed, verb
+from relay.surfaces.chat.handlers import BUTTONS
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN, EVE, GROUP
@@ -19,26 +23,32 @@ from tests.standins.telegram.values import Chat, StoredMessage, User
 BOT = "@relay_test_bot"
 
 
+@dataclass(frozen=True)
+class More(Callback):
+    """A button under the secret, whose data is `zz`."""
+
+    code: ClassVar[str] = "zz"
+
+
 @pytest.fixture(autouse=True)
-def _secret() -> Iterator[None]:
-    """A verb whose answer is for whoever asks alone."""
-    verbs, buttons = dict(COMMANDS), dict(BUTTONS)
+def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command whose answer is for whoever asks alone."""
 
-    @verb("secret", help="a secret")
     async def secret(call: ChatContext) -> CommandReply:
-        return CommandReply(f"{call.name} hides {call.space.kind} things", rows=[[button("More", "zz")]], private=True)
+        return CommandReply(
+            f"{call.name} hides {call.space.kind} things", rows=[[button("More", More())]], private=True
+        )
 
-    @pressed("zz")
-    async def more(call: ChatContext) -> ButtonReply:
+    async def more(call: ChatContext, _: More) -> ButtonReply:
         return ButtonReply(
             says=CommandReply(f"More for {call.name} in {call.space.kind}, topic {call.topic_id}", private=True)
         )
 
-    yield
-    COMMANDS.clear()
-    COMMANDS.update(verbs)
-    BUTTONS.clear()
-    BUTTONS.update(buttons)
+    command = Command("secret", secret, "a secret", "", "everyone", ("chat",), ("private", "group"))
+    monkeypatch.setitem(COMMANDS, "secret", command)
+    monkeypatch.setitem(HANDLERS, "secret", secret)
+    monkeypatch.setitem(CALLBACKS, "zz", More)
+    monkeypatch.setitem(BUTTONS, "zz", more)
 
 
 def speechless(request: ModelRequest) -> list[Json]:

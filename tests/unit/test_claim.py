@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from relay.core import logs
 from relay.memory.people import NONCE, People, new_nonce
+from relay.memory.rows.people import Member
 from relay.surfaces.telegram.groups import claim
 from relay.surfaces.telegram.groups.claim import expire, offer, on_screen
 from relay.surfaces.telegram.parsing.updates import Bot
@@ -21,7 +22,7 @@ class Known:
     """A store that knows these people, and takes any link."""
 
     def __init__(self, *roles: str) -> None:
-        self.rows = [{"user_id": user_id, "role": role, "name": "Ada"} for user_id, role in enumerate(roles, 1)]
+        self.rows = [Member(user_id, role, "Ada") for user_id, role in enumerate(roles, 1)]
 
     async def people(self) -> list[dict[str, Any]]:
         return self.rows
