@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-Json = dict[str, Any]
 Step = Callable[[int], None]
 """Is told how many pieces of work are done now."""
 

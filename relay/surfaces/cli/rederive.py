@@ -6,9 +6,8 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -29,7 +28,6 @@ from relay.surfaces.chat.soul.difference import ADDED, KEPT, REMOVED, pieces
 from relay.surfaces.cli.progress import plain, watching
 from relay.surfaces.cli.terminal.keyboard import typed
 
-Json = dict[str, Any]
 KINDS = ("summaries", "memories")
 MOST_SHOWN = 30
 STYLES = {KEPT: "", REMOVED: "red strike", ADDED: "green bold"}
@@ -52,12 +50,32 @@ class Wish:
     quiet: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """One derived row as it is and as it would be."""
+
+    what: str
+    verdict: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rederived:
+    """What deriving one kind again came to. `cost`: US dollars, about; None: not known."""
+
+    calls: int
+    cost: float | None
+    changes: list[ShownChange] = field(default_factory=list)
+    applied: int = 0
+
+
 async def rederive(settings: Settings, wish: Wish) -> None:
     """Derives again what another version made of a person's record since a moment, shows the difference, and applies it
     once that is confirmed. Raises what the model raises, `BudgetUsedUp`, and `NotDerived`."""
     if wish.quiet and not wish.yes:
         raise NotDerived("--json asks nothing: it needs --yes. With --dry-run nothing is changed even so.")
-    console, told = plain(), dict[str, Json]()
+    console, told = plain(), dict[str, Rederived]()
     async with open_relay(settings) as relay, open_model(relay) as gate:
         space = await whose(relay, wish.user)
         since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
@@ -72,7 +90,8 @@ async def rederive(settings: Settings, wish: Wish) -> None:
             if wish.what in (name, "all"):
                 told[name] = await _one(console, relay, name, again, wish)
     if wish.quiet:
-        print(json.dumps({"user": space.owner_id, **told}, indent=2, ensure_ascii=False))
+        shown = {name: asdict(one) for name, one in told.items()}
+        print(json.dumps({"user": space.owner_id, **shown}, indent=2, ensure_ascii=False))
 
 
 async def whose(relay: Relay, user: int | None) -> Space:
@@ -94,27 +113,26 @@ def derivations(relay: Relay, gate: Gate, space: Space, since: datetime | None) 
     return found
 
 
-async def _one(console: Console, relay: Relay, name: str, again: Again, wish: Wish) -> Json:
+async def _one(console: Console, relay: Relay, name: str, again: Again, wish: Wish) -> Rederived:
     """One kind of what is derived: what it came to."""
     estimate = await again.estimate()
-    told: Json = {"calls": estimate.calls, "cost": cost(estimate, relay), "changes": [], "applied": 0}
+    told = Rederived(estimate.calls, cost(estimate, relay))
     if not estimate.calls:
         if not wish.quiet:
             console.print(f"{name}: all as this version makes them.")
         return told
     changes = await _changes(console, relay, name, again, estimate, wish)
-    told["changes"] = [
-        {"what": one.label, "verdict": one.verdict, "before": one.before, "after": one.after} for one in changes
-    ]
+    shown = [ShownChange(one.label, one.verdict, one.before, one.after) for one in changes]
+    told = replace(told, changes=shown)
     if wish.dry_run:
         return told
     if changes and not wish.yes and not await agreed("Apply it?"):
         raise NotDerived()
-    told["applied"] = sum([await change.apply() for change in changes])
+    applied = sum([await change.apply() for change in changes])
     await again.settled()
     if not wish.quiet:
-        console.print(f"{name}: applied {told['applied']:,} of {len(changes):,}.")
-    return told
+        console.print(f"{name}: applied {applied:,} of {len(changes):,}.")
+    return replace(told, applied=applied)
 
 
 async def _changes(

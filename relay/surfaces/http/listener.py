@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import hdrs, web
@@ -18,7 +19,7 @@ MOST_OF_ADDRESS = 50
 """Of them from one address; not from this machine or its network, where a proxy speaks for everybody."""
 HEAD_SECONDS = 3.0
 """How long a request's head may take, from the connection or from its first byte."""
-LIMITS: dict[str, Any] = {
+LIMITS: Mapping[str, Any] = {
     "access_log": None,
     "keepalive_timeout": 15.0,
     "lingering_time": 2.0,

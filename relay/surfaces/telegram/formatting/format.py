@@ -13,7 +13,7 @@ import structlog
 
 from relay.surfaces.telegram.formatting.markdown import convert
 from relay.surfaces.telegram.formatting.split import LIMIT, split, tail_start
-from relay.surfaces.telegram.formatting.styled import Span, clip, entities, is_blank, tidy, utf16_offsets
+from relay.surfaces.telegram.formatting.styled import Entity, Span, clip, entities, is_blank, tidy, utf16_offsets
 from relay.surfaces.telegram.parsing.message_parser import HEARD
 
 log = structlog.get_logger()
@@ -35,7 +35,7 @@ class Formatted:
     """One message: its text, and its Bot API entities with offsets and lengths in UTF-16 code units."""
 
     text: str
-    entities: list[dict[str, Any]]
+    entities: list[Entity]
 
 
 async def unhurried(work: Callable[..., T], markdown: str, *given: Any) -> T:

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 MOST_ENTITIES = 100
 
@@ -42,6 +42,16 @@ class Span(NamedTuple):
     end: int
     kind: str
     value: str = ""
+
+
+class Entity(TypedDict, total=False):
+    """A stretch of a message in the Bot API's shape; offset and length in UTF-16 code units."""
+
+    type: str
+    offset: int
+    length: int
+    url: str
+    language: str
 
 
 def is_blank(text: str) -> bool:
@@ -126,7 +136,7 @@ def _trim(text: str, span: Span) -> Span | None:
     return span._replace(start=span.start + lead, end=end) if span.start + lead < end else None
 
 
-def entities(text: str, spans: Iterable[Span]) -> list[dict[str, Any]]:
+def entities(text: str, spans: Iterable[Span]) -> list[Entity]:
     """Bot API entities of a part, the 100 most important where there are more."""
     chosen = sorted(spans, key=_by_position)
     if len(chosen) > MOST_ENTITIES:
@@ -134,11 +144,12 @@ def entities(text: str, spans: Iterable[Span]) -> list[dict[str, Any]]:
         chosen = sorted(chosen, key=lambda span: weight.get(span.kind, 0))[:MOST_ENTITIES]
         chosen.sort(key=_by_position)
     offsets = utf16_offsets(text)
-    found: list[dict[str, Any]] = []
+    found: list[Entity] = []
     for start, end, kind, value in chosen:
-        entity: dict[str, Any] = {"type": kind, "offset": offsets[start], "length": offsets[end] - offsets[start]}
+        entity: Entity = {"type": kind, "offset": offsets[start], "length": offsets[end] - offsets[start]}
         if value:
-            entity["url" if kind == "text_link" else "language"] = value
+            name: Literal["url", "language"] = "url" if kind == "text_link" else "language"
+            entity[name] = value
         found.append(entity)
     return found
 
