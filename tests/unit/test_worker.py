@@ -12,7 +12,7 @@ import pytest
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import TurnLost
 from relay.surfaces.telegram.outgoing.delivery import everywhere
-from relay.surfaces.telegram.turns import worker
+from relay.surfaces.telegram.turns import turn_runner
 
 
 class Silent:
@@ -26,15 +26,15 @@ class Silent:
 
 
 async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "Preview", Silent)
-    one = worker.Worker.__new__(worker.Worker)
-    one.messenger = one.store = None  # type: ignore[assignment]
-    one.bot, one._no_drafts = SimpleNamespace(id=1), set()  # type: ignore[assignment]
+    monkeypatch.setattr(turn_runner, "Preview", Silent)
+    bot, engine = SimpleNamespace(id=1), SimpleNamespace(store=None)
+    parts: list[Any] = [engine, None, bot, None, None, None, None, None, None, None, None]
+    one = turn_runner.TurnRunner(*parts)
 
     async def lost(*_: Any) -> None:
         raise TurnLost
 
-    monkeypatch.setattr(one, "_read_and_answered", lost)
+    monkeypatch.setattr(turn_runner.TurnRunner, "_read_and_answered", lost)
     unheard: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context["message"]))
     run, incoming = SimpleNamespace(turn=None, join=asyncio.Event()), SimpleNamespace(text="", replaces=None)
