@@ -396,6 +396,23 @@ async def test_a_backup_of_an_older_schema_gets_the_defaults(make: Any, tmp_path
     assert target.sql("select count(*) from turn, soul") == [(1,)]
 
 
+async def test_a_backup_from_before_the_outbox_brings_what_was_sent(make: Any, tmp_path: Path) -> None:
+    source, target = await make(), await make()
+    source.sql("insert into turn (kind, bot_id, status, done_at) values ('message', 1, 'done', now())")
+    source.sql(
+        "insert into outbox (turn_id, seq, bot_id, chat_id, request, status, telegram_message_id)"
+        " select id, 1, 1, 1001, '{\"text\": \"Hi!\"}', 'sent', 77 from turn"
+    )
+    source.sql("drop view delivery")
+    source.sql("alter table outbox rename to delivery")
+    for column in ("topic_id", "user_id", "space_id", "inputs", "dedupe_key", "not_before", "under_turn_id"):
+        source.sql(f"alter table delivery drop column {column}")
+    made = await backup_of(source.port, schema=24).make(tmp_path / "old.relaybackup")
+    await restored(made.path, target.port)
+    sent = "select request ->> 'text', telegram_message_id, topic_id from outbox"
+    assert target.sql(sent) == [("Hi!", 77, 0)]
+
+
 async def test_what_was_under_way_is_set_aside_and_what_comes_later_is_answered(make: Any, tmp_path: Path) -> None:
     source, target = await make(), await make()
     store = Store(source.port, str(uuid.uuid4()))
