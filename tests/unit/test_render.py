@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from relay.core.text import shorten
 from relay.media.files import OWN_SERVER
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.memory.rows.choices import Choices
+from relay.memory.rows.delivery import Announcement
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import changes_keyboard, choice_text, memory_line
 from relay.surfaces.telegram.outgoing.render import answer_buttons, answer_parts, message_parts
@@ -100,7 +100,10 @@ def test_a_note_without_end_is_cut_and_what_stands_behind_it_is_not(sign: str) -
 def test_the_line_that_was_shown_is_known_again_when_its_note_was_cut() -> None:
     told = Answer("Text.", note="x" * 9000, warning="The budget.")
     text = answer_parts(told, DM, 9)[-1].request["text"]
-    due = {"before": {"text": text}, "changes": [], "told": asdict(told)}
+    due = Announcement(
+        turn_id=9, tells=(), changes=(), told=told, keeps=False, chat_id=1, topic_id=0, private=True, owner_id=1,
+        shown=None, before={"text": text},
+    )  # fmt: skip
     assert ends_with_line(due, [])
 
 
