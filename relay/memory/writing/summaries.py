@@ -6,12 +6,11 @@ import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
 from relay.core.limits import SUMMARY_TOKENS
-from relay.core.models import ModelRequest, Step
+from relay.core.models import ModelMessage, ModelRequest, Step
 from relay.core.prompt_markup import fits, neutralize_markup, plain_name, shorten_longest, text_block, untrusted
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
@@ -131,7 +130,7 @@ def read_summary(step: Step) -> str:
 
 def summary_messages(
     previous: EarlierSummary | None, messages: Sequence[SourceMessage], share: float = 1.0
-) -> list[dict[str, Any]]:
+) -> list[ModelMessage]:
     """The summariser's one user message: the summary so far and the messages since, as data. `share` (0–1] of the
     messages' words is left: the longest are cut."""
     lines = [f"<summary>\n{neutralize_markup(previous.text)}\n</summary>\n"] if previous else []

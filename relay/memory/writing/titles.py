@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
 
 from relay.core.charge import Charge
 from relay.core.errors import EmptyAnswer, MessengerError, ModelRefused
 from relay.core.limits import WRITTEN_TITLE_LENGTH
-from relay.core.models import ModelRequest, Step
+from relay.core.models import ModelMessage, ModelRequest, Step
 from relay.core.ports import Messenger
 from relay.core.prompt_markup import text_block
 from relay.memory.intents import process_intents
@@ -68,7 +67,7 @@ async def rename(titler: Titler, chat_id: int, topic_id: int, name: str) -> None
     await titler.store.topic_renamed(titler.bot_id, chat_id, topic_id, name)
 
 
-def title_messages(messages: Sequence[SourceMessage]) -> list[dict[str, Any]]:
+def title_messages(messages: Sequence[SourceMessage]) -> list[ModelMessage]:
     """The one user message of the request: how the session began, as data."""
     lines = [format_message(row.role, row.name, row.text, row.untrusted) for row in messages]
     return [{"role": "user", "content": [text_block("\n".join([*lines, "\nWrite the title now."]))]}]

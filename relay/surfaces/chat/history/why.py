@@ -17,7 +17,7 @@ from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.history.tools import tools_told
-from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, Json, button
+from relay.surfaces.chat.reply import NOTHING, Button, ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
 PAGE = 6
@@ -110,7 +110,7 @@ def tool_told(used: ToolCall) -> str:
     return "\n".join(lines) + (f"\n\n… and {pluralize(more, 'character')} more" if more else "")
 
 
-def tool_rows(used: ToolCall) -> list[list[Json]]:
+def tool_rows(used: ToolCall) -> list[list[Button]]:
     """The buttons that turn from tool to tool, and back to the explanation."""
     turn, number, total = used.turn_id, used.nr, used.total
     arrows = [
@@ -238,7 +238,7 @@ def tokens(found: Explanation, prices: Prices) -> str:
     )
 
 
-def fact_rows(found: Explanation, page: int) -> list[list[Json]]:
+def fact_rows(found: Explanation, page: int) -> list[list[Button]]:
     """A button for each fact of a page that is still known, and those that turn it."""
     rows, page, pages = page_of(found, page)
     turn = found.turn_id
