@@ -28,7 +28,7 @@ class Queue:
     def __init__(self) -> None:
         self.errors: list[str] = []
 
-    async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float) -> bool:
+    async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float, say: object = ()) -> bool:
         self.errors.append(error)
         return True
 
