@@ -11,6 +11,7 @@ import pytest
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import DeliveryUncertain, MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import PartResult, Request, StoredPart
 from relay.surfaces.telegram.outgoing import chat_action, stream
 from relay.surfaces.telegram.outgoing.stream import Preview
 from relay.surfaces.telegram.parsing.place import Place
@@ -22,10 +23,10 @@ DM, GROUP = Place(9, 0, True), Place(-9, 0, False)
 class Rows:
     """Takes a preview's row, and forgets it."""
 
-    async def preview(self, turn: ClaimedTurn, bot_id: int, chat_id: int, request: dict[str, Any]) -> dict[str, Any]:
-        return {"telegram_message_id": None}
+    async def preview(self, turn: ClaimedTurn, bot_id: int, chat_id: int, request: Request) -> StoredPart:
+        return StoredPart(1, chat_id, request, 1, "sending")
 
-    async def sent(self, turn: ClaimedTurn, results: list[dict[str, Any]], close: bool) -> None: ...
+    async def sent(self, turn: ClaimedTurn, results: list[PartResult], close: bool) -> None: ...
 
 
 class Throttled(FakeMessenger):
