@@ -10,8 +10,10 @@ import pytest
 
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import DatabaseError
+from relay.core.text import escape_markdown
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
+from relay.memory.rows.delivery import Message
 from relay.memory.rows.people import Person
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.parsing.updates import Bot
@@ -27,9 +29,11 @@ class Queue:
 
     def __init__(self) -> None:
         self.errors: list[str] = []
+        self.said: list[Message] = []
 
-    async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float, say: object = ()) -> bool:
+    async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float, say: list[Message]) -> bool:
         self.errors.append(error)
+        self.said += say
         return True
 
     async def people(self) -> list[Person]:
@@ -55,6 +59,6 @@ async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: 
     )
     await worker._failed(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
     assert queue.errors == [told]
-    report = messenger.calls[-1][1]
-    assert {sent["chat_id"] for _, sent in messenger.calls[-2:]} == {8, 9}
-    assert report["text"].endswith(f": {told}")
+    _, *reports = queue.said
+    assert [one.chat_id for one in reports] == [8, 9]
+    assert all(one.text.endswith(escape_markdown(f": {told}")) for one in reports)
