@@ -11,6 +11,8 @@ from pathlib import Path
 
 from relay.memory.review.keywords import keyword_findings
 from relay.memory.review.readings import readings
+from relay.memory.rows.upkeep.judging import Batch
+from tests.judging import message
 
 MESSAGES = Path(__file__).with_name("judge_messages.tsv")
 
@@ -52,18 +54,12 @@ def score(messages: Iterable[Labelled], keeps: Callable[[str], bool]) -> Score:
 
 def is_looked_at(text: str) -> bool:
     """Whether a judge gets to read a message at all."""
-    return bool(readings({"before": [], "messages": [as_row(text)]}))
+    return bool(readings(Batch(thread_id=1, messages=(message(1, text),))))
 
 
 def keywords_keep(text: str) -> bool:
     """Whether the keywords keep something of a message."""
-    return is_looked_at(text) and bool(keyword_findings({1: as_row(text)}))
-
-
-def as_row(text: str) -> dict[str, object]:
-    """A message as a judge gets it."""
-    row = {"id": 1, "role": "user", "user_id": 1, "name": "Ada", "text": text, "untrusted": False, "tainted": False}
-    return row | {"learning": "on", "at": "2026-01-01T12:00:00+00:00"}
+    return is_looked_at(text) and bool(keyword_findings({1: message(1, text)}))
 
 
 if __name__ == "__main__":

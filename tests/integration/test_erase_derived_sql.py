@@ -17,28 +17,21 @@ from relay.memory.derivation import Input, derived
 from relay.memory.erasure import remove_files
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.upkeep.digest import DigestPlace
+from relay.memory.rows.upkeep.judging import FoundMemory, JudgingWork
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, due_announcements, fact, group, private
 from tests.integration.test_erase_sql import WORDS, erase
 from tests.integration.work import claim_summaries, written
+from tests.judging import learned, result_of
 
 Json = dict[str, Any]
 BIRD = "My parrot is called Zanzibarix, a quetzalcoatlus"
 
 
-def found(evidence: int, content: str) -> Json:
-    row = {"action": "learn", "kind": "fact", "content": content, "subject_id": ADA, "subject": "Ada", "by": "judge"}
-    return row | {"evidence": [evidence], "pending": False, "tainted": False, "tags": []}
-
-
-def judged(work: Json, *findings: Json) -> Json:
-    return {key: work[key] for key in ("after", "again", "through")} | {
-        "findings": list(findings),
-        "fallback": False,
-        "again_seconds": None,
-    }
+def found(evidence: int, content: str) -> FoundMemory:
+    return learned(content, evidence, subject_id=ADA, subject="Ada")
 
 
 async def sent(house: House, turn: Any, text: str, number: int = 900) -> None:
@@ -49,16 +42,16 @@ async def sent(house: House, turn: Any, text: str, number: int = 900) -> None:
     await house.store.sent(turn, [row], True)
 
 
-async def announced(house: House, text: str, answer: str) -> Json:
+async def announced(house: House, text: str, answer: str) -> JudgingWork:
     """Something is said, judged, and told in a line under its answer; what the judge had."""
     said = await house.exchange(ADA, text, answer, close=False)
     await sent(house, said.turn, answer)
     (work,), _ = await house.store.claim_judging(1, 60)
-    assert await house.store.keep_judged(work["thread_id"], judged(work, found(work["through"] - 1, f"said: {text}")))
+    assert await house.store.keep_judged(work.thread_id, result_of(work, found(work.through - 1, f"said: {text}")))
     (due,) = await due_announcements(house.store)
     request = {**(due.before or {}), "text": f"{answer}\n\n🧠 said: {text}"}
     await house.store.announced(due.turn_id, 1, request)
-    return dict(work)
+    return work
 
 
 async def test_what_an_answer_was_before_its_line_goes_too(house: House, store: Store, sql: Sql) -> None:
@@ -83,7 +76,7 @@ async def test_what_was_learned_since_it_was_shown_goes_too(house: House, store:
     assert shown is not None
     (work,), _ = await store.claim_judging(1, 60)
     finding = found(said.context.message_id or 0, "owns a quetzalcoatlus of a parrot")
-    assert await store.keep_judged(work["thread_id"], judged(work, finding))
+    assert await store.keep_judged(work.thread_id, result_of(work, finding))
     assert await store.erase_begin(shown.erasure_id, ADA, False)
     while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
         pass
@@ -101,13 +94,13 @@ async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, stor
         await house.exchange(ADA, text, "Yes.")
     (due,) = await claim_summaries(store, 1)
     (work,), _ = await store.claim_judging(1, 60)
-    result = derived("judge", 1, [Input("message", row["id"], row["text"]) for row in work["messages"]])
+    result = derived("judge", 1, [Input("message", row.id, row.text) for row in work.messages])
     await erase(store, private(ADA), {"words": "zanzibarix"})
     summary = written(due, "Ada has a quetzalcoatlus, Zanzibarix.")
     assert not await store.store_summary(due.job, summary)
-    finding = found(work["messages"][0]["id"], "owns Zanzibarix")
-    assert not await store.keep_judged(work["thread_id"], judged(work, finding))
-    await store.keep_result(work["space_id"], result.as_json(), {"text": "quetzalcoatlus"}, 10)
+    finding = found(work.messages[0].id, "owns Zanzibarix")
+    assert not await store.keep_judged(work.thread_id, result_of(work, finding))
+    await store.keep_result(work.space_id, result.as_json(), {"text": "quetzalcoatlus"}, 10)
     assert await holding(sql, *WORDS) == {}
 
 

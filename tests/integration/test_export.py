@@ -294,7 +294,7 @@ async def test_what_was_judged_there_is_not_judged_again(
     await house.exchange(ADA, "I sail on Sundays")
     await Import(store, check(await written(house.store, private(ADA), tmp_path))).run()
     ((work,), _) = await store.claim_judging(5, 60)
-    assert [row["text"] for row in work["messages"]] == ["I sail on Sundays", "Yes."]
+    assert [row.text for row in work.messages] == ["I sail on Sundays", "Yes."]
     assert await look("select bulk from judging") == [(True,)]
 
 

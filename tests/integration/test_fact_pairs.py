@@ -11,7 +11,9 @@ import pytest
 
 from relay.memory.review.distinction import merging_loses
 from relay.memory.review.settling import decisions_in, settled
+from relay.memory.rows.upkeep.nights import DatedNote
 from tests.integration.conftest import Server, Sql
+from tests.judging import MORNING, learned
 
 
 class Pair(NamedTuple):
@@ -81,7 +83,7 @@ def test_a_sentence_that_drops_a_name_a_number_or_a_not_stands_for_no_two_facts(
 
 def is_merged(pair: Pair) -> bool:
     """Whether the second fact is dropped once a model has called it the same as the first."""
-    near = [[{"id": 5, "content": pair.one, "at": "2026-01-01"}]]
+    near = [[DatedNote(5, pair.one, MORNING)]]
     decided = decisions_in({"decisions": [{"new": 1, "is": "same", "known": 5}]}, near)
-    (done,) = settled([{"action": "learn", "content": pair.other, "pending": False}], decided)
-    return done["action"] != "learn"
+    (done,) = settled([learned(pair.other, 1)], decided)
+    return done.action != "learn"

@@ -22,6 +22,7 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, due_announcements, fact, private
+from tests.judging import learned, result_of
 
 Json = dict[str, Any]
 MOVED = "I moved to Lisbon last week, it is so much warmer here than in Berlin."
@@ -125,23 +126,19 @@ async def test_a_crash_between_judging_and_writing_loses_and_doubles_nothing(hou
     small = Small(Lisbon="Ada lives in Lisbon.")
     other = Store(house.store._database, str(uuid.uuid4()))
     assert await judge_due(judge(other, small)) == 1
-    found = {"action": "learn", "kind": "fact", "content": "Ada lives in Lisbon by the sea.", "subject_id": ADA}
-    found |= {"evidence": [lost["through"] - 1], "pending": False, "tainted": False, "tags": [], "by": "judge"}
-    result = {key: lost[key] for key in ("after", "again", "through")}
-    result |= {"findings": [found], "fallback": False, "again_seconds": None}
-    assert not await house.store.keep_judged(lost["thread_id"], result), "the dead one comes back too late"
+    found = learned("Ada lives in Lisbon by the sea.", lost.through - 1, subject_id=ADA)
+    result = result_of(lost, found)
+    assert not await house.store.keep_judged(lost.thread_id, result), "the dead one comes back too late"
     assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
 
 
 async def test_the_same_result_twice_changes_nothing_more(house: House, sql: Sql) -> None:
     await house.exchange(ADA, MOVED)
     (work,), _ = await house.store.claim_judging(2, 24)
-    found = {"action": "learn", "kind": "fact", "content": "Ada lives in Lisbon.", "subject_id": ADA, "subject": "Ada"}
-    found |= {"evidence": [work["through"] - 1], "pending": False, "tainted": False, "tags": [], "by": "judge"}
-    result = {key: work[key] for key in ("after", "again", "through")}
-    result |= {"findings": [found], "fallback": False, "again_seconds": None}
-    assert await house.store.keep_judged(work["thread_id"], result)
-    assert not await house.store.keep_judged(work["thread_id"], result)
+    found = learned("Ada lives in Lisbon.", work.through - 1, subject_id=ADA, subject="Ada")
+    result = result_of(work, found)
+    assert await house.store.keep_judged(work.thread_id, result)
+    assert not await house.store.keep_judged(work.thread_id, result)
     assert len(await memories(sql)) == 1
 
 
@@ -299,10 +296,9 @@ async def test_what_somebody_took_back_meanwhile_ends_nothing(house: House, sql:
     asks = judge(house.store, small)
     found = await found_in(asks, work, asks.gate)
     await house.store.decide_change(done.told.changes[0].id, ADA, False, "undo")
-    result = {key: work[key] for key in ("after", "again", "through")}
-    result |= {"findings": found.actions, "fallback": False, "again_seconds": None}
+    result = result_of(work, *found.actions)
     assert len(found.actions) == 1
-    assert await house.store.keep_judged(work["thread_id"], result)
+    assert await house.store.keep_judged(work.thread_id, result)
     assert [row[:2] for row in await memories(sql)] == [("Ada lives in Berlin.", "active")]
 
 
@@ -439,11 +435,11 @@ async def test_ten_thousand_imported_messages_are_judged_in_order(house: House, 
     begun = time.monotonic()
     work, _ = await house.store.claim_judging(2, 24)
     assert time.monotonic() - begun < 2
-    assert [row["text"].split()[1] for row in work[0]["messages"]] == [str(n) for n in range(1, 13)]
+    assert [row.text.split()[1] for row in work[0].messages] == [str(n) for n in range(1, 13)]
     assert await house.store.unjudged() == 10000
     await house.exchange(BEN, MOVED)
     (live,), _ = await house.store.claim_judging(1, 24)
-    assert "Lisbon" in live["messages"][0]["text"], "who is just speaking comes first"
+    assert "Lisbon" in live.messages[0].text, "who is just speaking comes first"
     await sql("update judging set lease_owner = null")
     small = Small(**{"message 9999 ": "Ada said the last thing."})
     assert await judge_due(judge(house.store, small)) > 800
@@ -524,7 +520,7 @@ async def test_what_is_erased_or_put_to_rest_while_it_is_judged_teaches_nothing(
     await sql("update space set paused_until = null")
     await sql("update judging set lease_owner = null")
     (work,), _ = await house.store.claim_judging(1, 24)
-    assert work["messages"], "it was not passed by"
+    assert work.messages, "it was not passed by"
     await sql("update turn set assistant_message_id = null")
     await sql("delete from message where id = %s", answered)
     await judge_batch(judge(house.store, small), work)

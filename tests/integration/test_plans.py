@@ -6,6 +6,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -14,12 +15,14 @@ from relay.core.models import Space
 from relay.memory.rows.delivery import Message
 from relay.memory.rows.memories import MemoryFilter
 from relay.memory.rows.search import SearchQuery
+from relay.memory.rows.upkeep.judging import Comparison
 from relay.memory.store import Store
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import Size, fill
 from tests.benchmarks.scale import BOT, Turns
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.work import claim_summaries, written
+from tests.judging import learned, result_of
 from tests.plans import Plans, plans
 
 SIZE = Size(messages=10_000, memories=2_000, threads=100, spaces=20, largest=1_000)
@@ -33,7 +36,8 @@ FEW = {
     "soul_draft": "those versions before they were",
 }
 """Tables that do not grow with use: they may be read as a whole."""
-LEARN = {"action": "learn", "kind": "fact", "subject_id": FIRST_USER, "subject": "Ada", "content": "Ada keeps 3 bees",
+KEEPS = "Ada keeps 3 bees"
+LEARN = {"action": "learn", "kind": "fact", "subject_id": FIRST_USER, "subject": "Ada", "content": KEEPS,
          "importance": 5, "tags": [], "derivation": {}}  # fmt: skip
 MODES = ["auto", "force_generic_plan"]
 
@@ -92,11 +96,9 @@ async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: st
         work, _ = await store.claim_judging(4, 60)
         assert work
         one = work[0]
-        await store.near_memories(one["space_id"], [{**LEARN, "vector": None, "model": None}], 5)
-        finding = {**LEARN, "content": "Ada has sold her car", "evidence": [one["messages"][0]["id"]], "confidence": 1}
-        result = {"after": one["after"], "again": one["again"], "through": one["through"], "fallback": False,
-                  "findings": [finding], "again_seconds": 60}  # fmt: skip
-        assert await store.keep_judged(one["thread_id"], result)
+        await store.near_memories(one.space_id, [Comparison(KEEPS, "fact", FIRST_USER, "Ada")], 5)
+        finding = learned("Ada has sold her car", one.messages[0].id, subject_id=FIRST_USER, subject="Ada")
+        assert await store.keep_judged(one.thread_id, replace(result_of(one, finding), again_seconds=60))
         await store.announcement(1)
         await store.enqueue(BOT, [Message(chat_id=FIRST_USER, user_id=FIRST_USER, text="x")])
         for owed in await claim_summaries(store, 4):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from relay.core.errors import BudgetUsedUp
 from relay.core.models import ModelRequest, Step
 from relay.core.prices import Price, Prices
 from relay.memory.rederivation.change import Change
-from relay.memory.rederivation.memories import Candidate, Memories
+from relay.memory.rederivation.memories import Memories
 from relay.memory.rederivation.summaries import Summaries
+from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage, Known
+from relay.memory.rows.upkeep.nights import Note
 from relay.memory.spending.budget import UNLIMITED, Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
@@ -22,8 +25,7 @@ from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, House, fact, forget, private
 from tests.integration.work import summarise_due
-
-Json = dict[str, Any]
+from tests.judging import learned
 
 
 class Says:
@@ -124,24 +126,27 @@ class Finds:
         self.version, self.word, self.how = version, word, how
         self.asked = 0
 
-    async def derive(self, space_id: int, batch: Sequence[Json], known: Sequence[Json]) -> list[Candidate]:
+    async def derive(self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[Known]) -> list[Candidate]:
         self.asked += 1
         return [
             Candidate(
-                "fact",
-                self.how.format(row["text"]),
-                (row["id"],),
-                tainted=False,
-                subject_id=row["user_id"],
-                subject=row["name"],
+                kind="fact",
+                content=self.how.format(row.text),
+                evidence=(row.id,),
+                subject_id=row.user_id,
+                subject=row.name,
             )
-            for row in batch
-            if self.word in row["text"]
+            for row in messages
+            if self.word in row.text
         ]
 
     async def settle(
-        self, space_id: int, batch: Sequence[Json], fresh: Sequence[Json], leaving: AbstractSet[int]
-    ) -> list[tuple[Json | None, Json]]:
+        self,
+        space_id: int,
+        messages: Sequence[JudgedMessage],
+        fresh: Sequence[FoundMemory],
+        leaving: AbstractSet[int],
+    ) -> list[tuple[Note | None, FoundMemory]]:
         return [(None, one) for one in fresh]
 
 
@@ -213,7 +218,7 @@ async def test_what_a_person_turned_away_does_not_come_back(house: House, store:
     await house.exchange(ADA, "tea with milk", "Ok.")
     (change,) = await derive(store, Finds("1", "tea", "Ada said {}"))
     assert change.after == "Ada said tea with milk"
-    kept = {"kind": "fact", "content": "Ada drinks tea", "evidence": [done.context.message_id], "subject_id": ADA}
+    kept = learned("Ada drinks tea", done.context.message_id or 0, subject_id=ADA)
     ((space_id,),) = await sql("select id from space")
     assert await store.apply_derived(space_id, None, kept) is False, "nor when it was forgotten meanwhile"
 
@@ -231,10 +236,10 @@ async def test_what_was_erased_while_the_difference_was_looked_at_does_not_come_
     assert not await change.apply()
     earlier = "select id from message where text = 'tea is fine'"
     evidence = [*(id for (id,) in await sql(earlier)), done.context.message_id]
-    kept = {"kind": "fact", "content": "Ada drinks tea", "evidence": evidence, "subject_id": ADA, "tainted": False}
-    was = {"id": before.memory_id, "content": "Ada likes drinks"}
-    settled = {"action": action, "memory_id": was["id"]} if action else {}
-    assert await store.apply_derived(space_id, was, kept | settled) is False
+    kept = learned("Ada drinks tea", *evidence, subject_id=ADA)
+    was = Note(before.memory_id, "Ada likes drinks")
+    settled = replace(kept, action="refine", memory_id=was.id) if action else kept
+    assert await store.apply_derived(space_id, was, settled) is False
     assert await house.known(private(ADA)) == ["Ada likes drinks"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +29,7 @@ from relay.memory.sleep.answers import AnswerUnclear, list_of
 from relay.memory.writing.summaries import read_summary
 from relay.memory.writing.titles import title_of
 from relay.surfaces.telegram.formatting.format import format_reply
+from tests.judging import learned
 from tests.strategies import ODD_TEXT, altered, damaged, examples, json_of, markdowns, replies
 from tests.unit.test_findings import GOOD, NEAR, ROWS
 
@@ -37,7 +39,7 @@ DECISIONS = {"decisions": [{"new": 1, "is": "refined", "known": 5, "sentence": "
                            {"new": 2, "is": "new", "known": None}]}  # fmt: skip
 VERDICTS = [{"pair": 1, "verdict": "same", "content": "Ada skis."}, {"pair": 2, "verdict": "contradicts"}]
 TOPICS = [{"topic": "Lisbon", "points": ["Ada moved there.", "She likes *it*."]}, {"topic": "Tea", "points": ["Ok."]}]
-LEARN = {"action": "learn", "content": "Ada skis.", "pending": False}
+LEARN = learned("Ada skis.", 2)
 PAIRS = [MemoryPair(*(DatedNote(number, "x", datetime.now(UTC)) for number in (1, 2)))] * 2
 AROUND = ["", "", "Here you are:\n```json\n", "\n```", "I hope {this} helps [1].", "null", "\ufeff", "{", "}", "[", "]"]
 DEEP = 100_000
@@ -89,10 +91,10 @@ def test_a_judges_findings(step: Step) -> None:
         assert one.text.isprintable()
         assert not process_intents(one.text).actions
         assert set(one.evidence) <= ROWS.keys()
-        action = one.as_action()
-        for name in ("valid_from", "valid_until"):
-            assert action[name] is None or datetime.fromisoformat(action[name]).tzinfo
-        assert_storable(action)
+        candidate = one.as_candidate(7, "Ada")
+        for day in (candidate.valid_from, candidate.valid_until):
+            assert day is None or datetime.fromisoformat(day).tzinfo
+        assert_storable(asdict(candidate))
 
 
 @examples(150)
@@ -103,10 +105,10 @@ def test_how_findings_stand_to_memory(step: Step) -> None:
     except InvalidAnswer:
         return
     done = settled([LEARN, LEARN], decided)
-    changed = [one["memory_id"] for one in done if one["action"] in ("refine", "supersede")]
+    changed = [one.memory_id for one in done if one.action in ("refine", "supersede")]
     assert len(changed) == len(set(changed))
     assert set(changed) <= {5}
-    assert_storable(done)
+    assert_storable([one.as_json() for one in done])
 
 
 @examples(150)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
+from relay.memory.calls.base import decode_row
 from relay.memory.rederivation.memories import compared
-
-Json = dict[str, Any]
-
-
-def kept(content: str, *evidence: int, subject: int = 1, held: bool = False) -> Json:
-    return {"id": len(content), "content": content, "evidence": list(evidence), "subject_id": subject, "held": held}
+from relay.memory.rows.upkeep.judging import Candidate
+from relay.memory.rows.upkeep.rederivation import Candidates, DerivedMemory
+from tests.judging import learned
 
 
-def found(content: str, *evidence: int, subject: int = 1) -> Json:
-    return {"content": content, "evidence": list(evidence), "subject_id": subject}
+def kept(content: str, *evidence: int, subject: int = 1, held: bool = False) -> DerivedMemory:
+    return DerivedMemory(id=len(content), content=content, evidence=evidence, subject_id=subject, held=held)
 
 
-def told(old: list[Json], new: list[Json]) -> list[tuple[str | None, str | None]]:
-    return [(a and a["content"], b and b["content"]) for a, b in compared(old, new)]
+def found(content: str, *evidence: int, subject: int = 1) -> Candidate:
+    return Candidate(kind="fact", content=content, evidence=evidence, subject_id=subject)
+
+
+def told(old: list[DerivedMemory], new: list[Candidate]) -> list[tuple[str | None, str | None]]:
+    return [(a and a.content, b and b.content) for a, b in compared(old, new)]
 
 
 def test_what_stays_is_no_change() -> None:
@@ -51,3 +53,17 @@ def test_two_peoples_memories_are_never_one() -> None:
         ("likes tea", None),
         (None, "likes tea"),
     ]
+
+
+def test_a_result_of_an_older_version_is_read_though_it_does_not_say_what_is_tainted() -> None:
+    old = {"kind": "fact", "content": "Ada skis", "evidence": [3, 4], "confidence": 0.8, "mood": "good"}
+    (one,) = decode_row(Candidates, {"candidates": [old]}).candidates
+    assert (one.content, one.evidence, one.tainted) == ("Ada skis", (3, 4), False)
+
+
+def test_only_what_refines_a_memory_carries_itself_as_it_was_before() -> None:
+    alone = learned("Ada skis.", 3)
+    refined = replace(alone, action="refine", memory_id=5, content="Ada skis and sails.", own=alone)
+    assert {"memory_id", "own"}.isdisjoint(alone.as_json())
+    assert refined.as_json()["own"] == alone.as_json()
+    assert refined.as_json()["content"] == "Ada skis and sails."

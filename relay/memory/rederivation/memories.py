@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.rederivation.change import Change, Estimate, Step
 from relay.memory.results import MOST, once
+from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage
+from relay.memory.rows.upkeep.nights import Note
+from relay.memory.rows.upkeep.rederivation import Candidates, DerivedMemory, KnownBesides, ToldThread
 from relay.memory.store import Store
 
-Json = dict[str, Any]
 BATCH = 20
 """Messages of one conversation that are looked at together."""
 WORDS = 400
@@ -26,25 +28,17 @@ ALIKE = 0.5
 """From which likeness on (difflib's ratio) two sentences from the same messages are one that was reworded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Something that a derivation finds worth keeping."""
+class Sourced(Protocol):
+    """A sentence about somebody, and the messages that say it."""
 
-    kind: str
-    content: str
-    evidence: tuple[int, ...]
-    """The messages that say it, the first of them first."""
-    tainted: bool
-    """It rests on words of others: it waits for a tap, and changes nothing before."""
-    importance: int = 5
-    confidence: float = 1.0
-    subject_id: int | None = None
-    subject: str | None = None
-    category: str | None = None
-    tags: tuple[str, ...] = ()
-    valid_from: str | None = None
-    """ISO 8601, like the next; a goal's deadline is the end of its day."""
-    valid_until: str | None = None
+    @property
+    def content(self) -> str: ...
+
+    @property
+    def subject_id(self) -> int | None: ...
+
+    @property
+    def evidence(self) -> tuple[int, ...]: ...
 
 
 class Rederiver(Protocol):
@@ -60,17 +54,23 @@ class Rederiver(Protocol):
         """Another version may find other things in the same messages."""
         ...
 
-    async def derive(self, space_id: int, batch: Sequence[Json], known: Sequence[Json]) -> list[Candidate]:
+    async def derive(
+        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownBesides]
+    ) -> list[Candidate]:
         """What is worth keeping of some messages of one conversation, in their order; charges what it uses. `known`:
-        what is or was known of them besides (`{content, tainted}`).
+        what is or was known of them besides.
 
         Raises what the model raises.
         """
         ...
 
     async def settle(
-        self, space_id: int, batch: Sequence[Json], fresh: Sequence[Json], leaving: AbstractSet[int]
-    ) -> list[tuple[Json | None, Json]]:
+        self,
+        space_id: int,
+        messages: Sequence[JudgedMessage],
+        fresh: Sequence[FoundMemory],
+        leaving: AbstractSet[int],
+    ) -> list[tuple[Note | None, FoundMemory]]:
         """What is new of some messages once it met what is known: each with the memory whose place it takes (None:
         none); what is known is left out. `leaving`: memories that go, which count for nothing.
 
@@ -97,16 +97,16 @@ class Memories:
         total, after = Estimate(), 0
         while threads := await self.store.told_threads(self.space, self.since, after, self.rederiver.version):
             for thread in threads:
-                after = thread["id"]
+                after = thread.id
                 total += await self._estimated(thread)
         return total
 
-    async def _estimated(self, thread: Json) -> Estimate:
+    async def _estimated(self, thread: ToldThread) -> Estimate:
         total, after = Estimate(), 0
-        while batch := await self.store.told_messages(thread["id"], self.since, after, BATCH):
-            self._batches.append((thread["space_id"], thread["id"], after))
-            after = batch[-1]["id"]
-            total += Estimate(1, sum(estimate_tokens(row["text"]) for row in batch) + WORDS, WORDS)
+        while batch := await self.store.told_messages(thread.id, self.since, after, BATCH):
+            self._batches.append((thread.space_id, thread.id, after))
+            after = batch[-1].id
+            total += Estimate(1, sum(estimate_tokens(row.text) for row in batch) + WORDS, WORDS)
         return total
 
     async def changes(self, done: Step) -> list[Change]:
@@ -124,79 +124,83 @@ class Memories:
             for thread_id in dict.fromkeys(thread_id for _, thread_id, _ in self._batches):
                 await self.store.rejudged(thread_id, self.rederiver.version)
 
-    async def _again(self, space_id: int, batch: Sequence[Json]) -> list[Change]:
+    async def _again(self, space_id: int, batch: Sequence[JudgedMessage]) -> list[Change]:
         """What one batch comes to now, beside what is kept of it."""
-        numbers = [row["id"] for row in batch]
+        numbers = [row.id for row in batch]
         derivation = derived(
-            self.rederiver.name, self.rederiver.version, [Input("message", row["id"], row["text"]) for row in batch]
+            self.rederiver.name, self.rederiver.version, [Input("message", row.id, row.text) for row in batch]
         )
         known = await self.store.known_besides(space_id, self.rederiver.name, numbers)
 
-        async def make() -> Json:
-            return {"candidates": [asdict(one) for one in await self.rederiver.derive(space_id, batch, known)]}
+        async def make() -> Candidates:
+            return Candidates(tuple(await self.rederiver.derive(space_id, batch, known)))
 
-        made = await once(self.store, space_id, derivation, Json, make, self.results)
+        made = await once(self.store, space_id, derivation, Candidates, make, self.results)
         kept = await self.store.derived_memories(space_id, self.rederiver.name, numbers)
-        closed = {row["id"] for row in batch if row["learning"] == "off"}
-        found = compared(without(kept, closed), without(made["candidates"], closed))
-        changed: list[tuple[Json | None, Json | None]] = [
-            (old, new and self._row(new, derivation, batch)) for old, new in found if old is not None
+        closed = {row.id for row in batch if row.learning == "off"}
+        found = compared(without(kept, closed), without(made.candidates, closed))
+        changed: list[tuple[Note | None, FoundMemory | None]] = [
+            (old.note(), self._memory(new, derivation, batch) if new else None) for old, new in found if old is not None
         ]
         fresh = [new for old, new in found if old is None and new is not None and not known_already(new, known)]
         wanted = await self.store.wanted(space_id, fresh) if fresh else []
-        rows = [self._row(new, derivation, batch) for new, is_wanted in zip(fresh, wanted, strict=True) if is_wanted]
+        rows = [self._memory(new, derivation, batch) for new, is_wanted in zip(fresh, wanted, strict=True) if is_wanted]
         if rows:
-            leaving = {old["id"] for old, _ in found if old is not None}
+            leaving = {old.id for old, _ in found if old is not None}
             changed += await self.rederiver.settle(space_id, batch, rows, leaving)
         return [self._change(space_id, old, new) for old, new in changed]
 
-    def _row(self, new: Json, derivation: Derivation, batch: Sequence[Json]) -> Json:
+    def _memory(self, new: Candidate, derivation: Derivation, batch: Sequence[JudgedMessage]) -> FoundMemory:
         """What was found, as it is kept."""
-        rows = [row for row in batch if row["id"] in new["evidence"]]
+        rows = [row for row in batch if row.id in new.evidence]
         # What an older version found, and is kept as its result, does not say whether it is tainted: its messages do.
-        tainted = new.get("tainted", False) or any(one["untrusted"] or one["tainted"] for one in rows)
-        return {
-            **new,
-            "derivation": derivation.as_json(),
-            "tainted": tainted,
-            "pending": tainted or self.asks or any(one["learning"] == "ask" for one in rows),
-        }
+        tainted = new.tainted or any(one.untrusted or one.tainted for one in rows)
+        return FoundMemory(
+            **asdict(replace(new, tainted=tainted)),
+            derivation=derivation,
+            pending=tainted or self.asks or any(one.learning == "ask" for one in rows),
+            at=max(row.at for row in rows),
+        )
 
-    def _change(self, space_id: int, old: Json | None, row: Json | None) -> Change:
-        was = old and {"id": str(old["id"]), "content": old["content"]}
-        apply = partial(self.store.apply_derived, space_id, was, row)
-        label = f"memory {old['id']}" if old else "memory"
-        return Change("memory", label, old["content"] if old else None, row["content"] if row else None, apply)
+    def _change(self, space_id: int, old: Note | None, new: FoundMemory | None) -> Change:
+        apply = partial(self.store.apply_derived, space_id, old, new)
+        label = f"memory {old.id}" if old else "memory"
+        return Change("memory", label, old.content if old else None, new.content if new else None, apply)
 
 
-def without(rows: Sequence[Json], messages: set[int]) -> list[Json]:
+Found = TypeVar("Found", bound=Sourced)
+
+
+def without(rows: Sequence[Found], messages: set[int]) -> list[Found]:
     """What rests on none of some messages, such as those of somebody who wants nothing to be learned."""
-    return [row for row in rows if not messages & set(row["evidence"])]
+    return [row for row in rows if not messages & set(row.evidence)]
 
 
-def compared(kept: Sequence[Json], candidates: Sequence[Json]) -> list[tuple[Json | None, Json | None]]:
+def compared(
+    kept: Sequence[DerivedMemory], candidates: Sequence[Candidate]
+) -> list[tuple[DerivedMemory | None, Candidate | None]]:
     """What becomes of each memory that is kept, and what is new: pairs of old and new. What stays the same, and what a
     person holds on to, is left out."""
-    left, changes = list(candidates), list[tuple[Json | None, Json | None]]()
+    left, changes = list(candidates), list[tuple[DerivedMemory | None, Candidate | None]]()
     for old in kept:
-        new = max((one for one in left if related(old, one)), key=lambda one: alike(old, one), default=None)
+        new = max((one for one in left if related(old, one)), key=partial(alike, old), default=None)
         if new is not None:
             left.remove(new)
-        if not old["held"] and (new is None or new["content"] != old["content"]):
+        if not old.held and (new is None or new.content != old.content):
             changes.append((old, new))
     return changes + [(None, one) for one in left]
 
 
-def related(old: Json, new: Json) -> bool:
+def related(old: Sourced, new: Sourced) -> bool:
     """Whether a candidate is a memory that was said in other words: of the same messages, about the same person."""
-    same = set(old["evidence"]) & set(new["evidence"]) and old["subject_id"] == new["subject_id"]
+    same = set(old.evidence) & set(new.evidence) and old.subject_id == new.subject_id
     return bool(same) and alike(old, new) >= ALIKE
 
 
-def known_already(new: Json, known: Sequence[Json]) -> bool:
+def known_already(new: Candidate, known: Sequence[KnownBesides]) -> bool:
     """Whether a candidate says again what is known, or was, of the same messages."""
     return any(related(one, new) for one in known)
 
 
-def alike(old: Json, new: Json) -> float:
-    return SequenceMatcher(None, old["content"], new["content"]).ratio()
+def alike(old: Sourced, new: Sourced) -> float:
+    return SequenceMatcher(None, old.content, new.content).ratio()

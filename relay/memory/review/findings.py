@@ -7,15 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any
 
 from relay.core.limits import TAGGED_FACT_LENGTH
-from relay.core.models import Step
+from relay.core.models import Step, ToolDefinition
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.intents import process_intents
 from relay.memory.review.calibration import ACKNOWLEDGEMENT_WORTH, LEAST, weight
-
-Json = dict[str, Any]
+from relay.memory.rows.upkeep.judging import Candidate, JudgedMessage
 
 KINDS: dict[str, tuple[str, str | None]] = {
     "decision": ("decision", None),
@@ -31,13 +29,12 @@ KINDS: dict[str, tuple[str, str | None]] = {
     "event": ("event", None),
 }
 """A judge's kinds, each with the memory's kind and category; where these differ, its own stays as a tag."""
-"""Characters of a distilled sentence."""
 MOST = 20
 """Findings in one answer."""
 MOST_EVIDENCE = 12
 TOOL = "keep"
 DATE = {"type": "string", "description": "YYYY-MM-DD"}
-KEEP: Json = {
+KEEP: ToolDefinition = {
     "name": TOOL,
     "description": "Notes what is worth remembering of these messages; an empty list where nothing is.",
     "input_schema": {
@@ -89,26 +86,28 @@ class Finding:
     """A goal's deadline."""
     tags: tuple[str, ...] = ()
 
-    def as_action(self) -> Json:
-        """How `relay.apply_actions` takes it, but for whose it is and who found it."""
+    def as_candidate(self, user_id: int | None, name: str) -> Candidate:
+        """How memory takes it. What is knowledge is about nobody; all else is the speaker's."""
         kind, category = KINDS[self.kind]
+        mine = category != "knowledge"
         own = () if kind == self.kind else (self.kind,)
-        return {
-            "action": "learn",
-            "kind": kind,
-            "content": self.text,
-            "category": category,
-            "tags": [*own, *self.tags],
-            "importance": self.importance,
-            "confidence": 0.8,
-            "valid_from": self.valid_from.isoformat() if self.valid_from else None,
-            "valid_until": self.valid_until.isoformat() if self.valid_until else None,
-            "evidence": list(self.evidence),
-            "tainted": self.tainted,
-        }
+        return Candidate(
+            kind=kind,
+            content=self.text,
+            evidence=self.evidence,
+            tainted=self.tainted,
+            importance=self.importance,
+            confidence=0.8,
+            subject_id=user_id if mine else None,
+            subject=name if mine else None,
+            category=category,
+            tags=(*own, *self.tags),
+            valid_from=self.valid_from.isoformat() if self.valid_from else None,
+            valid_until=self.valid_until.isoformat() if self.valid_until else None,
+        )
 
 
-def given(step: Step, tool: str) -> Any:
+def given(step: Step, tool: str) -> object:
     """What a model gave as the input of a tool, or as JSON in its text where its server knows no forced tools.
 
     Raises `InvalidAnswer`, also for an answer that was cut.
@@ -121,19 +120,23 @@ def given(step: Step, tool: str) -> Any:
     return json_in("".join(str(block.get("text") or "") for block in step.blocks if block.get("type") == "text"))
 
 
-def json_in(text: str) -> Any:
+def json_in(text: str) -> object:
     """The JSON object in a text, maybe fenced or with words around it. Raises `InvalidAnswer`."""
     begin, end = text.find("{"), text.rfind("}")
     if begin < 0 or end < begin:
         raise InvalidAnswer("there is no JSON in it")
     try:
-        return json.loads(text[begin : end + 1])
+        found: object = json.loads(text[begin : end + 1])
     except (ValueError, RecursionError):
         raise InvalidAnswer("its JSON is broken") from None
+    return found
 
 
 def findings_in(
-    answer: Any, rows: Mapping[int, Json], zone: tzinfo = UTC, before: Mapping[int, Json] | None = None
+    answer: object,
+    rows: Mapping[int, JudgedMessage],
+    zone: tzinfo = UTC,
+    before: Mapping[int, JudgedMessage] | None = None,
 ) -> list[Finding]:
     """The findings of a judge's answer about messages (by id), weighed and from importance 5. `before`: what was said
     before them, which may be named besides.
@@ -148,7 +151,9 @@ def findings_in(
     return [one for one in found if one.importance >= LEAST]
 
 
-def finding_of(row: Any, rows: Mapping[int, Json], known: Mapping[int, Json], zone: tzinfo) -> Finding:
+def finding_of(
+    row: object, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage], zone: tzinfo
+) -> Finding:
     """One finding as a model gave it; `known`: all messages that it was shown. Raises `InvalidAnswer`."""
     if not isinstance(row, dict) or not isinstance(row.get("kind"), str) or row["kind"] not in KINDS:
         raise InvalidAnswer("a finding has no kind")
@@ -185,7 +190,7 @@ def as_data(text: str) -> str:
     return json.dumps(neutralize_markup(one_line(text)), ensure_ascii=False)
 
 
-def evidence_in(ids: Any, rows: Mapping[int, Json], known: Mapping[int, Json]) -> tuple[int, ...]:
+def evidence_in(ids: object, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage]) -> tuple[int, ...]:
     """The messages that a finding names. Raises `InvalidAnswer` unless all are known, and one at least is the person's
     among those that were to be judged."""
     if not isinstance(ids, list) or not 0 < len(ids) <= MOST_EVIDENCE:
@@ -193,17 +198,17 @@ def evidence_in(ids: Any, rows: Mapping[int, Json], known: Mapping[int, Json]) -
     named = [int(one) if isinstance(one, str) and re.fullmatch(r"[0-9]{1,18}", one) else one for one in ids]
     if not all(type(one) is int and one in known for one in named):
         raise InvalidAnswer("a finding names a message that is not there")
-    if not any(one in rows and rows[one]["role"] == "user" for one in named):
+    if not any(one in rows and rows[one].role == "user" for one in named):
         raise InvalidAnswer("a finding names none of the person's messages")
     return tuple(sorted(set(named)))
 
 
-def rests_on_others(evidence: Iterable[int], known: Mapping[int, Json]) -> bool:
+def rests_on_others(evidence: Iterable[int], known: Mapping[int, JudgedMessage]) -> bool:
     """Whether any of some messages holds words of others, or answers such."""
-    return any(known[one].get("untrusted") or known[one].get("tainted") for one in evidence)
+    return any(known[one].untrusted or known[one].tainted for one in evidence)
 
 
-def date_in(text: Any, zone: tzinfo) -> datetime | None:
+def date_in(text: object, zone: tzinfo) -> datetime | None:
     """The beginning of a day; None when it is none."""
     found = re.match(r"\d{4}-\d{2}-\d{2}", text) if isinstance(text, str) else None
     try:
@@ -212,10 +217,10 @@ def date_in(text: Any, zone: tzinfo) -> datetime | None:
         return None
 
 
-def weighed(finding: Finding, known: Mapping[int, Json], rows: Mapping[int, Json]) -> Finding:
+def weighed(finding: Finding, known: Mapping[int, JudgedMessage], rows: Mapping[int, JudgedMessage]) -> Finding:
     """A finding of nothing but a short message weighs what such a message does; assent is tied to what it answers."""
-    said = [one for one in finding.evidence if one in rows and rows[one]["role"] == "user"]
-    short = weight(rows[said[0]]["text"]) if len(said) == 1 else None
+    said = [one for one in finding.evidence if one in rows and rows[one].role == "user"]
+    short = weight(rows[said[0]].text) if len(said) == 1 else None
     if short is None:
         return finding
     what, worth = short
@@ -224,9 +229,9 @@ def weighed(finding: Finding, known: Mapping[int, Json], rows: Mapping[int, Json
     return acknowledged(finding, said[0], known)
 
 
-def acknowledged(finding: Finding, said: int, known: Mapping[int, Json]) -> Finding:
+def acknowledged(finding: Finding, said: int, known: Mapping[int, JudgedMessage]) -> Finding:
     """Assent, with the answer that it was given to as evidence."""
-    answered = max((one for one, row in known.items() if one < said and row["role"] == "assistant"), default=None)
+    answered = max((one for one, row in known.items() if one < said and row.role == "assistant"), default=None)
     evidence = {said, *finding.evidence} | ({answered} if answered is not None else set())
     worth = max(ACKNOWLEDGEMENT_WORTH, finding.importance)
     tainted = finding.tainted or rests_on_others(evidence, known)

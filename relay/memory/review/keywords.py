@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.memory.review.calibration import weight
 from relay.memory.review.findings import Finding, acknowledged, plain_sentence, rests_on_others
-
-Json = dict[str, Any]
+from relay.memory.rows.upkeep.judging import JudgedMessage
 
 NAME, VERSION = "keyword judge", 1
 SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
@@ -82,35 +80,42 @@ MOST = 5
 """Findings of one message."""
 
 
-def keyword_findings(rows: Mapping[int, Json], before: Mapping[int, Json] | None = None) -> list[Finding]:
+def keyword_findings(
+    rows: Mapping[int, JudgedMessage], before: Mapping[int, JudgedMessage] | None = None
+) -> list[Finding]:
     """What keywords find in a person's own messages among these, as it was said, in quotation marks. `before`: what was
     said before them."""
     known = {**(before or {}), **rows}
-    return [one for row in rows.values() if row["role"] == "user" for one in in_message(row, known)]
+    return [one for row in rows.values() if row.role == "user" for one in in_message(row, known)]
 
 
-def in_message(row: Json, known: Mapping[int, Json]) -> list[Finding]:
+def in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> list[Finding]:
     """What keywords find in one message: of a short one what it expresses, else sentences of a known kind."""
-    text, tainted = row["text"].strip(), rests_on_others((row["id"],), known)
+    text, tainted = row.text.strip(), rests_on_others((row.id,), known)
     if short := weight(text):
         what, worth = short
         if what == "feeling":
-            return [Finding("feeling", worth, quoted(text), (row["id"],), tainted)]
-        return [acknowledged(Finding("success", worth, quoted(text), (row["id"],), tainted), row["id"], known)]
-    found: list[Finding] = []
+            return [Finding("feeling", worth, quoted(text), (row.id,), tainted)]
+        return [acknowledged(Finding("success", worth, quoted(text), (row.id,), tainted), row.id, known)]
+    return [Finding(kind, worth, quoted(said), (row.id,), tainted) for kind, worth, said in known_sentences(text)]
+
+
+def known_sentences(text: str) -> list[tuple[str, int, str]]:
+    """The first sentences of a text that are of a known kind: the kind, its worth, and the sentence."""
+    found: list[tuple[str, int, str]] = []
     for sentence in SENTENCE.findall(text):
         said = plain_sentence(sentence).replace("’", "'")
         if said.endswith("?") or len(found) >= MOST:
             continue
         kind = next(((kind, worth) for kind, worth, words in KNOWN if words.search(said)), None)
         if kind:
-            found.append(Finding(*kind, quoted(said), (row["id"],), tainted))
+            found.append((*kind, said))
     return found
 
 
 def tells_something(text: str) -> bool:
     """Whether a message holds words of a known kind: then it is worth a judge's look, however short it is."""
-    return bool(keyword_findings({0: {"id": 0, "role": "user", "text": text}}))
+    return weight(text) is not None or bool(known_sentences(text.strip()))
 
 
 def quoted(text: str) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from relay.core.prompt_markup import neutralize_markup, plain_name, untrusted
 from relay.memory.review.calibration import worth_judging
 from relay.memory.review.findings import as_data
 from relay.memory.review.keywords import tells_something
-
-Json = dict[str, Any]
+from relay.memory.rows.upkeep.judging import Batch, JudgedMessage, Known
 
 JUDGE = """You judge what a person said to their assistant: what of it is worth remembering for months. You get messages with their ids; note each thing worth keeping with the tool.
 Each finding has a kind: decision (what they chose), discovery (something they found out that is of use again), feeling, philosophy (what they believe, who they are), issue (something went wrong), success (something worked), fact (about them), preference, goal (give its deadline if they told one), person (somebody in their life), event (something that happened or will, with its date).
@@ -29,9 +27,9 @@ class Reading:
 
     user_id: int | None
     name: str
-    rows: dict[int, Json]
+    rows: dict[int, JudgedMessage]
     """By id, in order: theirs, and the answers to them."""
-    before: dict[int, Json]
+    before: dict[int, JudgedMessage]
     """What was said before them, likewise."""
     foreign: bool
     """Others wrote it: what it teaches waits for the person's tap."""
@@ -39,46 +37,43 @@ class Reading:
     """The person wants to be asked."""
 
 
-def readings(work: Json) -> list[Reading]:
+def readings(batch: Batch) -> list[Reading]:
     """A batch as it is judged: for each speaker what they said themselves, then what they showed of others. Of somebody
     who wants nothing to be learned, nothing; of what is too short to tell anything, nothing."""
-    rows = list(with_speakers([*work["before"], *work["messages"]]))
-    fresh = {row["id"] for row in work["messages"]}
+    rows = list(with_speakers([*batch.before, *batch.messages]))
+    fresh = {row.id for row in batch.messages}
     found: list[Reading] = []
-    for speaker in dict.fromkeys(row["speaker"] for row in rows if row["role"] == "user"):
-        theirs = [row for row in rows if row["speaker"] == speaker]
+    for speaker in dict.fromkeys(speaker for speaker, row in rows if row.role == "user"):
+        theirs = [row for by, row in rows if by == speaker]
         found += [reading for foreign in (False, True) if (reading := reading_of(theirs, fresh, foreign))]
     return found
 
 
-def with_speakers(rows: Sequence[Json]) -> Iterator[Json]:
+def with_speakers(rows: Sequence[JudgedMessage]) -> Iterator[tuple[int | str | None, JudgedMessage]]:
     """Each message with the person who said it or was answered: by number, or by name where there is none."""
     speaker: int | str | None = None
     for row in rows:
-        if row["role"] == "user" or row["user_id"] is not None:
-            speaker = row["name"] if row["user_id"] is None else row["user_id"]
-        yield {**row, "speaker": speaker}
+        if row.role == "user" or row.user_id is not None:
+            speaker = row.name if row.user_id is None else row.user_id
+        yield speaker, row
 
 
-def reading_of(rows: Sequence[Json], fresh: set[int], foreign: bool) -> Reading | None:
+def reading_of(rows: Sequence[JudgedMessage], fresh: set[int], foreign: bool) -> Reading | None:
     """Of one person's messages their own ones with the answers that hold nothing of others, or (`foreign`) those of
     others that they showed; None when there is nothing to judge in it."""
-    kept = [row for row in rows if bool(row["untrusted"]) is foreign and (row["role"] == "user" or not row["tainted"])]
-    judged = {row["id"]: row for row in kept if row["id"] in fresh}
-    said = [row for row in judged.values() if row["role"] == "user"]
-    if (
-        not any(worth_judging(row["text"]) or tells_something(row["text"]) for row in said)
-        or said[-1]["learning"] == "off"
-    ):
+    kept = [row for row in rows if row.untrusted is foreign and (row.role == "user" or not row.tainted)]
+    judged = {row.id: row for row in kept if row.id in fresh}
+    said = [row for row in judged.values() if row.role == "user"]
+    if not any(worth_judging(row.text) or tells_something(row.text) for row in said) or said[-1].learning == "off":
         return None
-    before = {row["id"]: row for row in kept if row["id"] not in fresh}
-    name = next((row["name"] for row in reversed(said) if row["name"]), "User")
-    return Reading(said[-1]["user_id"], plain_name(name), judged, before, foreign, said[-1]["learning"] == "ask")
+    before = {row.id: row for row in kept if row.id not in fresh}
+    name = next((row.name for row in reversed(said) if row.name), "User")
+    return Reading(said[-1].user_id, plain_name(name), judged, before, foreign, said[-1].learning == "ask")
 
 
-def as_text(reading: Reading, taught: Sequence[Json]) -> str:
-    """A reading as the judge's one user message: everything in it is data. Of what is kept already, {content, tainted},
-    what others wrote stays out of what the person said."""
+def as_text(reading: Reading, taught: Sequence[Known]) -> str:
+    """A reading as the judge's one user message: everything in it is data. What others wrote of what is kept
+    already stays out of what the person said."""
     parts = []
     if reading.before:
         parts += [
@@ -86,13 +81,13 @@ def as_text(reading: Reading, taught: Sequence[Json]) -> str:
             *(marked(row, reading.name) for row in reading.before.values()),
         ]
     parts += ["To be judged:", *(marked(row, reading.name) for row in reading.rows.values())]
-    if kept := [f"- {as_data(one['content'])}" for one in taught if reading.foreign or not one["tainted"]]:
+    if kept := [f"- {as_data(one.content)}" for one in taught if reading.foreign or not one.tainted]:
         parts += ["Kept already:", *kept]
     return "\n".join(parts)
 
 
-def marked(row: Json, name: str) -> str:
+def marked(row: JudgedMessage, name: str) -> str:
     """One message as data, with its id, who said it and when."""
-    who = "the assistant" if row["role"] == "assistant" else name
-    text = untrusted(row["text"], "shown") if row["untrusted"] else neutralize_markup(row["text"])
-    return f'<said id="{row["id"]}" by="{who}" at="{str(row["at"])[:16]}">\n{text}\n</said>'
+    who = "the assistant" if row.role == "assistant" else name
+    text = untrusted(row.text, "shown") if row.untrusted else neutralize_markup(row.text)
+    return f'<said id="{row.id}" by="{who}" at="{row.at.isoformat()[:16]}">\n{text}\n</said>'

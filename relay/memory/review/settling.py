@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 from relay.core.limits import TAGGED_FACT_LENGTH
+from relay.core.models import ToolDefinition
 from relay.memory.review.distinction import difference, merging_loses, nearly_the_same, tell_apart
 from relay.memory.review.findings import InvalidAnswer, as_data, plain_sentence
-
-Json = dict[str, Any]
+from relay.memory.rows.upkeep.judging import FoundMemory
+from relay.memory.rows.upkeep.nights import DatedNote
 
 TOOL = "settle"
 RELATIONS = ("same", "refined", "contradicts", "new")
@@ -21,7 +22,7 @@ A sentence is at most 200 characters, in the language of the new one, in the thi
 PLAIN = """
 
 Answer with JSON and nothing else: {"decisions": [{"new": number, "is": "same|refined|contradicts|new", "known": id or null, "sentence": …}]}."""
-DECIDE: Json = {
+DECIDE: ToolDefinition = {
     "name": TOOL,
     "description": "Says of each new sentence how it stands to what is known.",
     "input_schema": {
@@ -46,6 +47,16 @@ DECIDE: Json = {
 }
 
 
+class Dated(Protocol):
+    """Something that was said, and when that was."""
+
+    @property
+    def content(self) -> str: ...
+
+    @property
+    def at(self) -> datetime: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """How a finding stands to a memory."""
@@ -58,26 +69,26 @@ class Decision:
     """What the memory says."""
 
 
-def as_text(actions: Sequence[Json], near: Sequence[Sequence[Json]]) -> str:
+def as_text(new: Sequence[Dated], near: Sequence[Sequence[DatedNote]]) -> str:
     """The one user message: new sentences by number from 1, what is known by id, with the days when it was said, and the
     words in which two that are nearly the same differ."""
-    known = {row["id"]: row for rows in near for row in rows}
-    lines = ["Known:", *map(_line, known, known.values()), "New:", *map(_line, count(1), actions)]
+    known = {row.id: row for rows in near for row in rows}
+    lines = ["Known:", *map(_line, known, known.values()), "New:", *map(_line, count(1), new)]
     differences = [
-        f"{number} and {row['id']}: {as_data(new)} / {as_data(old)}"
-        for number, (action, rows) in enumerate(zip(actions, near, strict=False), 1)
+        f"{number} and {row.id}: {as_data(ours)} / {as_data(theirs)}"
+        for number, (one, rows) in enumerate(zip(new, near, strict=False), 1)
         for row in rows
-        if nearly_the_same(action["content"], row["content"])
-        for new, old in [difference(action["content"], row["content"])]
+        if nearly_the_same(one.content, row.content)
+        for ours, theirs in [difference(one.content, row.content)]
     ]
     return "\n".join([*lines, *(["Differences:", *differences] if differences else [])])
 
 
-def _line(number: int, row: Json) -> str:
-    return f"{number} ({str(row['at'])[:10]}): {as_data(row['content'])}"
+def _line(number: int, row: Dated) -> str:
+    return f"{number} ({row.at.date()}): {as_data(row.content)}"
 
 
-def decisions_in(answer: Any, near: Sequence[Sequence[Json]]) -> dict[int, Decision]:
+def decisions_in(answer: object, near: Sequence[Sequence[DatedNote]]) -> dict[int, Decision]:
     """A model's decisions by the finding's place (from 0); what is new has none. Raises `InvalidAnswer`."""
     listed = answer.get("decisions") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
@@ -88,37 +99,38 @@ def decisions_in(answer: Any, near: Sequence[Sequence[Json]]) -> dict[int, Decis
         if type(number) is not int or not 1 <= number <= len(near) or row.get("is") not in RELATIONS:
             raise InvalidAnswer("a decision is about no finding")
         if row["is"] != "new":
-            decided[number - 1] = _decision(row, {one["id"]: one["content"] for one in near[number - 1]})
+            decided[number - 1] = _decision(row, near[number - 1])
     return decided
 
 
-def _decision(row: Json, near: Mapping[int, str]) -> Decision:
+def _decision(row: Mapping[str, Any], near: Iterable[DatedNote]) -> Decision:
     known, sentence = row.get("known"), row.get("sentence")
-    if type(known) is not int or known not in near:
+    memory = next((one for one in near if type(known) is int and one.id == known), None)
+    if memory is None:
         raise InvalidAnswer("a decision names a memory that is not near")
     plain = plain_sentence(sentence) if isinstance(sentence, str) else ""
     if row["is"] == "refined" and not 0 < len(plain) <= TAGGED_FACT_LENGTH:
         raise InvalidAnswer("a refined sentence is missing or too long")
-    return Decision(row["is"], known, plain, near[known])
+    return Decision(row["is"], memory.id, plain, memory.content)
 
 
-def settled(actions: Sequence[Json], decided: Mapping[int, Decision]) -> list[Json]:
-    """Findings as actions once it is decided how they stand to memory. Each memory is changed by one of them at most.
+def settled(new: Sequence[FoundMemory], decided: Mapping[int, Decision]) -> list[FoundMemory]:
+    """Findings once it is decided how they stand to memory. Each memory is changed by one of them at most.
     What waits for a tap changes nothing before: it is proposed, unless it is known. Where a decision would lose a word
     that tells the two apart, both are kept."""
-    done: list[Json] = []
+    done: list[FoundMemory] = []
     taken: set[int] = set()
-    for place, action in enumerate(actions):
+    for place, one in enumerate(new):
         decision = decided.get(place)
-        if decision is not None and _is_lossy(decision, action["content"]):
+        if decision is not None and _is_lossy(decision, one.content):
             decision = None
         if decision is None or (decision.memory_id in taken and decision.relation != "same"):
-            done.append(action)
-        elif not action["pending"]:
+            done.append(one)
+        elif not one.pending:
             taken.add(decision.memory_id)
-            done.append({**action, **_change(decision, action)})
+            done.append(_changed(one, decision))
         elif decision.relation != "same":
-            done.append(action)
+            done.append(one)
     return done
 
 
@@ -131,15 +143,11 @@ def _is_lossy(decision: Decision, new: str) -> bool:
     return False
 
 
-def _change(decision: Decision, action: Json) -> Json:
+def _changed(one: FoundMemory, decision: Decision) -> FoundMemory:
+    number = decision.memory_id
     match decision.relation:
         case "same":
-            return {"action": "refresh", "memory_id": decision.memory_id}
+            return replace(one, action="refresh", memory_id=number)
         case "refined":
-            return {"action": "refine", "memory_id": decision.memory_id, "content": decision.sentence, "own": action}
-    return {"action": "supersede", "memory_id": decision.memory_id}
-
-
-def later(row: Json, other: Json) -> bool:
-    """Whether one was said after the other."""
-    return datetime.fromisoformat(row["at"]) > datetime.fromisoformat(other["at"])
+            return replace(one, action="refine", memory_id=number, content=decision.sentence, own=one)
+    return replace(one, action="supersede", memory_id=number)

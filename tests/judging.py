@@ -1,0 +1,30 @@
+"""Messages that are judged, and what was found in them, as tests make them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from relay.memory.derivation import derived
+from relay.memory.rows.upkeep.judging import Ending, FoundMemory, JudgedMessage, JudgingResult, JudgingWork
+
+MORNING = datetime(2026, 11, 22, 10, tzinfo=UTC)
+
+
+def message(id: int, text: str, role: str = "user", **more: Any) -> JudgedMessage:
+    """A message of Ada's, or the answer to it."""
+    told = {"thread_id": 1, "user_id": 7, "name": "Ada", "at": MORNING} | more
+    return JudgedMessage(id=id, text=text, role=role, **told)
+
+
+def learned(content: str, *evidence: int, **more: Any) -> FoundMemory:
+    """A fact that the judge found."""
+    told = {"kind": "fact", "pending": False, "at": MORNING, "derivation": derived("judge", 1, [])} | more
+    return FoundMemory(content=content, evidence=evidence, **told)
+
+
+def result_of(work: JudgingWork, *findings: FoundMemory | Ending) -> JudgingResult:
+    """What a model found in all that was handed out."""
+    return JudgingResult(
+        after=work.after, through=work.through, again=work.again, version="1", findings=findings, fallback=False
+    )
