@@ -55,8 +55,8 @@ def db_migrate(
 
 
 @database.command("status")
-def db_status() -> None:
-    """Show which version the database has and which one this Relay knows."""
+def db_status(as_json: AsJson = False) -> None:
+    """Show, as JSON, which version the database has and which one this Relay knows."""
     settings = ready(quiet=True)
     from relay.runtime.storage import open_storage
 
@@ -66,7 +66,7 @@ def db_status() -> None:
             current = migrations.check(found, migrations.load())
             print_json(DatabaseStatus(opened.label, found.version, migrations.load().version, current))
 
-    run_work(work(), as_json=True)
+    run_work(work(), as_json)
 
 
 @database.command("sql")
