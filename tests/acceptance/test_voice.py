@@ -183,7 +183,7 @@ async def test_stop_ends_the_speaking_at_once(house: House, speech: SpeechStandI
 
 async def test_say_says_the_answer_it_replies_to_or_the_last(house: House, speech: SpeechStandIn) -> None:
     chat = house.guest()
-    await told(house, chat, "/say", "I have not answered anything here yet")
+    await told(house, chat, "/say", "I haven't answered anything here yet")
     first = await house.asked(chat)
     await house.answered(chat, first)
     answer = house.replies(chat)[-1]
