@@ -112,10 +112,10 @@ from latest l join summary s using (thread_id) where l.thread_id = t.id;
 insert into judging (thread_id, through_message_id, version) select thread_id, said, 'generated' from latest order by thread_id;
 
 insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, thread_id, session_id,
-        turn_id, source_message_id, evidence, created_at, updated_at)
+        turn_id, source_message_id, evidence, created_at, updated_at, number)
     select x.space_id, (array['fact', 'preference', 'event', 'learning'])[1 + f %% 4], x.chat_id, 'Ada', t.text,
         case when f %% 4 = 3 then 'knowledge' end, array['tag' || f %% 20], 1 + f %% 10, f %% 200 = 0, x.thread_id, x.session_id,
-        x.n, x.first_id - 1, array[x.first_id - 1], x.at, x.at
+        x.n, x.first_id - 1, array[x.first_id - 1], x.at, x.at, row_number() over (partition by x.space_id order by f)
     from generate_series(1, %(memories)s) as f join told t on t.n = 2 * %(texts)s + 1 + f %% (%(texts)s / 3)
         join exchange x on x.place = f * (%(messages)s / 2 / %(memories)s)
     order by f;

@@ -66,7 +66,8 @@ do $$ declare
     one regclass;
 begin
     for one in select oid::regclass from pg_class
-        where relnamespace = 'relay'::regnamespace and relkind = 'r' and relname not in ('migration', 'function_file')
+        where relnamespace = 'relay'::regnamespace and relkind = 'r'
+            and relname not in ('migration', 'function_file', 'identity')
     loop
         execute format('delete from %s', one);
     end loop;
