@@ -3,6 +3,7 @@ a Supabase project for those that want one. What was left out is named at the en
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
@@ -104,6 +105,7 @@ def log() -> Iterator[None]:
     """Each test finds the log set up as every test does, whatever the one before it silenced."""
     found = structlog.get_config()
     structlog.reset_defaults()
+    logging.getLogger().setLevel(logging.WARNING)
     yield
     structlog.configure(**found)
 

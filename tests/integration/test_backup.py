@@ -41,6 +41,7 @@ from relay.memory import migrations
 from relay.memory.api import Memory
 from relay.memory.people import People
 from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.review.judging import nobody
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.spending.budget import UNLIMITED
 from relay.memory.store import Store
@@ -361,11 +362,11 @@ async def test_a_restore_that_is_broken_off_begins_anew_and_nothing_starts_meanw
 
     with pytest.raises(KeyError):
         await restored(made.path, target.port, watcher=Looking(then=then))
-    assert (await migrations.present(target.port))["moving"]
+    assert (await migrations.present(target.port)).moving
     with pytest.raises(BackupRefused, match="not finished"):
         await backup_of(target.port).make(tmp_path / "half.relaybackup")
     await restored(made.path, target.port)
-    assert not (await migrations.present(target.port))["moving"]
+    assert not (await migrations.present(target.port)).moving
     assert target.dump(*STAYS) == source.dump(*STAYS)
 
 
@@ -561,7 +562,8 @@ async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any,
             settings, side.port, RetryingDatabase(side.port), store, Memory(store), "a worker", "a test", UNLIMITED
         )
         messenger: Any = FakeMessenger()
-        made = jobs(relay, make_gate(relay, OfflineModel()), messenger, Bot(1, "relay"), People(frozenset()))
+        gate, people = make_gate(relay, OfflineModel()), People(frozenset())
+        made = jobs(relay, gate, messenger, Bot(1, "relay"), people, None, nobody)
         return next(job for job in made if job.name == "daily sleep")
 
     await job(0).run()

@@ -307,7 +307,7 @@ async def test_a_damaged_copy_is_noticed(source: Side, target: Side) -> None:
             target.sql("update memory set content = content || ' ' where id = 1")
             target.sql("delete from outbox where id = 1000")
 
-    with pytest.raises(MoveDiffers, match="memory, outbox"):
+    with pytest.raises(MoveDiffers, match="outbox, memory"):
         await Transfer(source.port, target.port, Looking(then=then)).run()
 
 

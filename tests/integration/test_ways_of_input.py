@@ -158,7 +158,7 @@ async def test_what_cannot_be_used_alone_gets_its_line_and_no_model(relay: Insid
     await said(relay, chat, story={"chat": {"id": 5, "first_name": "Ben"}, "id": 1})
     assert [reply.text for reply in replies(relay, chat)] == [
         "⚠️ I could not use your file broken.pdf. It is damaged.",
-        "⚠️ Telegram does not show stories to bots. A screenshot of it, or its words, will do.",
+        "⚠️ Telegram doesn't show stories to bots. Please send a screenshot or its text.",
     ]
     assert not asked
 
