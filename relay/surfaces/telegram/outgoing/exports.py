@@ -40,9 +40,12 @@ class Exports:
         """The file of a request, while it is sent. Raises `TooMuchToSend`, `NotPacked`, and `Stopped` once `stop` is
         set."""
         wanted, at = request["export"], {"chat_id": request["chat_id"]}
+        stop = stop or asyncio.Event()
         shown = asyncio.create_task(chat_action.shown(self._messenger, at, "upload_document"))
         try:
-            async with self._alone:
+            async with contextlib.AsyncExitStack() as held:
+                if await wait_or_cancel(stop, self._take_place(held)) is None:
+                    raise Stopped
                 work = pack(
                     self._store,
                     Space(**wanted["space"]),
@@ -51,7 +54,7 @@ class Exports:
                     zone_called(wanted["zone"]),
                     self._folder,
                 )
-                archive = await wait_or_cancel(stop or asyncio.Event(), work)
+                archive = await wait_or_cancel(stop, work)
                 if archive is None:
                     raise Stopped
                 with archive:
@@ -60,6 +63,11 @@ class Exports:
             raise NotPacked() from error
         finally:
             shown.cancel()
+
+    async def _take_place(self, held: contextlib.AsyncExitStack) -> bool:
+        """Waits until nothing else is packed, and holds that until the stack is closed."""
+        await held.enter_async_context(self._alone)
+        return True
 
 
 def zone_called(name: str) -> tzinfo:
