@@ -78,7 +78,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select case
             when exists (select from inbox where turn_id = p_turn.id and session_id is not null)
                 then 'this conversation is off the record'
-            when not relay.remembers(p_turn.space_id) then 'memory is off or rests, /memory on' end as why) own
+            when not relay.remembers(p_turn.space_id) then 'memory is off or paused, /memory on' end as why) own
     where action ->> 'action' = 'learn' and why is not null
 $$;
 

@@ -28,14 +28,14 @@ async def test_memory_off_recalls_nothing_and_learns_nothing(town: Town) -> None
     await town.ask(dm, ada, "my yacht is Albatross", "Noted [LEARN: Ada's yacht is Albatross]")
     assert "Memory is off" in (await town.ask(dm, ada, "/memory off")).text
     said = await town.ask(dm, ada, "which boat", "I do not know [LEARN: Ada asks about boats]")
-    assert "Memory rests" in said.text
+    assert "Memory is paused" in said.text
     assert "Not learned: memory is off" in said.text
     assert "Albatross" not in town.prompt("which boat").system_text
     again = await town.ask(dm, ada, "and now", "Still not.")
-    assert "Memory rests" not in again.text, "it is said once"
+    assert "Memory is paused" not in again.text, "it is said once"
     assert "memory is off" in (await town.ask(dm, ada, "/status")).text
     refused = await town.ask(dm, ada, "/remember I sail at dawn")
-    assert "memory is off or rests" in refused.text
+    assert "memory is off or paused" in refused.text
     assert "Memory is on." in (await town.ask(dm, ada, "/memory on")).text
     back = await town.ask(dm, ada, "which boat now", "The Albatross.")
     assert "Memory is on again" in back.text
@@ -47,13 +47,13 @@ async def test_a_pause_says_until_when_and_ends(town: Town) -> None:
     ada, dm = town.person()
     assert "Write /memory pause 2h" in (await town.ask(dm, ada, "/memory pause someday")).text
     said = await town.ask(dm, ada, "/memory pause 2h")
-    assert "Memory rests until" in said.text
-    assert "memory rests until" in (await town.ask(dm, ada, "/status")).text
+    assert "Memory is paused until" in said.text
+    assert "memory is paused until" in (await town.ask(dm, ada, "/status")).text
     board = await town.ask(dm, ada, "/memory controls")
     assert await town.press(dm, ada, board, "End the rest") == "Done."
     assert "Memory is on." in board.text
     await town.press(dm, ada, board, "1 day")
-    assert "Memory rests until" in board.text
+    assert "Memory is paused until" in board.text
     assert "Memory is on." in (await town.ask(dm, ada, "/memory resume")).text
 
 

@@ -129,7 +129,7 @@ async def test_while_memory_rests_nothing_is_said_to_be_known(town: Town) -> Non
     await town.ask(dm, ada, "/memory off")
     told = await town.ask(dm, ada, "/remember", reply_to=reply)
     assert "already" not in told.text
-    assert "memory is off or rests" in told.text
+    assert "memory is off or paused" in told.text
 
 
 async def test_where_no_model_can_be_had_the_text_itself_is_proposed(town: Town) -> None:

@@ -175,7 +175,7 @@ def in_words(call: ChatContext, now: Controls, place: str = "", here: bool = Tru
         state = "⛔ Memory is off: I recall nothing and learn nothing. /memory on"
     elif now.paused_until:
         end = moment(now.paused_until, call.zone)
-        state = f"💤 Memory rests until {end}: I recall nothing and learn nothing. /memory resume"
+        state = f"💤 Memory is paused until {end}; I'm not using it. /memory resume"
     else:
         state = "🧠 Memory is on."
     lines = [f"**Memory{place}**", f"- {state}"]

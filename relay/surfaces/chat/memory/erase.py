@@ -31,7 +31,7 @@ from relay.surfaces.chat.times import moment
 NUMBER = re.compile(r"#([0-9]{1,18})")
 MOST_LISTED = 12
 TOAST = 190
-LAST_WORD = "It cannot be undone. My messages that repeat it go, too; what you wrote in Telegram is yours to delete."
+LAST_WORD = "It cannot be undone. My messages that repeat it go, too; delete your own Telegram messages yourself."
 THEIRS = {
     "yours": "What you wrote stays in Telegram until you delete it there:",
     "ours": "Telegram keeps these messages of mine; please delete them:",

@@ -48,7 +48,7 @@ def _memory_lines(memory: Controls, zone: tzinfo) -> list[str]:
     if memory.memory == "off":
         lines.append("- ⛔ memory is off (/memory on)")
     elif memory.paused_until:
-        lines.append(f"- 💤 memory rests until {moment(memory.paused_until, zone)} (/memory resume)")
+        lines.append(f"- 💤 memory is paused until {moment(memory.paused_until, zone)} (/memory resume)")
     if not memory.recalls:
         lines.append("- this chat ignores what I know (/memory here)")
     if not memory.teaches:

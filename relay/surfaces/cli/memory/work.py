@@ -20,7 +20,7 @@ def erase(
     purge: Annotated[bool, typer.Option("--purge-backups", help="Replace all backups by a fresh one.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take away for good what has some words, or a memory by #number: with its messages, answers and history."""
+    """Permanently erase everything that contains these words, or a memory by #number, with its messages and history."""
     settings = ready(quiet=True)
     from relay.surfaces.cli.erase import erase as erasing
 

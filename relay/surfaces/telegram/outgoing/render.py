@@ -19,7 +19,7 @@ from relay.surfaces.telegram.parsing.place import Place
 
 SIGNS = {
     "private": "🕶 Off the record",
-    "rests": "💤 Memory rests: I recall nothing and learn nothing (/memory on)",
+    "rests": "💤 Memory is paused; I'm not using it (/memory on)",
     "woke": "🧠 Memory is on again",
     "unlearned off": "Not learned: memory is off",
     "unlearned paused": "Not learned: memory rests",
