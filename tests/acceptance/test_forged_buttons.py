@@ -11,7 +11,7 @@ import pytest
 
 from relay.surfaces.chat import BUTTONS
 from relay.surfaces.chat.callbacks import CALLBACKS
-from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
+from relay.surfaces.chat.turn_buttons import CODES
 from tests.acceptance.harness import OWNER
 from tests.acceptance.house import House
 from tests.standins.telegram import Chat, StoredMessage
@@ -19,7 +19,7 @@ from tests.standins.telegram import Chat, StoredMessage
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WORD = "xylorimba"
-KINDS = [*BUTTONS, *(kind.rstrip(":") for kind in IN_LANE_BUTTONS)]
+KINDS = [*BUTTONS, *CODES]
 MOST_EACH = 12
 """Data for one button and one number."""
 TABLES = ("memory", "memory_change", "persona", "soul", "choice", "session", "summary", "message")

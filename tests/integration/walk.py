@@ -17,7 +17,7 @@ from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.digest import as_markdown, write_digest
 from relay.memory.writing.summaries import summarise
 from relay.surfaces.chat import COMMANDS
-from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS
+from relay.surfaces.chat.turn_buttons import is_turn_button
 from tests.integration.apart import Act, Ledger, words_of
 from tests.integration.inside import Inside
 from tests.integration.work import claim_summaries
@@ -209,7 +209,7 @@ class Walk:
 
     async def _press(self, chat: Chat, user: User, message: StoredMessage, data: str) -> None:
         self.count[f"press {data.split(':')[0]}"] += 1
-        turn = data.startswith(IN_LANE_BUTTONS)
+        turn = is_turn_button(data)
         self._begin(Act(f"{user.first_name} presses {data} in {chat.title}", chat, user, True, turn))
         self.tg.press(chat, user, message, data)
         if data == f"gl:{user.id}:y" and user.id in ADMINS:

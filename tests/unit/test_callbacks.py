@@ -14,6 +14,7 @@ from relay.surfaces.chat.callbacks import CALLBACKS, MAX_BYTES, Callback, callba
 from relay.surfaces.chat.memory_buttons import CHOSEN, LAST_PAGE, HistoryView, View
 from relay.surfaces.chat.session.settings import ChooseFlag
 from relay.surfaces.chat.session.voice import ChooseVoice
+from relay.surfaces.chat.turn_buttons import CODES
 from tests.strategies import examples
 
 IDS = st.integers(0, 10**15)
@@ -62,7 +63,7 @@ def test_whatever_else_is_pressed_is_no_button_or_means_what_it_says(data: str) 
 
 
 def test_each_callback_has_a_handler_and_a_code_of_its_own() -> None:
-    assert set(CALLBACKS) <= set(BUTTONS)
+    assert set(CALLBACKS) <= {*BUTTONS, *CODES}, "those of turns are answered in the turn"
     assert all(CALLBACKS[code].code == code for code in CALLBACKS)
     with pytest.raises(ValueError, match="two buttons"):
         callback("vv")(type("Other", (Callback,), {}))

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from relay.core.errors import SchemaError
 from relay.core.ports import Database
 
-Json = dict[str, Any]
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """What no Postgres text can hold: NUL, and halves of a character that JSON can carry."""
 SUSPECT = re.compile(r"\\u0000|[\ud800-\udfff]")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, Json
+from relay.memory.calls.base import Calls
 from relay.memory.rows.upkeep.digest import DigestDay, DigestPlace
 from relay.memory.rows.upkeep.nights import Night, NightAhead, NightSpace, Note, PairPage, PhaseResult, PlanStep, Tidied
 
@@ -68,7 +68,7 @@ class NightCalls(Calls):
         active: int,
         through: int | None,
         to: Sequence[int],
-        notice: Json,
+        notice: Mapping[str, object],
     ) -> bool:
         """Keeps a plan until a person has decided about it, and asks these people; False: they were asked before."""
         return bool(
@@ -110,6 +110,6 @@ class NightCalls(Calls):
         """What a digest of a space's last day is made of."""
         return await self._fetch(DigestDay, "digest_now", space=space.as_json())
 
-    async def post_digest(self, space_id: int, bot_id: int, notice: Json | None) -> bool:
+    async def post_digest(self, space_id: int, bot_id: int, notice: Mapping[str, object] | None) -> bool:
         """Queues the digest of a space that is due to be said, once (None: nothing is); whether it was."""
         return bool(await self._call("post_digest", space_id=space_id, bot_id=bot_id, notice=notice))

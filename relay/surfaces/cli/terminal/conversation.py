@@ -27,13 +27,14 @@ from relay.runtime.app import Relay, make_gate, make_judge, make_model, make_sum
 from relay.runtime.embedder_router import open_embedder
 from relay.runtime.services import make_services
 from relay.surfaces.chat import COMMANDS
+from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.cli.terminal.desk import BOT, HERE, Desk
 from relay.surfaces.cli.terminal.keyboard import typed
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.cli.terminal.once import NAMELESS, owner_of
 from relay.surfaces.telegram.assembly import make_worker
 from relay.surfaces.telegram.parsing.objects import decode_update
-from relay.surfaces.telegram.parsing.updates import IN_LANE_BUTTONS, sort_update
+from relay.surfaces.telegram.parsing.updates import sort_update
 from relay.surfaces.telegram.turns.worker import Worker
 
 IN_LANE = ("/retry",)
@@ -104,7 +105,7 @@ class Conversation:
     async def _press(self, number: int) -> None:
         """Presses a button. One that asks for another answer is a turn like a message."""
         data = self._terminal.buttons[number - 1][1] if 0 < number <= len(self._terminal.buttons) else ""
-        if not data.startswith(IN_LANE_BUTTONS):
+        if not is_turn_button(data):
             await self._desk.press(number)
             return
         message = self._message() | {"message_id": self._terminal.buttons[number - 1][2]}

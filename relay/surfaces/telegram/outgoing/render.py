@@ -11,6 +11,7 @@ from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.history.tools import tools_told
 from relay.surfaces.chat.reply import button
+from relay.surfaces.chat.turn_buttons import AnswerWithWeb, RetryAnswer
 from relay.surfaces.telegram.formatting.attachments import without_long_code
 from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shortened
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
@@ -115,7 +116,7 @@ def answer_buttons(answer: Answer, turn_id: int) -> list[list[Request]]:
     keeps = bool(answer.text) and answer.choices.keep and "private" not in answer.signs
     rows = first_rows(answer.changes, turn_id, keeps)
     if answer.retry:
-        rows.append([button("↻ Retry", f"r:{turn_id}")])
+        rows.append([button("↻ Retry", RetryAnswer(turn_id))])
     if answer.web:
-        rows.append([button("🌐 Answer with the web", f"w:{turn_id}")])
+        rows.append([button("🌐 Answer with the web", AnswerWithWeb(turn_id))])
     return rows

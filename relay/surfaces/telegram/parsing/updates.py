@@ -10,6 +10,7 @@ from relay.core.redaction.redact import redacted
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import digest
 from relay.memory.rows.turns.inbox import Asking, InboxRow
+from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.telegram.parsing.message_parser import (
     HEARD,
     PASTE_LENGTH,
@@ -35,7 +36,6 @@ PASTE_SECONDS = 1.0
 
 IN_LANE = frozenset({"new", "retry"})
 """Commands that keep their place among the messages; all others act at once."""
-IN_LANE_BUTTONS = ("r:", "w:", "a:")
 WITH_DOCUMENT = frozenset({"soul"})
 """Commands that may be the caption of a document, which they take."""
 
@@ -280,7 +280,7 @@ def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
     if update.stopped_message_generation:
         return "control"
     if update.callback_query:
-        return "turn" if update.callback_query.data.startswith(IN_LANE_BUTTONS) else "control"
+        return "turn" if is_turn_button(update.callback_query.data) else "control"
     if not update.message or is_event(message):
         return "control" if is_noted(update) else "ignored"
     if not says_something(message) or (message.sender and message.sender.is_bot):

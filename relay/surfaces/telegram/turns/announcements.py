@@ -14,7 +14,8 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.delivery import Announcement, Part, Request
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import asks_which, closed_row, memory_line
+from relay.surfaces.chat.changes import asks_which, closed_row, memory_line, other_rows
+from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.formatting.split import LIMIT
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
@@ -92,7 +93,7 @@ def with_line(due: Announcement) -> Request | None:
     if utf16_offsets(text)[-1] > LIMIT:
         return None
     present = (due.before.get("reply_markup") or {}).get("inline_keyboard") or []
-    others = [row for row in present if not any(str(one.get("callback_data")).startswith(("u:", "k:")) for one in row)]
+    others = other_rows(present, OpenChanges, KeepAnswer)
     stands = [one for one in due.changes if not asks_which(one, due.changes)]
     rows = [*closed_row(stands, due.turn_id, due.keeps), *others]
     return {**due.before, "text": text, "reply_markup": {"inline_keyboard": rows}}

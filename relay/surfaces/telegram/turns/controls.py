@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import dataclass, replace
-from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
@@ -39,7 +38,6 @@ from relay.surfaces.telegram.turns.understand import asked, lane_of, topic_press
 
 log = structlog.get_logger()
 
-Json = dict[str, Any]
 FAILED = "That did not work. I try again in a moment."
 PATIENCE_SECONDS = 3.0
 """How long a press may stay unanswered; Telegram forgets it soon after."""

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
 
 from relay.core.errors import MessengerRefused
 from relay.core.models import Attachment, Block, Incoming
@@ -24,7 +23,6 @@ from relay.surfaces.telegram.parsing.objects import Message
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import Bot, may_correct
 
-Json = dict[str, Any]
 LONG_SECONDS = 30
 LONGEST = 100_000
 """Characters of a correction."""

@@ -11,8 +11,10 @@ from relay.core.limits import MESSAGE_LENGTH
 from relay.core.ports import Messenger
 from relay.memory.rows.turns.edits import ShownAnswer
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import closed_row
+from relay.surfaces.chat.changes import closed_row, other_rows
+from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.chat.reply import button
+from relay.surfaces.chat.turn_buttons import AnswerAgain
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, replied_file, text_of
 from relay.surfaces.telegram.parsing.objects import Update
@@ -56,8 +58,6 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
 
 def with_offer(offer: ShownAnswer) -> list[Sequence[Mapping[str, object]]]:
     """The buttons under an answer as they stand now, and the one that offers a new answer."""
-    others = [
-        row for row in offer.rows if not any(str(one.get("callback_data"))[:2] in ("u:", "a:", "k:") for one in row)
-    ]
-    again = [button("✎ Answer again", f"a:{offer.turn_id}")]
+    others = other_rows(offer.rows, OpenChanges, KeepAnswer, AnswerAgain)
+    again = [button("✎ Answer again", AnswerAgain(offer.turn_id))]
     return [*closed_row(offer.changes, offer.turn_id, offer.keeps), *others, again]

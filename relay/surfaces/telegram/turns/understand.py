@@ -12,12 +12,13 @@ from relay.core.errors import MessengerError
 from relay.core.limits import MESSAGE_LENGTH
 from relay.core.models import Incoming, Space
 from relay.core.ports import Messenger
-from relay.core.text import parse_number
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.turns.edits import Standing
 from relay.memory.store import Store
+from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.changes import changes_keyboard
+from relay.surfaces.chat.turn_buttons import AnswerAgain, AnswerWithWeb, TurnButton
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.parsing.message_parser import (
     joined_blocks,
@@ -166,23 +167,23 @@ async def topic_pressed(query: CallbackQuery, bot: Bot, store: Store) -> int:
 async def again(
     turn: ClaimedTurn, query: CallbackQuery, bot: Bot, groups: Groups, messenger: Messenger, store: Store
 ) -> Understood:
-    """A tap on Retry (`r:`), on answering with the web (`w:`), or on answering the new wording (`a:`): the same message
-    once more.
+    """A tap on a button that asks for another answer: the same message once more.
 
-    The first two go, since the new answer brings its own; those that decide about memory stay.
+    Retry and the web's button go, since the new answer brings its own. Those that decide about memory stay.
     """
     chat, message_id = query.message.chat, query.message.message_id
     place = Place(chat.id, await topic_pressed(query, bot, store), chat.private)
-    kind, _, number = query.data.partition(":")
-    of_turn = parse_number(number) or 0
+    pressed = decode(query.data)
+    of_turn = pressed.turn_id if isinstance(pressed, TurnButton) else 0
+    replaces = isinstance(pressed, AnswerAgain)
     standing = await store.standing(of_turn, turn.user_id)
-    refusal = "I am switched off here." if turn.answers == "off" else refused(kind, standing)
+    refusal = "I'm switched off here." if turn.answers == "off" else refused(standing, replaces)
     with contextlib.suppress(MessengerError):
-        text = refusal or (ANSWERING if kind == "a" else None)
+        text = refusal or (ANSWERING if replaces else None)
         await messenger.call("answerCallbackQuery", callback_query_id=query.id, text=text)
     if refusal:
         return Understood(place)
-    if kind != "a":
+    if not replaces:
         changes = await store.changes(of_turn, turn.user_id, False) or []
         keyboard = {"inline_keyboard": changes_keyboard(changes, of_turn, opened=False)}
         with contextlib.suppress(MessengerError):
@@ -190,18 +191,19 @@ async def again(
             await messenger.call("editMessageReplyMarkup", **at, reply_markup=keyboard)
     space, _ = await groups.space_of(chat, turn.user_id)
     nothing = unsaid(turn, bot, place, space, query.sender)
-    return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=kind == "w", replaces=kind == "a"))
+    web = isinstance(pressed, AnswerWithWeb)
+    return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=web, replaces=replaces))
 
 
-def refused(kind: str, standing: Standing | None) -> str:
-    """Why a tap that wants another answer comes to nothing; empty when it does not."""
+def refused(standing: Standing | None, replaces: bool) -> str:
+    """Why a tap that asks for another answer does nothing; empty when it does something."""
     if standing is None:
         return "This button does nothing any more."
     if not standing.asked:
         return "This is for whoever asked."
     if not standing.stands:
         return "I have answered this again already."
-    return "" if kind != "a" or standing.last else MORE_SAID
+    return "" if not replaces or standing.last else MORE_SAID
 
 
 def unsaid(turn: ClaimedTurn, bot: Bot, place: Place, space: Space, sender: User | None) -> Incoming:

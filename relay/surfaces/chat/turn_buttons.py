@@ -1,0 +1,35 @@
+"""Buttons under an answer that ask for another one. They are turns: answered in order, as messages are."""
+
+from __future__ import annotations
+
+from relay.surfaces.chat.callbacks import Callback, callback
+
+
+@callback("r")
+class RetryAnswer(Callback):
+    """Answer the message again."""
+
+    turn_id: int
+
+
+@callback("w")
+class AnswerWithWeb(Callback):
+    """Answer the message again, with the web."""
+
+    turn_id: int
+
+
+@callback("a")
+class AnswerAgain(Callback):
+    """Answer the new wording of the message, in place of the old answer."""
+
+    turn_id: int
+
+
+TurnButton = RetryAnswer | AnswerWithWeb | AnswerAgain
+CODES = tuple(one.code for one in (RetryAnswer, AnswerWithWeb, AnswerAgain))
+
+
+def is_turn_button(data: str) -> bool:
+    """Whether a button's data asks for another answer, well-formed or not."""
+    return data.split(":")[0] in CODES
