@@ -59,7 +59,7 @@ def from_readings(readings: Readings, budget: Budget, bot_id: int) -> Iterator[C
     yield Condition(
         f"queue {bot_id}",
         between(waited, QUEUE, QUEUE_CALM),
-        "Messages wait in the queue and are not taken up. If that does not pass, look at the log, and restart me; "
+        "Messages are waiting in the queue. If this doesn't pass, check the log and restart me. "
         "RELAY_CONCURRENCY is how many conversations I answer at once.",
         waited,
     )
@@ -89,8 +89,8 @@ def from_budget(rows: Sequence[ChargedUse], budget: Budget) -> Iterator[Conditio
     until = f"until midnight ({budget.zone}). RELAY_DAILY_BUDGET_USD is how much that is."
     reached = 0 < budget.total <= spent
     near = 0 < WARN * budget.total <= spent and not reached
-    yield Condition("spend", near, f"{told}. When all of it is, I answer nobody {until}")
-    yield Condition("budget", reached, f"{told}: I answer nobody {until}")
+    yield Condition("spend", near, f"{told}. When all of it is spent, I stop answering {until}")
+    yield Condition("budget", reached, f"{told}: I've stopped answering {until}")
 
 
 def from_silence(seconds: float, bot_id: int) -> Condition:
@@ -98,7 +98,7 @@ def from_silence(seconds: float, bot_id: int) -> Condition:
     return Condition(
         f"telegram {bot_id}",
         seconds >= SILENCE,
-        "I do not hear from Telegram. What is written to me waits there. If that lasts, look at this machine's "
+        "I can't reach Telegram. Messages to me wait there. If this lasts, check this machine's "
         "network, and whether another program reads this bot's messages.",
         seconds,
     )
@@ -120,7 +120,7 @@ def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Condition]:
         yield Condition(
             f"job {name}",
             (True if often else None) if outcome.error else False,
-            f"The job “{name}” failed: {outcome.error.rstrip('.')}. It is tried again by itself; the log says more.",
+            f"The job “{name}” failed: {outcome.error.rstrip('.')}. I'll try again by myself; the log says more.",
         )
 
 
@@ -141,7 +141,7 @@ def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
             f"disk {machine} {folder}",
             between(-disk.free, -least, -1.5 * least),
             f"The disk of {folder} on {machine} is nearly full: {disk.free / 1e6:,.0f} MB of "
-            f"{disk.total / 1e9:,.1f} GB are free. Make room: without it I can keep nothing.",
+            f"{disk.total / 1e9:,.1f} GB are free. Free some space: without it I can't keep anything.",
         )
 
 

@@ -30,7 +30,7 @@ async def test_start_help_status_and_unknown_commands(town: Town) -> None:
     assert "0 memories" in status
     assert "storage" not in status
     assert "storage" in (await town.ask(town.tg.dm(olga), olga, "/status")).text
-    assert "I do not know /no_such_thing" in (await town.ask(dm, ada, "/no_such_thing now")).text
+    assert "I don't know /no_such_thing" in (await town.ask(dm, ada, "/no_such_thing now")).text
     assert town.asked == asked
     assert (await town.ask(dm, ada, "/ is no command")).text == "You said: / is no command"
     everybody = json.dumps({"type": "all_private_chats"}), ""

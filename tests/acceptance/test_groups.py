@@ -25,6 +25,7 @@ async def test_in_a_forum_of_the_owner_alone_every_message_is_answered_in_its_to
     forum = town.forum(ada)
     topic = town.tg.topic(forum, "Ideas", ada)
     await town.ask(dm, ada, "I keep bees", "Fine [LEARN: Ada keeps bees]")
+    town.model.delay = 0.05  # an answer that is there at once shows nobody typing
     for where in (None, topic):
         reply = await town.ask(forum, ada, f"no mention here {where}", topic=where)
         assert reply.text == f"You said: no mention here {where}"
@@ -97,7 +98,7 @@ async def test_when_somebody_joins_the_private_memory_is_gone_from_the_very_next
     assert "4711 doubloons" not in found
     assert "Dr. Quill" not in found
     told = await town.ask(forum, ada, f"/memory@{town.tg.bot.username}", topic=topic)
-    assert told.text == "I have answered in our private chat."
+    assert told.text == "I've answered in our private chat."
     listed = [message for message in town.tg.messages(dm) if message.from_bot][-1].text
     assert "Quill" not in listed
     assert "I know nothing in “Forum” yet" in listed

@@ -175,7 +175,7 @@ async def test_commands_remember_and_forget(town: Town) -> None:
         in (await town.ask(dm, ada, "/remember I like my tea *strong* & <hot>")).text
     )
     assert "I like my tea *strong* & <hot>" in await known(town, dm, ada)
-    assert "What shall I remember" in (await town.ask(dm, ada, "/remember")).text
+    assert "What should I remember" in (await town.ask(dm, ada, "/remember")).text
     assert "at most 500" in (await town.ask(dm, ada, "/remember " + "x " * 400)).text
     assert "“te” is too short" in (await town.ask(dm, ada, "/forget te")).text
     assert "nothing matches" in (await town.ask(dm, ada, "/forget submarine")).text

@@ -240,7 +240,7 @@ async def test_a_groups_memory_is_shown_in_private_to_those_who_are_in_it(town: 
     await taught(town, ben_dm, ben, "Ben is shy")
     await town.ask(group, ada, f"{bot} I bring the salad", "Good [LEARN: brings the salad]")
     told = await town.ask(group, ben, f"/memory{bot}")
-    assert told.text == "I have answered in our private chat."
+    assert told.text == "I've answered in our private chat."
     assert "salad" not in told.text
     said = last(town, ben_dm)
     assert said.text.startswith("What I know in “Salad *club*” (1)")
@@ -327,7 +327,7 @@ async def test_what_is_ones_own_is_not_shown_where_others_came_in(town: Town) ->
     reply = await taught(town, forum, ada, "Ada sees Dr. Quill")
     town.tg.add_member(forum, ben, by=ada)
     before = len(town.tg.messages(forum))
-    assert "Others are here" in await town.press(forum, ada, reply, "Undo / Edit")
+    assert "Others can read along here" in await town.press(forum, ada, reply, "Undo / Edit")
     assert list(reply.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
     listed = await town.ask(dm, ada, "/memory")
     memory_id = listed.buttons[number_of(listed, "Quill")].split(":")[1]

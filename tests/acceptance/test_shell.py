@@ -65,12 +65,12 @@ async def test_people_are_let_in_and_shown_out_by_arguments(tmp_path: Path) -> N
         await shell("users", "deny", "3331", code=1)
         assert "blocked" in await shell("users", "block", "3332")
         assert "may use me" in await shell("users", "admit", "3332")
-        assert "nobody" in await shell("users", "approve", "99", code=1)
+        assert "know anyone" in await shell("users", "approve", "99", code=1)
         assert "Nothing was done. With --yes it is." in await shell("revoke", "3331", code=1)
         roles = {one["user_id"]: one["role"] for one in (await shell.json("users", "--json"))["people"]}
         assert roles == {3331: "user", 3332: "user"}
-        assert "may not use me any more" in await shell("revoke", "3331", "--yes")
-        assert "I know nobody" in await shell("revoke", "3331", "--yes", code=1)
+        assert "can't use me any more" in await shell("revoke", "3331", "--yes")
+        assert "I don't know that person" in await shell("revoke", "3331", "--yes", code=1)
 
 
 async def test_settings_and_the_soul_are_changed_by_arguments(world: World, shell: Shell) -> None:

@@ -109,7 +109,7 @@ async def test_the_terminal_shares_the_owners_memory_with_the_running_bot(town: 
         ("/new", "A new conversation"),
         ("/memory", "Olga has a parrot"),
         ("/help", "/retry"),
-        ("/nonsense", "I do not know"),
+        ("/nonsense", "I don't know"),
         ("/press 9", "no such button"),
     ):
         talk.type(command)

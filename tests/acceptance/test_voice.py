@@ -144,7 +144,7 @@ async def test_a_service_that_fails_costs_one_silent_line(house: House, speech: 
     chat = house.guest()
     speech.mode = mode
     await house.asked(chat, "aloud please")
-    await house.until_said(chat, "🔇 I could not say this aloud: The service that speaks", timeout=60)
+    await house.until_said(chat, "🔇 I couldn't say this aloud: The service that speaks", timeout=60)
     await house.tg.wait_for(lambda: done(house, chat))
     text, line = house.replies(chat)
     assert "forty-two" in text.text

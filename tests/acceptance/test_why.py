@@ -176,7 +176,7 @@ async def test_usage_is_ones_own_and_admins_see_all_spaces(town: Town) -> None:
     assert "up to 90" in (await town.ask(dm, ada, "/usage all")).text
     club = town.group(ada, town.person("Ben")[0])
     line = await town.ask(club, ada, f"/usage@{town.tg.bot.username}")
-    assert line.text == "I have answered in our private chat."
+    assert line.text == "I've answered in our private chat."
     told = [one.text for one in town.tg.messages(dm) if one.from_bot and "Nothing was used" in one.text]
     assert len(told) == 2, "what the group used is told there too"
     assert [one for one in town.tg.messages(club) if one.from_bot] == [line]

@@ -19,7 +19,7 @@ AGAIN, UNDO, UNDO_ONE = "✎ Answer again", "↩ Undo / Edit…", "↩ Undo: "
 HEARD = "🎤"
 LEARNED = re.compile(r"🧠 (?:Learned|Knew already): (.+)")
 REPLIES = {
-    "/stop": re.compile(r"I am not writing anything here right now\."),
+    "/stop": re.compile(r"I'm not writing anything here right now\."),
     "/status": re.compile(r"Relay \S+ on "),
     "/memory": re.compile(r"What I know|I know nothing yet"),
 }

@@ -546,7 +546,7 @@ async def test_too_much_for_the_chat_and_nothing_at_all_are_said(
         await told(relay, dm, ada, "/export")
     assert archives(relay, dm) == []
     said = said_in(relay, dm)
-    assert said[0] == "There is nothing to export yet."
+    assert said[0] == "There's nothing to export yet."
     assert "Everything that I know" in said[2]
     assert "relay export in the shell" in said[3]
 

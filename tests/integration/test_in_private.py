@@ -76,7 +76,7 @@ async def test_the_group_gets_a_line_and_the_person_the_answer(relay: Inside) ->
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
     dm, group = relay.tg.dm(ada), relay.tg.group(GROUP, "Group", [ada, ben])
     (line,) = await said(relay, group, ada, f"/secret{BOT}")
-    assert line.text == "I have answered in our private chat."
+    assert line.text == "I've answered in our private chat."
     assert line.reply_to
     (answer,) = spoken(relay, dm)
     assert answer.text == "Ada hides group things"
@@ -110,7 +110,7 @@ async def test_who_never_started_the_bot_or_blocked_it_is_shown_the_way(relay: I
         relay.tg.dm(ada)
         relay.tg.block(ada)
     (line,) = await said(relay, group, ada, f"/secret{BOT}")
-    assert line.text == "That is between us, and I cannot write to you. Open our chat, press Start, and ask again."
+    assert line.text == "That's between us, and I can't write to you yet. Open our chat, press Start, and ask again."
     assert line.reply_to
     ((way,),) = (line.reply_markup or {})["inline_keyboard"]
     assert way == {"text": "Open our chat", "url": "https://t.me/relay_test_bot?start=hello"}
@@ -121,7 +121,7 @@ async def test_who_never_started_the_bot_or_blocked_it_is_shown_the_way(relay: I
     (hello,) = await said(relay, dm, ada, "/start hello")
     assert "Hello Ada!" in hello.text
     assert [message.text for message in await said(relay, group, ada, f"/secret{BOT}")][1:] == [
-        "I have answered in our private chat."
+        "I've answered in our private chat."
     ]
     assert spoken(relay, dm)[1].text == "Ada hides group things"
 

@@ -108,7 +108,7 @@ async def test_a_failed_job_is_told_once_by_all_processes_and_once_when_it_is_ov
     await watch.job("There is no room for the backup.")
     told = await watch.look()
     assert told == [
-        "⚠️ The job “backup” failed: There is no room for the backup. It is tried again by itself; the log says more."
+        "⚠️ The job “backup” failed: There is no room for the backup. I'll try again by myself; the log says more."
     ]
     assert [await one.look() for one in (other, watch, Watch(another(), watch.phone))] == [[], [], []]
     await watch.job("There is no room for the backup.")
@@ -187,7 +187,7 @@ async def test_a_message_that_nobody_takes_up_and_turns_that_fail(house: House, 
     assert await watch.look() == []
     await sql("update turn set lease_until = now() - interval '3 minutes', created_at = now() - interval '4 minutes'")
     (told,) = await watch.look()
-    assert "Messages wait in the queue" in told
+    assert "Messages are waiting in the queue" in told
     await sql("update turn set failures = 2, created_at = now()")
     for turn in turns:
         assert await house.store.fail(replace(turn, fence=turn.fence + 1), "ValueError", 1.0)  # it was taken over
@@ -217,11 +217,11 @@ async def test_the_budget_of_all_is_told_at_eighty_percent_and_when_it_is_used_u
     await sql("update spend set input = 400000")
     (told,) = await watch.look()
     assert told.startswith(
-        "⚠️ $0.80 of today's $1.00 are spent. When all of it is, I answer nobody until midnight (UTC)"
+        "⚠️ $0.80 of today's $1.00 are spent. When all of it is spent, I stop answering until midnight (UTC)"
     )
     await sql("update spend set input = 500000")
     (told,) = await watch.look()
-    assert told.startswith("⚠️ $1.00 of today's $1.00 are spent: I answer nobody")
+    assert told.startswith("⚠️ $1.00 of today's $1.00 are spent: I've stopped answering")
     await sql("update spend set at = at - interval '1 day'")
     assert await watch.look() == []
     await sql(CALM)

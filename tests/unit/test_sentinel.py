@@ -159,7 +159,7 @@ def test_a_daily_job_that_fails_is_told_at_once(error: str, failures: int, daily
     (found,) = from_jobs({"backup": Outcome(NOW, error, failures, daily)})
     assert found.wrong is wrong
     assert found.kind == "job backup"
-    assert "“backup” failed: No room. It" in found.detail or not error
+    assert "“backup” failed: No room. I'll try" in found.detail or not error
 
 
 @pytest.mark.parametrize(

@@ -384,7 +384,7 @@ async def test_undo_in_a_group_that_others_joined_shows_nothing_of_ones_own() ->
     place = {"space": Space("group", chat_id=-5), "chat_id": -5, "private": False}
     for data in ("u:4", "c:4", "d:5:u"):
         done = await pressing(data, call(Canned(changed_in=own), **place))
-        assert "Others are here" in done.toast
+        assert "Others can read along here" in done.toast
         assert (done.text, done.rows) == (None, None)
 
 

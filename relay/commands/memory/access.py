@@ -12,7 +12,7 @@ from relay.memory.rows.memories import MemoryLine, OpenedMemory
 GONE = "This is gone, or not yours to see."
 """The same for what is missing and for what belongs to somebody else."""
 NOT_YOURS = "This is not yours to decide."
-ELSEWHERE = "Others are here, and this is not for them. /memory changes shows it in our own chat."
+ELSEWHERE = "Others can read along here. /memory changes shows it in our private chat."
 
 
 def is_at_home(ctx: CommandContext, space: Space) -> bool:

@@ -19,9 +19,9 @@ WORDS = 200
 """Characters of words that are searched for, at most."""
 CHAT_SECONDS = 20.0
 """So long the chats are cleared before the erasure is reported; the rest follows."""
-TOO_LATE = "That is erased already, was shown too long ago, or is not yours. Ask again: /forget --erase"
+TOO_LATE = "That's already erased, was shown too long ago, or is not yours. Start again: /forget --erase"
 TOO_SHORT = (
-    "What shall I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
+    "What should I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
     f"has, at least {LETTERS} letters."
 )
 

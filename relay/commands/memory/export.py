@@ -14,7 +14,7 @@ from relay.core.models import Export
 async def export(ctx: CommandContext, title: str = "") -> Export:
     """Returns the export of the space where it is asked, to be packed. `title`: what a group is called."""
     if await ctx.store.export_space(ctx.space) is None:
-        raise CommandRefused("There is nothing to export yet.")
+        raise CommandRefused("There's nothing to export yet.")
     whose = ctx.name if ctx.space.kind == "private" else title or "the group"
     name = f"relay-export-{datetime.now(UTC):%Y%m%d}.zip"
     return Export(name, ctx.space, f"What Relay remembers of {whose}", str(ctx.zone))

@@ -14,8 +14,8 @@ from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import KeepableMessage
 from relay.memory.writing.proposals import proposed
 
-OFF_THE_RECORD = "That is off the record: nothing of it is kept."
-NO_WORDS = "There is nothing in words in that message. Write after the command what I shall keep of it."
+OFF_THE_RECORD = "That's off the record, so I don't keep it."
+NO_WORDS = "That message has no text. Write what I should keep after the command."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
     text = " ".join(fact.split())
     if not text:
         raise CommandRefused(
-            "What shall I remember? Write it after the command: /remember I like my tea strong",
+            "What should I remember? Write it after the command: /remember I like my tea strong",
         )
     if len(text) > FACT_LENGTH:
         raise CommandRefused(f"That is {len(text)} characters; a fact has at most {FACT_LENGTH}.")
@@ -85,5 +85,5 @@ async def keep_answer(ctx: CommandContext, turn_id: int) -> KeptMessage:
     place = await find_place(ctx, turn_id=turn_id)
     message = await ctx.store.keepable(place.space, turn_id=turn_id)
     if message is None:
-        raise CommandRefused("There is nothing to keep.")
+        raise CommandRefused("There's nothing to keep.")
     return await keep_message(ctx, message, space=place.space)

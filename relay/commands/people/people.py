@@ -17,8 +17,8 @@ from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Per
 Verdict = Literal["approve", "deny", "block", "admit"]
 """admit: lets in somebody whom an admin kept out; the others are for those who ask."""
 ROLES: dict[Verdict, str] = {"approve": "user", "deny": "refused", "block": "blocked", "admit": "user"}
-USAGE = "Say whom: /revoke and their id (/users lists them) or @name, or reply with /revoke to something they said."
-NOT_OPEN = "It is not open any more."
+USAGE = "Say who: /revoke and their id (/users lists them) or @name, or reply with /revoke to one of their messages."
+NOT_OPEN = "It isn't open any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ async def decide(ctx: CommandContext, user_id: int, verdict: Verdict) -> Decided
     roles = ["refused", "blocked"] if verdict == "admit" else ["asking"]
     decided = await ctx.store.decide(user_id, roles, ROLES[verdict], ctx.user_id, _decider(ctx))
     if decided is None:
-        raise CommandRefused(f"I know nobody with the id {user_id}. /users lists everybody.")
+        raise CommandRefused(f"I don't know anyone with the id {user_id}. /users lists everyone.")
     return decided
 
 
@@ -90,7 +90,7 @@ async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
         _check_settings(ctx, user_id)
     person = await ctx.store.person(user_id, username)
     if person is None or not person.may_use:
-        raise CommandRefused(f"I know nobody of whom to take that back. {USAGE}")
+        raise CommandRefused(f"I don't know that person. {USAGE}")
     _check_settings(ctx, person.user_id)
     if await _is_last(ctx, person):
         raise CommandRefused(only_one(person))
@@ -109,7 +109,7 @@ async def revoke(ctx: CommandContext, user_id: int) -> Revoked | None:
 
 def only_one(person: Person) -> str:
     """Why the last admin cannot be revoked."""
-    return f"{person.name} (id {person.user_id}) is the only one who runs me, so that stays."
+    return f"{person.name} (id {person.user_id}) is my only admin, so they keep access."
 
 
 def _check_settings(ctx: CommandContext, user_id: int) -> None:

@@ -17,8 +17,11 @@ TOO_OLD = ButtonReply("This button does nothing any more.")
 
 
 async def run_command(call: ChatContext, name: str) -> CommandReply:
-    """Runs a command by its name, which must be one of the chat's, with `call.text` as its words."""
-    if COMMANDS[name].admin and not call.admin:
+    """Runs a command by its name, with `call.text` as its words."""
+    command = COMMANDS.get(name)
+    if command is None or "chat" not in command.surfaces:
+        return CommandReply(f"I don't know /{escape_markdown(name)}. /help lists what I can do.", refused=True)
+    if command.admin and not call.admin:
         return CommandReply(ADMINS_ONLY, refused=True)
     reply = await _refusable(call, HANDLERS[name](call))
     return replace(reply, private=True) if name in PRIVATE else reply

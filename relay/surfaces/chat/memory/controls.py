@@ -89,7 +89,7 @@ async def reset(call: ChatContext, rest: str) -> CommandReply:
     """`/memory reset`: asks for the number of memories before it forgets them all."""
     known = await count_for_reset(call)
     if not known:
-        return CommandReply("There is nothing to forget: I know nothing.")
+        return CommandReply("There's nothing to forget: I don't know anything yet.")
     return CommandReply(
         f"{question('reset', known)} – forget **everything** that I know here, "
         f"{pluralize(known, 'memory', 'memories')}? "
@@ -118,7 +118,7 @@ async def confirm_reset(call: ChatContext, known: int) -> CommandReply:
     """Forgets everything, when the number is typed, still right, and in time."""
     asked = call.said.replied.sent_at if call.said.replied else 0
     if asked and call.said.sent_at - asked > QUESTION_SECONDS:
-        raise CommandRefused("That was too long ago. Ask again: /memory reset")
+        raise CommandRefused("That was too long ago. Start again: /memory reset")
     done = await reset_command(call, known if parse_number(call.text.strip()) == known else -1)
     return CommandReply(
         f"🧠 Forgot all {pluralize(done.forgotten, 'memory', 'memories')}. /memory changes shows them, and brings back "
@@ -172,7 +172,7 @@ async def _page(call: ChatContext, now: Controls, space_id: int | None = None) -
 def in_words(call: ChatContext, now: Controls, place: str = "", here: bool = True) -> str:
     """How a memory is switched, one thing a line."""
     if now.memory == "off":
-        state = "⛔ Memory is off: I recall nothing and learn nothing. /memory on"
+        state = "⛔ Memory is off; I'm not using it. /memory on"
     elif now.paused_until:
         end = moment(now.paused_until, call.zone)
         state = f"💤 Memory is paused until {end}; I'm not using it. /memory resume"

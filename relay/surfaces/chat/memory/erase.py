@@ -38,7 +38,7 @@ THEIRS = {
     "export": "These exports may hold it, too; delete the files you don't need:",
 }
 """What the person has to delete, by its kind."""
-AT_NIGHT = "In the database's files the words stay until the coming night: then I write those anew."
+AT_NIGHT = "The words stay in the database's files until tonight, when I rewrite them."
 CLEARED = "🧹 The database's files are written anew: nothing of what was erased is left in them."
 
 
@@ -52,7 +52,7 @@ async def preview(call: ChatContext, text: str) -> CommandReply:
     """`/forget --erase …`: shows what an erasure would take."""
     found = await preview_erasure(call, query_of(text))
     if found is None:
-        return CommandReply("I find nothing like that which is yours to erase.", private=True)
+        return CommandReply("I found nothing like that to erase.", private=True)
     buttons = [
         button("🔥 Erase for good", EraseShown(found.erasure_id)),
         button("✖ Keep", KeepShown(found.erasure_id)),
@@ -79,14 +79,14 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
     if found.documents:
         lines += ["", f"Documents: {escape_markdown(shorten(', '.join(found.documents), 300))}"]
     if found.counts.summaries:
-        lines += ["", "Summaries made from them go too, and are written anew without them."]
+        lines += ["", "Summaries made from them go too. I'll write new ones without them."]
     lines += [
         f"Besides, {pluralize(row.messages, 'message names', 'messages name')} “{escape_markdown(row.word)}”: "
         f"/forget --erase {escape_markdown(row.word)} takes those."
         for row in found.left[:2]
     ]
     if found.more:
-        lines += ["That is more than I take at once: the newest 2,000. Ask again for the rest."]
+        lines += ["That's more than I can erase at once, so this covers the newest 2,000. Ask again for the rest."]
     return "\n".join([*lines, "", LAST_WORD])
 
 
@@ -118,7 +118,7 @@ async def erase(call: ChatContext, to: EraseShown) -> ButtonReply:
     """Erases what was shown."""
     done = await erase_shown(call, to.erasure_id)
     if done.step is None:
-        return ButtonReply("It is being erased, and goes on by itself.", "🔥 It is being erased.", [])
+        return ButtonReply("Erasing. It continues by itself.", "🔥 Erasing…", [])
     buttons = []
     if done.clears:
         buttons.append([button("🧹 Write the database's files anew now", ClearFiles(to.erasure_id))])

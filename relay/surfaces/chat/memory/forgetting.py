@@ -45,7 +45,7 @@ async def _by_pattern(call: ChatContext, pattern: str) -> CommandReply:
     found = await preview_pattern(call, pattern)
     total, turn_id = found.total, call.turn.turn_id
     if not total:
-        said = f"Nothing that I know fits “{escape_markdown(shorten(pattern, 60))}”."
+        said = f"Nothing I know fits “{escape_markdown(shorten(pattern, 60))}”."
         return CommandReply(said, refused=True, result=found)
     lines = [f"- `#{row.number}` {escape_markdown(shorten(row.content, 200))}" for row in found.memories]
     more = [f"- … and {total - SHOWN:,} more"] if total > SHOWN else []

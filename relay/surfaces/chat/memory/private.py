@@ -31,7 +31,7 @@ async def private(call: ChatContext) -> CommandReply:
     elif on:
         said = "🕶 This conversation is off the record already. /private off ends it." if done.was else BEGUN
     elif done.was:
-        said = "The conversation off the record is over, and erased. What you write now is on the record."
+        said = "The conversation off the record has ended and is erased. From now on, this is on the record."
     else:
         said = f"{IS_ON} /private begins one that is not."
     return CommandReply(said, result=done)

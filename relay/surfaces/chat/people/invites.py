@@ -45,7 +45,8 @@ async def invite(call: ChatContext) -> CommandReply:
     return CommandReply(
         f"This link lets {whom} in, once, until {moment(made.until, call.zone)}:\n\n"
         f"{escape_markdown(invite_link(username, made.nonce))}\n\n"
-        "Send it to nobody else: whoever opens it first is in. I tell you who came; /users lists it, and cancels it.",
+        "Don't share it with anyone else: whoever opens it first is in. I'll tell you who came. /users lists it "
+        "and can cancel it.",
         result=made,
     )
 
@@ -58,7 +59,7 @@ async def revoke(call: ChatContext) -> CommandReply:
     number = parse_number(word)
     person = await find_revocable(call, (number if number is not None else word) if word else replied)
     rows = [[button("Revoke", Revoke(person.user_id, "y")), button("Cancel", Revoke(person.user_id, "n"))]]
-    return CommandReply(f"**Take back that {who(person)} may use me?**\n\n{REVOKE}", rows=rows, result=person)
+    return CommandReply(f"**Remove access for {who(person)}?**\n\n{REVOKE}", rows=rows, result=person)
 
 
 @pressed(Revoke, confirms=True)
@@ -71,11 +72,11 @@ async def press_revoke(call: ChatContext, to: Revoke) -> ButtonReply:
         return ButtonReply(text="Nothing has changed.", rows=[])
     match done.outcome:
         case "done":
-            text = f"{who(done.person)} may not use me any more. What I remember of them stays as it is."
+            text = f"{who(done.person)} can't use me any more. What I remember about them stays."
             return ButtonReply("Done.", text, rows=[], result=done)
         case "last":
             return ButtonReply(text=escape_markdown(only_one(done.person)), rows=[], result=done)
-    return ButtonReply(text=f"{who(done.person)} may not use me anyway.", rows=[], result=done)
+    return ButtonReply(text=f"{who(done.person)} doesn't have access anyway.", rows=[], result=done)
 
 
 def invite_link(username: str, nonce: str) -> str:

@@ -23,7 +23,7 @@ HOW = (
     "Write /users approve, deny or block and the id of somebody who asks, or /users admit and that of somebody who was "
     "kept out. /users cancel and an invitation's number takes it back. /users lists them."
 )
-CANCELLED = "It is cancelled: the link lets nobody in."
+CANCELLED = "Cancelled: the link no longer works."
 TOASTS = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
 LISTED_IDS = 30
 
@@ -77,7 +77,7 @@ async def decide_asked(call: ChatContext, to: DecideAsked) -> ButtonReply:
     """Gives an admin's word; the first one counts."""
     decided = await decide(call, to.user_id, VERDICTS[to.word])
     by = shorten(decided.decided_by_name or "Somebody", 60)
-    toast = TOASTS[decided.role] if decided.changed else f"{by} has decided already."
+    toast = TOASTS[decided.role] if decided.changed else f"{by} has already decided."
     return ButtonReply(toast, verdict_line(decided), [])
 
 
@@ -85,7 +85,7 @@ async def decide_asked(call: ChatContext, to: DecideAsked) -> ButtonReply:
 async def decide_listed(call: ChatContext, to: DecideListed) -> ButtonReply:
     """Gives an admin's word and shows the list anew."""
     decided = await decide(call, to.user_id, VERDICTS[to.word])
-    return await _listed(call, TOASTS[decided.role] if decided.changed else "That was decided already.")
+    return await _listed(call, TOASTS[decided.role] if decided.changed else "That's already decided.")
 
 
 @pressed(CancelInvitation)
@@ -145,7 +145,7 @@ def people_page(call: ChatContext, known: KnownPeople) -> str:
         out.append(f"and {pluralize(more, 'other')} before them")
     sections: list[tuple[str, Sequence[str]]] = [
         ("Who may use me", _let_in(call, known)),
-        ("Waiting for a word", [who(one) for one in known.people if one.role == "asking"]),
+        ("Waiting for an answer", [who(one) for one in known.people if one.role == "asking"]),
         ("Open invitations", [_invitation(call, one) for one in known.invites]),
         ("Not let in", out),
     ]

@@ -86,7 +86,7 @@ async def new(call: ChatContext) -> CommandReply:
 async def stop(call: ChatContext) -> CommandReply:
     """Ends the running answer, which says so itself."""
     done = await stop_command(call)
-    return CommandReply("" if done.running else "I am not writing anything here right now.", result=done)
+    return CommandReply("" if done.running else "I'm not writing anything here right now.", result=done)
 
 
 @shows("retry")

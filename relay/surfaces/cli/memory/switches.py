@@ -18,7 +18,7 @@ def switch_on(as_json: AsJson = False) -> None:
 
 @memory.command("off")
 def switch_off(as_json: AsJson = False) -> None:
-    """Recall nothing and learn nothing."""
+    """Turn memory off: recall nothing and learn nothing."""
     _switch("off", as_json)
 
 
@@ -26,7 +26,7 @@ def switch_off(as_json: AsJson = False) -> None:
 def pause(
     until: Annotated[list[str], typer.Argument(help="2h, 3d, or until 2026-12-24.")], as_json: AsJson = False
 ) -> None:
-    """Recall nothing and learn nothing for a while."""
+    """Pause memory for a while: recall nothing and learn nothing."""
     _switch(f"pause {' '.join(until)}", as_json)
 
 

@@ -26,7 +26,6 @@ from relay.memory.writing.titles import Titler
 from relay.runtime.app import Relay, make_gate, make_judge, make_model, make_summariser, open_relay
 from relay.runtime.embedder_router import open_embedder
 from relay.runtime.services import make_services
-from relay.surfaces.chat import COMMANDS
 from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.cli.terminal.desk import BOT, HERE, Desk
 from relay.surfaces.cli.terminal.keyboard import typed
@@ -88,19 +87,12 @@ class Conversation:
         if word == "/press":
             await self._press(int(rest) if rest.isdecimal() else 0)
         elif word.startswith("/") and word not in IN_LANE:
-            await self._command(word[1:].partition("@")[0].lower(), rest)
+            await self._desk.command(word[1:].partition("@")[0].lower(), rest)
         elif self._desk.asks and not word.startswith("/"):
             await self._desk.answer(text)
         else:
             self._terminal.asking = None
             await self._send({"message": self._message() | {"text": text}})
-
-    async def _command(self, name: str, words: str) -> None:
-        command = COMMANDS.get(name)
-        if command is None or "chat" not in command.surfaces:
-            print(f"I do not know /{name}. /help lists what I can do.")
-        else:
-            await self._desk.command(name, words)
 
     async def _press(self, number: int) -> None:
         """Presses a button. One that asks for another answer is a turn like a message."""

@@ -20,7 +20,7 @@ from relay.surfaces.telegram.parsing.place import Place
 
 SIGNS = {
     "private": "🕶 Off the record",
-    "rests": "💤 Memory is paused; I'm not using it (/memory on)",
+    "rests": "💤 I'm not using memory right now (/memory on)",
     "woke": "🧠 Memory is on again",
     "unlearned off": "Not learned: memory is off",
     "unlearned paused": "Not learned: memory rests",

@@ -36,7 +36,7 @@ SETTLE_SECONDS = 1.0
 """How long a request whose response was lost may still be carried out."""
 STOPPED = "Stopped."
 VOID = "(This belonged to an earlier answer.)"
-FORBIDDEN = "You let nobody send you voice messages (Telegram: Settings → Privacy and Security → Voice Messages)."
+FORBIDDEN = "Your Telegram settings don't allow voice messages (Settings → Privacy and Security → Voice Messages)."
 NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
 """How Telegram says that a message cannot be edited at all, whatever its text."""
 
@@ -117,7 +117,7 @@ class Sender:
                 if "voice_messages_forbidden" in str(error).lower()
                 else error.told_to(row.chat_id > 0 and self._operates(turn))
             )
-            line = f"🔇 I could not say this aloud: {why}"
+            line = f"🔇 I couldn't say this aloud: {why}"
         # It keeps that it stands for a voice note: the answer's last message is another.
         return await self._send_instead(turn, row, {**silent_line(line), "say": {}})
 

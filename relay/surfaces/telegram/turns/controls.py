@@ -38,10 +38,10 @@ from relay.surfaces.telegram.turns.understand import asked, lane_of, topic_press
 
 log = structlog.get_logger()
 
-FAILED = "That did not work. I try again in a moment."
+FAILED = "That didn't work. I'll try again in a moment."
 PATIENCE_SECONDS = 3.0
 """How long a press may stay unanswered; Telegram forgets it soon after."""
-WORKING = "I am at it…"
+WORKING = "Working on it…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +158,9 @@ class Controls:
         if named is None:
             return CommandReply("")  # something that happened, told by Telegram as a message
         command = COMMANDS.get(named.name)
-        if command is None or "chat" not in command.surfaces:
-            if not call.private and "@" not in call.text.split()[0]:
-                return CommandReply("")  # another bot's command
-            return CommandReply(f"I do not know /{named.name}. /help lists what I can do.".replace("_", "\\_"))
-        if not call.private and (call.admin or command.admin):
+        if command is None and not call.private and "@" not in call.text.split()[0]:
+            return CommandReply("")  # another bot's command
+        if command and not call.private and (call.admin or command.admin):
             # Whoever runs the bot may have come after it; whoever is refused may have run it once.
             await self._menus.offer(call.chat_id, call.user_id, call.admin)
         if named.name == "start" and call.operator:
@@ -181,12 +179,12 @@ class Controls:
             await self._services.messenger.call("sendChatAction", chat_id=call.user_id, action="typing")
         except ChatGone:
             link = f"https://t.me/{self._bot.username}?start=hello"
-            line = "That is between us, and I cannot write to you. Open our chat, press Start, and ask again."
+            line = "That's between us, and I can't write to you yet. Open our chat, press Start, and ask again."
             return message_parts(line, place, [[{"text": "Open our chat", "url": link}]], silent=True)
         except MessengerError as error:
             log.info("a private chat could not be asked for", error=str(error))
         parts = await self._parts(call, told, Place(call.user_id, 0, True))
-        parts += message_parts("I have answered in our private chat.", place, silent=True)
+        parts += message_parts("I've answered in our private chat.", place, silent=True)
         return [replace(part, seq=seq) for seq, part in enumerate(parts, 1)]
 
     async def _press(
