@@ -12,7 +12,7 @@ from relay.core.errors import MediaRefused
 from relay.core.models import Heard, ModelRequest, Sound
 from relay.core.settings import Settings
 from relay.runtime.app import make_reader
-from relay.surfaces.telegram.turns.worker import Worker
+from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN
 from tests.integration.inside import Inside, inside
@@ -101,9 +101,8 @@ class Listening:
         """Another worker takes over."""
         relay, old = self.relay, self.relay.worker
         reader, _ = make_reader(Settings(), relay.wire, self.ears)
-        relay.worker = Worker(
-            old.engine, relay.wire, old.bot, old.groups, 16, old._services, lambda _: None, reader, voice=self.voice
-        )
+        media = TurnMedia(reader, self.voice)
+        relay.worker = Worker(old.engine, old._services, old.bot, old.groups, media, lambda _: None, 16)
         working = asyncio.create_task(relay.worker.run())
         try:
             yield

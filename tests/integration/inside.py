@@ -33,7 +33,7 @@ from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.incoming.intake import Intake
 from relay.surfaces.telegram.incoming.polling import Polling
 from relay.surfaces.telegram.parsing.updates import Bot
-from relay.surfaces.telegram.turns.worker import Worker
+from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.integration.conftest import TEMPLATE, Server
 from tests.standins.telegram.methods import METHODS
 from tests.standins.telegram.people import People
@@ -173,14 +173,12 @@ async def inside(
             engine = Engine(store, Gate(model, store), "big", 1000, UTC)
             worker = Worker(
                 engine,
-                wire,
+                house,
                 bot,
                 Groups(wire, bot.id),
-                16,
-                house,
+                TurnMedia(reader or make_reader(Settings(), wire, ears)[0], voice),
                 lambda _: None,
-                reader or make_reader(Settings(), wire, ears)[0],
-                voice=voice,
+                16,
             )
             intake = Intake(store, wire, worker, house.people)
             polling = Polling(intake, wire, store, RetryingDatabase(client), bot.id, worker.poll_lease)

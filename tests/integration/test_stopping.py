@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from relay.core.models import ModelRequest, Step
-from relay.surfaces.telegram.turns.worker import Worker
+from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.integration.conftest import Server
 from tests.integration.house import ADA
 from tests.integration.inside import Inside, Json, inside
@@ -54,13 +54,12 @@ async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
     await relay.store.release()
     follower = Worker(
         engine,
-        relay.wire,
+        relay.worker._services,
         relay.worker.bot,
         relay.worker.groups,
-        16,
-        relay.worker._services,
+        TurnMedia(unread(relay.wire)),
         lambda _: None,
-        unread(relay.wire),
+        16,
     )
     working = asyncio.create_task(follower.run())
     await relay.tg.wait_for(lambda: len([m for m in relay.tg.messages(chat) if m.from_bot]) >= 3)

@@ -17,7 +17,7 @@ from relay.memory.rows.delivery import Message
 from relay.memory.rows.people import Person
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.parsing.updates import Bot
-from relay.surfaces.telegram.turns.worker import Worker
+from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.unread import unread
 
 KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"
@@ -54,9 +54,8 @@ async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: 
     house: Any = SimpleNamespace(
         people=People(frozenset([9])), messenger=messenger, store=queue, version="1", scratch=Path()
     )
-    worker = Worker(
-        engine, messenger, Bot(77, "relay_bot"), Groups(messenger, 77), 4, house, lambda: None, unread(messenger)
-    )
+    media = TurnMedia(unread(messenger))
+    worker = Worker(engine, house, Bot(77, "relay_bot"), Groups(messenger, 77), media, lambda _: None, 4)
     await worker._failed(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
     assert queue.errors == [told]
     _, *reports = queue.said

@@ -28,7 +28,8 @@ class Silent:
 async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn_runner, "Preview", Silent)
     bot, engine = SimpleNamespace(id=1), SimpleNamespace(store=None)
-    parts: list[Any] = [engine, None, bot, None, None, None, None, None, None, None, None]
+    services = SimpleNamespace(messenger=None)
+    parts: list[Any] = [engine, bot, None, services, None, None, None, None, None, None]
     one = turn_runner.TurnRunner(*parts)
 
     async def lost(*_: Any) -> None:

@@ -12,7 +12,7 @@ from relay.runtime.app import Relay, make_reader
 from relay.runtime.services import make_services
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.parsing.updates import Bot
-from relay.surfaces.telegram.turns.worker import Worker
+from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 
 
 def make_worker(
@@ -36,7 +36,5 @@ def make_worker(
         relay.store, gate, settings.model, settings.max_tokens, relay.budget.zone, settings.web_search, shelf,
         settings.memory_tokens, settings.capture, embedder,
     )  # fmt: skip
-    return Worker(
-        engine, messenger, bot, Groups(messenger, bot.id), settings.concurrency, services, on_owed, reader,
-        settings.voice_echo, voice,
-    )  # fmt: skip
+    media = TurnMedia(reader, voice, settings.voice_echo)
+    return Worker(engine, services, bot, Groups(messenger, bot.id), media, on_owed, settings.concurrency)

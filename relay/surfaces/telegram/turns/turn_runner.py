@@ -13,7 +13,6 @@ from relay.conversation.cancellation import wait_or_cancel
 from relay.conversation.turn import Engine, answer
 from relay.core.errors import TurnUndone
 from relay.core.models import Incoming, Space
-from relay.core.ports import Messenger
 from relay.core.text import escape_markdown
 from relay.media.attachment_reader import filled, is_usable
 from relay.media.reading import Reader
@@ -49,7 +48,6 @@ class TurnRunner:
     """Runs turns that this process holds, one call for each."""
 
     engine: Engine
-    messenger: Messenger
     bot: Bot
     groups: Groups
     services: Services
@@ -95,7 +93,7 @@ class TurnRunner:
     async def _answer(self, run: Run, turn: ClaimedTurn, chat: Chat, admin: bool) -> bool:
         """Answers a turn, anew whenever something that belongs to it arrives. Returns as `run`."""
         while True:
-            understood = await understand(turn, self.bot, self.groups, self.messenger, self.engine.store)
+            understood = await understand(turn, self.bot, self.groups, self.services.messenger, self.engine.store)
             if understood.wanted:
                 understood = with_model(understood, self.services, admin)
             if understood.verb is not None:
@@ -124,7 +122,7 @@ class TurnRunner:
         structlog.contextvars.bind_contextvars(chat_id=message.chat_id, topic_id=message.topic_id)
         if turn.status != "answered" and self.services.people.role_of(turn) is None:
             return await self._deliver(turn, [])
-        parts = await queued_parts(self.engine.store, self.messenger, self.bot.id, turn, message)
+        parts = await queued_parts(self.engine.store, self.services.messenger, self.bot.id, turn, message)
         chat = Chat(message.chat_id, "private" if message.chat_id >= 0 else "supergroup")
         space = None if turn.owner_id is None else Space("private", owner_id=turn.owner_id)
         return await self._deliver(turn, parts, None, self._readers(turn, chat, space))
@@ -146,7 +144,14 @@ class TurnRunner:
         """The answer to an input; None when something that belongs to it arrived meanwhile."""
         log.debug("heard", text=incoming.text)
         preview = Preview(
-            self.messenger, self.engine.store, run.turn, self.bot.id, place, self.no_drafts, incoming.replaces, readers
+            self.services.messenger,
+            self.engine.store,
+            run.turn,
+            self.bot.id,
+            place,
+            self.no_drafts,
+            incoming.replaces,
+            readers,
         )
         async with preview:
             work = asyncio.create_task(self._read_and_answered(run, incoming, place, preview))

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import structlog
 
@@ -13,7 +14,7 @@ from relay.commands.context import Services
 from relay.conversation.turn import Engine
 from relay.core import metrics
 from relay.core.errors import DatabaseError, RelayError, TurnLost
-from relay.core.ports import Messenger, TextToSpeech
+from relay.core.ports import TextToSpeech
 from relay.core.redaction.redact import redact
 from relay.media.reading import Reader
 from relay.memory.calls.queue import FAILURES
@@ -41,52 +42,58 @@ STANDBY_SECONDS = 2.5
 """How long one that waits for its turn to poll does."""
 
 
+@dataclass(frozen=True, slots=True)
+class TurnMedia:
+    """What reads the files of turns and speaks their answers."""
+
+    reader: Reader
+    voice: TextToSpeech | None = None
+    """None: answers are not spoken."""
+    echo: str = "always"
+    """Which voice notes get their transcript posted: always, long or off."""
+
+
 class Worker:
     """Runs turns: many lanes at once, one turn at a time in each."""
 
     def __init__(
         self,
         engine: Engine,
-        messenger: Messenger,
+        services: Services,
         bot: Bot,
         groups: Groups,
-        concurrency: int,
-        services: Services,
+        media: TurnMedia,
         on_owed: Callable[[Sequence[str]], None],
-        reader: Reader,
-        voice_echo: str = "always",
-        voice: TextToSpeech | None = None,
+        concurrency: int,
     ) -> None:
         self.engine = engine
         self.store: Store = engine.store
-        self.messenger = messenger
+        self.messenger = services.messenger
         self.bot = bot
         self.groups = groups
         self.runs = Runs()
         self.poll_lease = PollLease()
         self._services = services
-        exports = Exports(engine.store, messenger, services.version, services.scratch)
         delivery = Delivery(
             engine.store,
-            messenger,
+            services.messenger,
             bot.id,
-            voice,
+            media.voice,
             lambda turn: services.people.role_of(turn) == "admin",
-            exports,
+            Exports(engine.store, services.messenger, services.version, services.scratch),
             self._note_refusal,
         )
         self.runner = TurnRunner(
-            engine,
-            messenger,
-            bot,
-            groups,
-            services,
-            reader,
-            Controls(services, bot, groups, self.runs),
-            delivery,
-            Echoes(delivery, voice_echo),
-            self.runs,
-            on_owed,
+            engine=engine,
+            bot=bot,
+            groups=groups,
+            services=services,
+            reader=media.reader,
+            controls=Controls(services, bot, groups, self.runs),
+            delivery=delivery,
+            echoes=Echoes(delivery, media.echo),
+            runs=self.runs,
+            on_owed=on_owed,
         )
         self._concurrency = concurrency
         self._queue = FairQueue(bot)
