@@ -11,7 +11,7 @@ from typing import Any
 class ExportedSpace:
     """What belongs to a space as a whole; each row is a line of an export."""
 
-    source: str | None
+    source: str
     """Which database this is."""
     threads: tuple[Mapping[str, Any], ...]
     personas: tuple[Mapping[str, Any], ...]
