@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 
 from relay.archive.export_rows import RawRow, links_of
@@ -59,7 +60,7 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
                 sessions |= {links.id for _, links in linked if links.type == "session" and links.id is not None}
                 # What is said while this is written may be in a session that the file does not have.
                 rows = [row for row, links in linked if links.session is None or links.session in sessions]
-                yield [_without_secrets(row) for row in rows]
+                yield await asyncio.to_thread(_without_secrets, rows)
                 after, end = page.last, page.end
 
 
@@ -68,9 +69,11 @@ def line(row: RawRow) -> bytes:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _without_secrets(row: RawRow) -> RawRow:
-    if row["type"] != "message":
-        return row
+def _without_secrets(rows: Sequence[RawRow]) -> list[RawRow]:
+    return [_message_without(row) if row["type"] == "message" else row for row in rows]
+
+
+def _message_without(row: RawRow) -> RawRow:
     return {**_clean(row), "versions": [_clean(version) for version in row["versions"]]}
 
 

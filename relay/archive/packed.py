@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from datetime import tzinfo
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from relay.archive.export import line, pages
+from relay.archive.export_rows import RawRow
 from relay.archive.imports import LINES
 from relay.archive.readable import Readable
 from relay.core.errors import RelayError
@@ -37,19 +39,27 @@ async def pack(store: Store, space: Space, relay: str, title: str, zone: tzinfo,
             readable = Readable(title, zone)
             with packed.open(LINES, "w", force_zip64=True) as lines:
                 async for page in pages(store, space, relay):
-                    await in_thread(lines.writelines, map(line, page))
-                    await in_thread(text.write, readable.add(page).encode())
+                    await in_thread(_write, page, lines, readable, text)
                     _check(archive)
-            text.write(readable.end().encode())
-            text.seek(0)
             with packed.open(TEXT, "w", force_zip64=True) as target:
-                await in_thread(shutil.copyfileobj, text, target)
+                await in_thread(_write_text, readable, text, target)
         _check(archive)
         archive.seek(0)
     except BaseException:
         archive.close()
         raise
     return archive
+
+
+def _write(page: Sequence[RawRow], lines: IO[bytes], readable: Readable, text: BinaryIO) -> None:
+    lines.writelines(map(line, page))
+    text.write(readable.add(page).encode())
+
+
+def _write_text(readable: Readable, text: BinaryIO, target: IO[bytes]) -> None:
+    text.write(readable.end().encode())
+    text.seek(0)
+    shutil.copyfileobj(text, target)
 
 
 def _nameless(folder: Path) -> BinaryIO:

@@ -89,11 +89,12 @@ class Readable:
             rows = [row for row in self._memories if row.status == state]
             if rows and state in STATES:
                 yield f"\n### {STATES[state]}\n"
-            for about in dict.fromkeys(map(_about, rows)):
+            grouped: dict[str, list[MemoryRow]] = {}
+            for row in rows:
+                grouped.setdefault(_about(row), []).append(row)
+            for about, facts in grouped.items():
                 yield f"\n{'####' if state in STATES else '###'} {about}\n\n"
-                for row in rows:
-                    if _about(row) == about:
-                        yield self._fact(row)
+                yield from map(self._fact, facts)
         if not self._memories:
             yield "\nNothing.\n"
         self._memories = []

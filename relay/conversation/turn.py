@@ -94,8 +94,8 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
             return await finish_without(engine, incoming, choices, tally, line, retry=True, cause=cause)
         if not reply.steps:
             return await finish_without(engine, incoming, choices, tally, reply.note or "Stopped.", retry=True)
-        intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
-        intents = without_known(intents, [row.content for row in context.lent])
+        # In a thread: a long answer, or long texts that it read, take a while.
+        intents = await asyncio.to_thread(understood, prompt, reply, context)
         return await finish(engine, incoming, choices, prompt, reply, intents, tally)
 
 
@@ -132,6 +132,12 @@ async def recalled_for(engine: Engine, incoming: Incoming) -> list[FoundEntry]:
 def model_of(engine: Engine, incoming: Incoming) -> str:
     """The model that answers an input."""
     return incoming.model or engine.model_name
+
+
+def understood(prompt: Prompt, reply: Reply, context: Context) -> Intents:
+    """What a reply asks for by tags of its own."""
+    intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
+    return without_known(intents, [row.content for row in context.lent])
 
 
 def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:

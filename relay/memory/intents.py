@@ -104,7 +104,7 @@ def without_known(intents: Intents, lent: Iterable[str]) -> Intents:
 
 def _tags_in(text: str) -> Iterable[tuple[str, str]]:
     """The tags in a text, also those in code and quotes, where they do nothing until somebody repeats them."""
-    scanner = Scanner(_CODE_AND_QUOTES.sub("", text), growing=False)
+    scanner = Scanner(_CODE_AND_QUOTES.sub("", text), growing=False, most=len(text))
     scanner.run()
     yield from ((tag, _plain(str(payload))) for tag, payload, _ in scanner.found)
     if scanner.voice_reply:

@@ -15,6 +15,8 @@ from relay.core.limits import TAGGED_FACT_LENGTH
 
 TAGS = ("LEARN", "FORGET", "VOICE_REPLY", "REMEMBER")
 TAG_WINDOW = 400  # a LEARN or FORGET that is not closed within this many characters is text
+MOST_TAGS = 100
+"""In one reply; it is broken if it has more, and what comes after them is text."""
 JSON_WINDOW = 16_000  # the same for the JSON of a REMEMBER: 2000 characters written as \uXXXX fit
 
 _TAG = re.compile(r"\[[ \t]{0,8}(?:(LEARN|FORGET)[ \t]{0,8}:|(VOICE_REPLY|REMEMBER)[ \t]{0,8}\])", re.I | re.A)
@@ -74,8 +76,9 @@ def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
 class Scanner:
     """One pass over a reply. What is written never changes; where the rest could change a meaning, it holds."""
 
-    def __init__(self, text: str, *, growing: bool) -> None:
+    def __init__(self, text: str, *, growing: bool, most: int = MOST_TAGS) -> None:
         self.text, self.growing, self.pos, self.held = text, growing, 0, False
+        self.most = most
         self.found: list[tuple[str, str, Any]] = []  # tag, payload, its JSON or the reason why it is refused
         self.voice_reply = False
         self.out: list[str] = []  # whole lines
@@ -226,7 +229,7 @@ class Scanner:
 
     def _bracket(self) -> None:
         """Take out a tag; hold where there may be one, or where it may turn out to be in code."""
-        tag = _TAG.match(self.text, self.pos)
+        tag = _TAG.match(self.text, self.pos) if len(self.found) < self.most else None
         if (tag and self.pending) or (self.growing and _HALF.match(self.text, self.pos)):
             self.held = True
         elif not tag:

@@ -26,6 +26,8 @@ class RelayProcess:
     process: asyncio.subprocess.Process | None = None
     starts: int = 0
     kills: list[int] = field(default_factory=list)
+    module: tuple[str, ...] = ("relay",)
+    """What Python runs: another that runs Relay may stand in for it."""
 
     async def start(self) -> None:
         self.starts += 1
@@ -33,7 +35,7 @@ class RelayProcess:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                "relay",
+                *self.module,
                 "run",
                 env=self.environment,
                 cwd=self.log.parent,

@@ -146,7 +146,7 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def open_house(start: bool = True, **settings: str) -> AsyncIterator[House]:
+async def open_house(start: bool = True, module: tuple[str, ...] = ("relay",), **settings: str) -> AsyncIterator[House]:
     """A bot on a fresh data directory. At the end it must have logged neither a traceback nor a secret."""
     folder = Path(tempfile.mkdtemp(prefix="relay-house-"))
     try:
@@ -154,7 +154,9 @@ async def open_house(start: bool = True, **settings: str) -> AsyncIterator[House
             tg.dm(tg.user(OWNER, "Ada"))
             everybody = {"RELAY_USERS": ",".join(map(str, GUESTS))}
             relay = RelayProcess(
-                environment(tg, model, folder / "data", **{**everybody, **settings}), folder / "relay.log"
+                environment(tg, model, folder / "data", **{**everybody, **settings}),
+                folder / "relay.log",
+                module=module,
             )
             if not {"DATABASE_URL", "SUPABASE_URL"} & settings.keys():
                 await furnish(folder / "data")

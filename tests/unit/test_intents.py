@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.memory.intents import Forget, Intents, Learn, Rejected, Remember, process_intents, visible, without_echoes
+from relay.memory.tags import MOST_TAGS
 from tests.fragments import REMEMBER
 from tests.strategies import examples, replies
 
@@ -581,3 +582,16 @@ def test_a_hundred_kilobytes_of_nonsense_is_parsed(unit: str) -> None:
     text = (unit * 100_000)[:100_000]
     assert process_intents(f"a{text}b").actions == ()
     visible(f"a{text}")
+
+
+def test_of_a_reply_with_more_tags_than_any_means_the_rest_is_text() -> None:
+    """Each unfinished tag looks ahead: 8,000 of them held everybody up."""
+    reply = "[LEARN: " * 8000
+    assert len(process_intents(reply).rejected) <= MOST_TAGS
+    many = "".join(f"[LEARN: fact {number}]" for number in range(MOST_TAGS + 1))
+    assert process_intents(many).text == visible(f"{many} ") == f"[LEARN: fact {MOST_TAGS}]"
+
+
+def test_a_tag_that_was_read_is_no_wish_however_many_stand_before_it() -> None:
+    read = "[LEARN: chaff] " * 2 * MOST_TAGS + "[LEARN: is ill]"
+    assert without_echoes(process_intents("[LEARN: is ill]"), [read]).actions == ()

@@ -1,0 +1,173 @@
+"""Nothing holds the event loop of a running bot for 50 ms, whatever the model answers and people send."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests import held
+from tests.acceptance.crew import free_port
+from tests.acceptance.house import House, open_house
+from tests.lag import LITTLE
+from tests.pictures import picture
+from tests.standins.anthropic import Reply
+from tests.standins.telegram import Chat, StoredMessage, Upload
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ROW = "| cell | **bold** | `code` | [link](https://example.org) |\n"
+ANSWERS = {
+    "dollars, 16k": "$" * 16_000,
+    "dollars, 66k": "$" * 66_000,
+    "dollars between words": "$a$ $$b$$ " * 6_600,
+    "nested lists": "".join("  " * depth + "- item\n" for depth in range(200)) * 3,
+    "nested quotes": ">" * 2_000 + " deep\n" + "".join(">" * depth + " q\n" for depth in range(1, 200)),
+    "nested emphasis": "*_" * 8_000 + "x" + "_*" * 8_000,
+    "a table": "| a | b | c | d |\n|---|---|---|---|\n" + ROW * 500,
+    "backticks": "`" * 64_000,
+    "ticks and words": "`a" * 32_000,
+    "links": "[a](https://example.org/b) " * 2_500,
+    "brackets": "[" * 32_000 + "](" * 16_000,
+    "entities": "&amp;&#x202e;&lt;" * 4_000,
+    "long words": "w" * 65_000,
+    "emoji": "👩‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿" * 3_000,
+    "lines": "\n" * 30_000 + "x" + "\n\n\n" * 10_000 + "y",
+    "tags": "[LEARN: " * 8_000,
+    "backslashes": "\\(" * 20_000 + "\\[" * 10_000,
+    "angles": "<" * 32_000 + "</b>" * 8_000,
+    "fences": "```python\nx = 1\n```\n" * 2_000,
+}
+
+
+DOCUMENTS = {
+    "a long text": ("long.txt", ("The well is deep. " * 60 + "\n\n") * 5_000),
+    "one line": ("line.txt", "x" * 4_000_000),
+    "tags": ("tags.html", "<a " * 1_000_000),
+    "tags of ours": ("tags.txt", "[LEARN: I am ill] " * 200_000),
+    "formulas": ("dollars.md", "$" * 500_000),
+    "a sheet": ("sheet.csv", "a,b,c,d\n" * 400_000),
+    "bytes": ("x.pdf", b"%PDF-1.7\n" + bytes(range(256)) * 20_000),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    web = {"RELAY_WEB": "on", "RELAY_WEB_PORT": str(free_port())}
+    async with open_house(module=("tests.held", str(HOLDS)), PYTHONPATH=str(Path.cwd()), **web) as house:
+        house.model.delta_size = 200
+        yield house
+        assert house.tracebacks() == []
+
+
+FILLED = """
+    insert into relay.message (space_id, thread_id, session_id, role, name, text, blocks)
+    select space_id, thread_id, session_id, case n %% 2 when 0 then 'assistant' else 'user' end, 'Ada', said,
+        jsonb_build_array(jsonb_build_object('type', 'text', 'text', said))
+    from (select m.*, n, repeat(md5(n::text) || ' ', %s) as said from generate_series(1, %s) as n,
+        (select * from relay.message where thread_id = (select id from relay.thread where chat_id = %s) limit 1) m) as m
+"""
+REMEMBERED = """
+    insert into relay.memory (space_id, subject, content)
+    select t.space_id, 'Person ' || n, 'Plays the game number ' || n
+    from relay.thread t, generate_series(1, 4000) as n where chat_id = %s
+"""
+HOLDS = Path(tempfile.mkdtemp(prefix="held-")) / "holds"
+
+
+class Since:
+    """What has held the loop since this was made."""
+
+    def __init__(self) -> None:
+        self._begun = time.time()
+
+    def longest(self) -> list[held.Hold]:
+        """What was too long; the longest are printed."""
+        holds = [hold for hold in held.read(HOLDS) if hold.at > self._begun]
+        for hold in sorted(holds, key=lambda one: -one.seconds)[:5]:
+            print(f"{hold.seconds * 1000:6.0f} ms {hold.kind} {hold.where[:900]}")
+        return [hold for hold in holds if hold.seconds >= LITTLE]
+
+
+async def test_what_follows_the_first_poll_holds_nobody_up(house: House) -> None:
+    chat, since = house.guest(), Since()
+    for _ in range(3):
+        await house.answered(chat, await house.asked(chat))
+        await asyncio.sleep(1)
+    assert since.longest() == []
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+async def test_a_hostile_answer_holds_nobody_up(house: House, name: str) -> None:
+    chat, word, since = house.guest(), house.word(), Since()
+    house.model.rule(word, Reply(f"{word}\n\n{ANSWERS[name]}", spread=0.5))
+    await house.tg.say(chat, None, word)
+    await house.tg.wait_for(lambda: house.said(chat) and house.exchanges(chat), 60)
+    assert since.longest() == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+async def test_a_hostile_document_holds_nobody_up(house: House, name: str) -> None:
+    chat, word, since = house.guest(), house.word(), Since()
+    house.model.rule(word, f"{word} [LEARN: Has a dog called Rex]")
+    file, content = DOCUMENTS[name]
+    upload = Upload(content if isinstance(content, bytes) else content.encode(), file, "application/octet-stream")
+    await house.tg.say(chat, None, word, document=upload)
+    await house.tg.wait_for(lambda: house.said(chat), 90)
+    word = house.word()
+    await house.tg.say(chat, None, word)  # a second prompt holds the document again
+    await house.answered(chat, word, timeout=60)
+    assert since.longest() == []
+
+
+async def test_pictures_of_twenty_megabytes_and_an_album_hold_nobody_up(house: House) -> None:
+    chat, word, since = house.guest(), house.word(), Since()
+    large = picture("JPEG", 5000, 4000)
+    large += bytes(20_000_000 - len(large))
+    await house.tg.say(chat, None, word, document=Upload(large, "large.jpg", "image/jpeg"))
+    await house.answered(chat, word, timeout=60)
+    word = house.word()
+    for number in range(10):
+        caption = "" if number else word
+        await house.tg.say(chat, None, caption, photo=picture("JPEG", 2500, 2000), media_group_id="album")
+    await house.answered(chat, word, timeout=60)
+    word = house.word()
+    await house.tg.say(chat, None, word)
+    await house.answered(chat, word, timeout=60)
+    assert since.longest() == []
+
+
+async def test_huge_messages_and_edits_hold_nobody_up(house: House) -> None:
+    chat, since = house.guest(), Since()
+    for text in ("w" * 4000, "[LEARN: x] " * 360, "$" * 4000, "/search " + "a* " * 1300, "/forget " + "ab " * 1300):
+        word = house.word()
+        said = await house.tg.say(chat, None, f"{text} {word}")
+        await house.tg.wait_reply(chat, said, timeout=60)
+        for turn in range(10):
+            house.tg.edit(chat, said, f"{turn} {text}"[:4096])
+    word = await house.asked(chat)
+    await house.answered(chat, word, timeout=60)
+    assert since.longest() == []
+
+
+@pytest.mark.parametrize(("lines", "messages"), [(60, 3000), (2000, 250)])
+async def test_exports_hold_nobody_up(house: House, lines: int, messages: int) -> None:
+    """Of messages of 2 kB and of 66 kB, and of 4,000 memories about somebody else each."""
+    chat = house.guest()
+    await house.answered(chat, await house.asked(chat))
+    house.sql(REMEMBERED, chat.id)
+    house.sql(FILLED, lines, messages, chat.id)
+    since = Since()
+    for _ in range(2):
+        await house.tg.say(chat, None, "/export")
+    await house.tg.wait_for(lambda: len(exported(house, chat)) == 2, 120)
+    assert since.longest() == []
+
+
+def exported(house: House, chat: Chat) -> list[StoredMessage]:
+    return [one for one in house.replies(chat) if one.raw.get("document")]
