@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.core.models import Space as Space
-    from relay.runtime.app import open as open
+    from relay.runtime.runtime import open as open
 
 __all__ = ["Space", "open"]
 
@@ -17,7 +17,7 @@ __all__ = ["Space", "open"]
 def __getattr__(name: str) -> Any:
     """What scripts use, imported when they do: the rooms import this package all the time."""
     if name == "open":
-        from relay.runtime.app import open as opening
+        from relay.runtime.runtime import open as opening
 
         return opening
     if name == "Space":

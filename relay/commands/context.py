@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from relay.core.errors import NotAllowed
 from relay.core.models import Space
-from relay.core.ports import Embedder, Messenger
+from relay.core.ports import Embedder
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
 from relay.memory.spending.budget import UNLIMITED, Budget
@@ -26,13 +26,16 @@ async def leave_job(_kind: str, _key: str) -> None:
     """Leaves a job to whichever process does those that are owed."""
 
 
+async def leave_messages(_erasure_id: int) -> None:
+    """Leaves the bot's messages in the chats to whichever process takes back those that repeat what was erased."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The installation, as far as commands may use it."""
 
     store: Store
     people: People
-    messenger: Messenger
     summariser: Summariser
     zone: tzinfo
     version: str
@@ -55,6 +58,8 @@ class Services:
     """How memories come about: see RELAY_CAPTURE."""
     run_job: Callable[[str, str], Awaitable[object]] = leave_job
     """Does a job of a kind and key now that is owed, unless another process is at it."""
+    retract: Callable[[int], Awaitable[None]] = leave_messages
+    """Takes the bot's messages that repeat what an erasure took (by its id) out of the chats."""
 
 
 @dataclass(frozen=True, slots=True)

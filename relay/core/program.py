@@ -1,4 +1,4 @@
-"""What to type to run Relay where this one runs."""
+"""This program: its version, and what to type to run it where this one runs."""
 
 from __future__ import annotations
 
@@ -18,3 +18,13 @@ def find_program(typed: str, found: str | None, here: Path) -> str:
 
 RELAY = find_program(sys.argv[0], shutil.which("relay"), Path.cwd())
 """`relay` where that is on the PATH, else the path of it, such as .venv/bin/relay."""
+
+
+def read_version() -> str:
+    """Relay's own version."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("relay")
+    except metadata.PackageNotFoundError:
+        return "0"

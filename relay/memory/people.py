@@ -31,19 +31,22 @@ class People:
         admins: frozenset[int],
         users: frozenset[int] = frozenset(),
         pairing: bool = False,
-        desk: int | None = None,
     ) -> None:
-        """`pairing`: strangers may ask to be let in. `desk`: who sits at this terminal, where nobody else is told
-        anything."""
+        """`pairing`: strangers may ask to be let in."""
         self.named_admins = admins
         self.named = admins | users
         self.pairing = pairing
-        self._desk = desk
+        self._desk: int | None = None
         self._roles: dict[int, str] = {}
 
     async def refresh(self, store: Store) -> None:
         """Looks up whom the database names."""
         self._roles = {row.user_id: row.role for row in await store.people()}
+
+    def seat_owner(self) -> int:
+        """Lets the owner sit at this terminal, where nobody else is told anything. Returns who it is."""
+        self._desk = self.owner
+        return self._desk
 
     def role_of(self, turn: ClaimedTurn) -> str | None:
         """What a turn's user is: admin, user, or nobody who is answered."""

@@ -1,9 +1,6 @@
-"""What finds by meaning, as the settings name it, and closed at the end."""
+"""What finds by meaning, as the settings name it."""
 
 from __future__ import annotations
-
-import contextlib
-from collections.abc import AsyncIterator
 
 from relay.clients.embedding.embedder import ChildEmbedder
 from relay.clients.embedding.installed import named
@@ -28,14 +25,3 @@ def explain_missing_embedder(settings: Settings) -> str:
     """Why nothing finds by meaning though it should, and what can be done about it; empty where it does, or is off."""
     what = named(settings.embedder)
     return "" if what is None or what.is_installed else f"{what.engine} {what.missing}. {what.how}"
-
-
-@contextlib.asynccontextmanager
-async def open_embedder(settings: Settings) -> AsyncIterator[EmbedderRouter | None]:
-    """The same, for as long as it is used."""
-    embedder = make_embedder(settings)
-    try:
-        yield embedder
-    finally:
-        if embedder:
-            await embedder.close()

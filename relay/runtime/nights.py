@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from relay.archive.backup import Backup
-from relay.archive.nightly import Quiet, nightly
-from relay.memory import migrations
-from relay.memory.people import People
+from relay.archive.nightly import nightly
 from relay.memory.rows.upkeep.nights import PhaseResult
 from relay.memory.sleep.asking import BatchModel
 from relay.memory.sleep.consolidate import Consolidation
@@ -15,16 +12,14 @@ from relay.memory.sleep.digest import Digests
 from relay.memory.sleep.night import Phase
 from relay.memory.sleep.prepare import Preparation
 from relay.memory.spending.gate import Gate
-from relay.runtime.app import Relay, make_leftovers, read_version
+from relay.runtime.runtime import Runtime
 
 
-def phases(
-    relay: Relay, gate: Gate, bot_id: int, people: People, owed: Mapping[str, Callable[[], Awaitable[int]]]
-) -> list[Phase]:
+def phases(relay: Runtime, bot_id: int, owed: Mapping[str, Callable[[], Awaitable[int]]]) -> list[Phase]:
     """The phases of a night, in order. `bot_id`: as whom digests and questions are said; `owed`: what writes what is
     owed, by its name."""
-    mind = mind_of(relay, gate)
-    consolidation = Consolidation(mind, bot_id, lambda: sorted(people.admins))
+    mind = mind_of(relay, relay.background_gate)
+    consolidation = Consolidation(mind, bot_id, lambda: sorted(relay.people.admins))
     return [
         Phase("backup", lambda _: backed_up(relay)),
         Phase("consolidate", consolidation.run),
@@ -34,15 +29,15 @@ def phases(
     ]
 
 
-def mind_of(relay: Relay, gate: Gate) -> BatchModel:
+def mind_of(relay: Runtime, gate: Gate) -> BatchModel:
     """The small model with what its work at night needs."""
     settings = relay.settings
     return BatchModel(relay.store, gate, settings.small_model, settings.result_cache)
 
 
-async def cleared(relay: Relay) -> PhaseResult:
+async def cleared(relay: Runtime) -> PhaseResult:
     """The database's files without what was erased, where something was."""
-    leftovers = make_leftovers(relay)
+    leftovers = relay.leftovers
     if not leftovers.clears:
         return {"skipped": "the host's to clear"}
     if not await leftovers.owed():
@@ -50,11 +45,10 @@ async def cleared(relay: Relay) -> PhaseResult:
     return {"remains": await leftovers.clear()}
 
 
-async def backed_up(relay: Relay) -> PhaseResult:
+async def backed_up(relay: Runtime) -> PhaseResult:
     """The night's backup: its rows and bytes; old ones go."""
     settings = relay.settings
     if not settings.backup_days:
         return {"skipped": "off (RELAY_BACKUP_DAYS)"}
-    backup = Backup(relay.database, Quiet(), read_version(), migrations.load().version, relay.storage)
-    made = await nightly(backup, settings.backups, settings.backup_days)
+    made = await nightly(relay.backup, settings.backups, settings.backup_days)
     return {"rows": sum(made.rows.values()), "bytes": made.bytes}

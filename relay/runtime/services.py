@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from relay.clients.speech.installed import chosen
 from relay.clients.speech.speakers import speakers
 from relay.commands.context import Services
-from relay.core.ports import Embedder, Messenger
+from relay.core.ports import Messenger
+from relay.core.program import read_version
 from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
-from relay.memory.people import People
-from relay.memory.spending.gate import Gate
-from relay.runtime.app import Relay, make_leftovers, make_summariser, read_version
+from relay.memory.erasure import retract
+from relay.runtime.runtime import Runtime
 
 
-def make_services(
-    relay: Relay, gate: Gate, messenger: Messenger, people: People, embedder: Embedder | None = None
-) -> Services:
-    """The services of an open Relay. `embedder` finds by meaning; None: only words find."""
-    settings, summariser = relay.settings, make_summariser(relay, gate)
+def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Services:
+    """The services of an open Relay. `messenger`, `bot_id`: whose messages are taken back when something is erased."""
+    settings, summariser = runtime.settings, runtime.make_summariser(runtime.gate)
     return Services(
-        store=relay.store,
-        people=people,
-        messenger=messenger,
+        store=runtime.store,
+        people=runtime.people,
         summariser=summariser,
-        zone=relay.budget.zone,
+        zone=runtime.budget.zone,
         version=read_version(),
         model=settings.model,
         small_model=settings.small_model,
-        storage=relay.storage,
-        budget=relay.budget,
+        storage=runtime.storage.label,
+        budget=runtime.budget,
         web_search=settings.web_search,
         hears=chosen(settings.speech_to_text) or "",
         speaks=next(iter(speakers(settings)), ""),
-        leftovers=make_leftovers(relay),
+        leftovers=runtime.leftovers,
         scratch=settings.data_dir,
-        embedder=embedder,
+        embedder=runtime.embedder,
         capture=settings.capture,
-        run_job=Runner(relay.store, [summary_kind(summariser)]).run_one,
+        run_job=Runner(runtime.store, [summary_kind(summariser)]).run_one,
+        retract=partial(retract, runtime.store, messenger, bot_id),
     )

@@ -230,7 +230,7 @@ async def test_the_command_line(project: SupabaseProject, tmp_path: Path) -> Non
 async def test_clients_of_other_databases_are_not_imported(tmp_path: Path) -> None:
     """Neither client costs the other's users, nor does what speaks cost those who only write."""
     others = "('supabase', 'httpx', 'psycopg', 'edge_tts')"
-    modules = "relay.runtime.app, relay.surfaces.cli.cli, relay.surfaces.server.services"
+    modules = "relay.runtime.runtime, relay.surfaces.cli.cli, relay.surfaces.server.services"
     seen = f"import sys, {modules}; print([m for m in {others} if m in sys.modules])"
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", seen, cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from relay.clients.processes.file_extractor import FileExtractor
 from relay.core.errors import MediaRefused
 from relay.core.models import Heard, ModelRequest, Sound
 from relay.core.settings import Settings
-from relay.runtime.app import make_reader
+from relay.runtime.media import make_reader
 from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN
@@ -100,9 +101,9 @@ class Listening:
     async def follower(self) -> AsyncIterator[None]:
         """Another worker takes over."""
         relay, old = self.relay, self.relay.worker
-        reader, _ = make_reader(Settings(), relay.wire, self.ears)
+        reader, _ = make_reader(Settings(), relay.wire, FileExtractor(), self.ears)
         media = TurnMedia(reader, self.voice)
-        relay.worker = Worker(old.engine, old._services, old.bot, old.groups, media, lambda _: None, 16)
+        relay.worker = Worker(old.engine, old._services, old.connection, media, lambda _: None, 16)
         working = asyncio.create_task(relay.worker.run())
         try:
             yield

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.clients.fakes import OfflineModel
 from relay.commands.context import Services
 from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.ports import Messenger
@@ -75,11 +75,10 @@ FINISHED = ErasureStep(0, True, ErasedCounts(), (), 0)
 """Instead of no step, where there is nothing left to erase."""
 
 
-def a_house(store: Store, messenger: Messenger | None = None) -> Services:
+def a_house(store: Store) -> Services:
     """An installation on a store, as verbs see it."""
     summariser = Summariser(store, Gate(OfflineModel(), store), "small")
-    people, messenger = People(frozenset()), messenger or FakeMessenger()
-    return Services(store, people, messenger, summariser, UTC, "1.2.3", "big", "small", "here")
+    return Services(store, People(frozenset()), summariser, UTC, "1.2.3", "big", "small", "here")
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,13 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC
+from functools import partial
 from typing import Any
 
 import psycopg
 
 from relay.clients.postgres.database import Postgres
+from relay.clients.processes.file_extractor import FileExtractor
 from relay.clients.telegram.client import GONE
 from relay.commands.context import Services
 from relay.conversation.turn import Engine
@@ -23,13 +25,14 @@ from relay.core.models import File, ModelRequest, Step
 from relay.core.ports import SpeechToText, TextToSpeech
 from relay.core.settings import Settings
 from relay.media.reading import Reader
+from relay.memory.erasure import retract
 from relay.memory.people import People as Known
 from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
-from relay.runtime.app import make_reader
-from relay.surfaces.telegram.groups.groups import Groups
+from relay.runtime.media import make_reader
+from relay.surfaces.telegram.groups.connection import make_connection
 from relay.surfaces.telegram.incoming.intake import Intake
 from relay.surfaces.telegram.incoming.polling import Polling
 from relay.surfaces.telegram.parsing.updates import Bot
@@ -168,15 +171,23 @@ async def inside(
             summariser = Summariser(store, Gate(model, store), "small")
             speaks = "fake" if voice else ""
             house = Services(
-                store, Known(admins, users), wire, summariser, UTC, "1.2.3", "big", "small", "here", speaks=speaks
+                store,
+                Known(admins, users),
+                summariser,
+                UTC,
+                "1.2.3",
+                "big",
+                "small",
+                "here",
+                speaks=speaks,
+                retract=partial(retract, store, wire, bot.id),
             )
             engine = Engine(store, Gate(model, store), "big", 1000, UTC)
             worker = Worker(
                 engine,
                 house,
-                bot,
-                Groups(wire, bot.id),
-                TurnMedia(reader or make_reader(Settings(), wire, ears)[0], voice),
+                make_connection(wire, bot),
+                TurnMedia(reader or make_reader(Settings(), wire, FileExtractor(), ears)[0], voice),
                 lambda _: None,
                 16,
             )

@@ -38,17 +38,14 @@ from relay.jobs.registry import DailyJobFailed, run_daily
 from relay.jobs.runner import Runner
 from relay.jobs.scheduler import Schedule
 from relay.memory import migrations
-from relay.memory.api import Memory
-from relay.memory.people import People
-from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.review.judging import nobody
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.spending.budget import UNLIMITED
 from relay.memory.store import Store
-from relay.runtime.app import Relay, make_gate
+from relay.runtime.runtime import Runtime
+from relay.runtime.storage import Storage
 from relay.surfaces.cli import backup as commands
 from relay.surfaces.server.job_list import jobs
-from relay.surfaces.telegram.parsing.updates import Bot
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.house import ADA, House, message
 from tests.integration.sides import ROWS, STAYS, Looking, Side
@@ -557,13 +554,10 @@ async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any,
 
     def job(days: int) -> Schedule:
         settings = settings_of(side, tmp_path).model_copy(update={"backup_days": days})
-        store = Store(side.port, str(uuid.uuid4()))
-        relay = Relay(
-            settings, side.port, RetryingDatabase(side.port), store, Memory(store), "a worker", "a test", UNLIMITED
-        )
+        storage = Storage(side.port, None, "a test")
+        relay = Runtime(settings, storage, str(uuid.uuid4()), UNLIMITED, OfflineModel())
         messenger: Any = FakeMessenger()
-        gate, people = make_gate(relay, OfflineModel()), People(frozenset())
-        made = jobs(relay, gate, messenger, Bot(1, "relay"), people, None, nobody)
+        made = jobs(relay, messenger, 1, nobody)
         return next(job for job in made if job.name == "daily sleep")
 
     await job(0).run()

@@ -18,6 +18,7 @@ from relay.surfaces.chat.callbacks import CALLBACKS, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import TOO_OLD
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, question
+from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.turns.controls import FAILED, Controls
 from relay.surfaces.telegram.turns.running import Runs
@@ -57,7 +58,7 @@ class Desk:
         self.house, self.store = house, house.store
         self.messenger = FakeMessenger()
         self.groups = Groups(self.messenger, 77)
-        self.controls = Controls(a_house(self.store, self.messenger), BOT, self.groups, Runs())
+        self.controls = Controls(a_house(self.store), Connection(self.messenger, BOT, self.groups), Runs())
 
     async def take(self, update: Json, user_id: int = ADA) -> ClaimedTurn:
         """The turn that an update becomes."""

@@ -16,14 +16,15 @@ from typer.testing import CliRunner
 from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.core.errors import CommandRefused
 from relay.core.settings import Settings
-from relay.memory.people import People
-from relay.runtime.app import make_gate, open_relay
+from relay.runtime.runtime import open_runtime
+from relay.runtime.services import make_services
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal import once as terminal
 from relay.surfaces.cli.terminal.desk import BOT
 from relay.surfaces.cli.terminal.messenger import in_shell
 from relay.surfaces.telegram.assembly import make_worker
+from relay.surfaces.telegram.groups.connection import make_connection
 from tests.integration.conftest import TEMPLATE, Server
 from tests.telegram_objects import sorted_row
 
@@ -58,9 +59,9 @@ class Rooms:
     async def chat(self, which: int, *texts: str) -> list[str]:
         """Says something in the chat; all that the bot sends there."""
         settings, messenger = self.settings(which), FakeMessenger()
-        async with open_relay(settings) as relay:
-            people = People(frozenset([ADMIN]))
-            worker = make_worker(relay, make_gate(relay, OfflineModel()), messenger, BOT, people, lambda _: None)
+        async with open_runtime(settings, model=OfflineModel()) as relay:
+            services = make_services(relay, messenger, BOT.id)
+            worker = make_worker(relay, services, make_connection(messenger, BOT), lambda _: None)
             for text in texts:
                 number = next(self.numbers)
                 message = {
@@ -70,7 +71,7 @@ class Rooms:
                     "chat": {"id": 0, "type": "private"},
                 }
                 update = {"update_id": number, "message": message | {"from": {"id": ADMIN, "first_name": "You"}}}
-                row = sorted_row(update, BOT, people.allowed, True)
+                row = sorted_row(update, BOT, relay.people.allowed, True)
                 worker.accept(*await relay.store.intake(BOT.id, [row], worker.free))
                 await worker.settled()
             await worker.close(1)

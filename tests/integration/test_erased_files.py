@@ -13,8 +13,8 @@ from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
 from relay.core.settings import Settings
 from relay.memory.store import Store
-from relay.runtime.app import make_leftovers, open_relay
 from relay.runtime.nights import cleared
+from relay.runtime.runtime import open_runtime
 from relay.surfaces.cli.erase import erase
 from relay.surfaces.cli.terminal.once import run_once
 from tests.integration.conftest import TEMPLATE, Server
@@ -42,7 +42,7 @@ async def settings(tmp_path: Path) -> Settings:
     data = tmp_path / "data"
     await furnish(data)
     own = Settings(RELAY_DATA_DIR=data, RELAY_ADMINS=str(OWNER), RELAY_EMBEDDER="off")
-    async with open_relay(own) as relay:
+    async with open_runtime(own) as relay:
         house = House(relay.store)
         for number in range(40):
             text = f"Zanzibarix number {number} sails to the harbour of zanzibarix"
@@ -64,7 +64,7 @@ async def test_what_is_erased_on_request_is_in_no_file(settings: Settings, capsy
     before = occurrences(settings.data_dir)
     assert before["postgres/base"] > 100
     assert before["postgres/pg_wal"] > 100
-    async with open_relay(settings):  # as while the bot runs
+    async with open_runtime(settings):  # as while the bot runs
         await erase(settings, "zanzibarix", True, False, False)
         assert "nothing of what was erased is left in them" in capsys.readouterr().out
         assert occurrences(settings.data_dir) == {}
@@ -72,14 +72,14 @@ async def test_what_is_erased_on_request_is_in_no_file(settings: Settings, capsy
 
 
 async def test_what_is_erased_in_the_chat_leaves_the_files_in_the_night(settings: Settings) -> None:
-    async with open_relay(settings) as relay:
+    async with open_runtime(settings) as relay:
         assert await cleared(relay) == {"skipped": "nothing was erased"}
         await erased_in_the_chat(relay.store)
-        assert await make_leftovers(relay).owed()
+        assert await relay.leftovers.owed()
         assert occurrences(settings.data_dir)
         assert await cleared(relay) == {"remains": ""}
         assert occurrences(settings.data_dir) == {}
-        assert not await make_leftovers(relay).owed()
+        assert not await relay.leftovers.owed()
 
 
 async def erased_in_the_chat(store: Store) -> None:
@@ -91,11 +91,11 @@ async def erased_in_the_chat(store: Store) -> None:
 
 
 async def test_who_still_reads_is_waited_for(settings: Settings) -> None:
-    async with open_relay(settings) as relay:
+    async with open_runtime(settings) as relay:
         async with relay.database.snapshot() as reading:  # type: ignore[attr-defined]
             await reading.call("schema")
             await erased_in_the_chat(relay.store)
-            clearing = asyncio.create_task(make_leftovers(relay).clear())
+            clearing = asyncio.create_task(relay.leftovers.clear())
             await asyncio.sleep(1)
             assert not clearing.done(), "a table written anew now would keep what that reader may see"
         assert await clearing == ""
@@ -118,12 +118,12 @@ async def test_a_clearing_that_was_cut_off_is_still_owed(settings: Settings, mon
     async def killed(self: Postgres) -> bool:
         raise asyncio.CancelledError
 
-    async with open_relay(settings) as relay:
+    async with open_runtime(settings) as relay:
         await run_once(settings, "remember", "I row a zanzibarix")
         await erased_in_the_chat(relay.store)
         with monkeypatch.context() as patch:
             patch.setattr(Postgres, "rewrite", killed)
             with pytest.raises(asyncio.CancelledError):
-                await make_leftovers(relay).clear()
+                await relay.leftovers.clear()
         assert await cleared(relay) == {"remains": ""}
         assert occurrences(settings.data_dir) == {}

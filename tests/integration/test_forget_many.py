@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from relay.clients.fakes import FakeMessenger
 from relay.core.models import Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.memories import ForgetProgress
@@ -34,7 +35,9 @@ async def sees(space: Space) -> bool:
 def asked(store: Store, turn: ClaimedTurn, text: str = "") -> ChatContext:
     """Something that Ada asks in her private chat."""
     house = a_house(store)
-    return ChatContext(house, turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, running, sees, text)
+    return ChatContext(
+        house, turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, running, sees, text, FakeMessenger()
+    )
 
 
 async def pressed(store: Store, turn: ClaimedTurn, decision: str) -> ButtonReply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,9 +16,6 @@ from relay.core.errors import ModelUnavailable
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Database
 from relay.core.settings import Settings
-from relay.memory.api import Memory
-from relay.memory.people import People
-from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.rows.upkeep.digest import DigestPlace
 from relay.memory.rows.upkeep.nights import Tidied
 from relay.memory.sleep.asking import BatchModel
@@ -28,7 +26,8 @@ from relay.memory.sleep.prepare import Preparation
 from relay.memory.spending.budget import UNLIMITED
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.runtime.app import Relay
+from relay.runtime.runtime import Runtime
+from relay.runtime.storage import Storage
 from relay.surfaces.server.job_list import runner_of, writings
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, private
@@ -503,11 +502,9 @@ async def test_a_night_right_now_makes_ready_what_the_bot_does(
     await sql("delete from entry")
     await sql("delete from index_progress")
     settings = Settings(DATABASE_URL="", SUPABASE_URL="")
-    relay = Relay(settings, database, RetryingDatabase(database), store, Memory(store), "a worker", "a test", UNLIMITED)
-    gate = Gate(OfflineModel(), store)
-    people = People(frozenset())
-    owed = writings(runner_of(relay, gate, FakeMessenger(), BOT.id, people))
+    relay = Runtime(settings, Storage(database, None, "a test"), str(uuid.uuid4()), UNLIMITED, OfflineModel())
+    owed = writings(runner_of(relay, FakeMessenger(), BOT.id))
     told = await Preparation(store, owed).run(1)
     assert (told["titles"], told["index"]) == (1, 4)
     assert await sql("select count(*) from entry") == [(4,)]
-    assert "titles" not in writings(runner_of(relay, gate, None, BOT.id, people)), "topics are named by them"
+    assert "titles" not in writings(runner_of(relay, None, BOT.id)), "topics are named by them"

@@ -55,8 +55,7 @@ async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
     follower = Worker(
         engine,
         relay.worker._services,
-        relay.worker.bot,
-        relay.worker.groups,
+        relay.worker.connection,
         TurnMedia(unread(relay.wire)),
         lambda _: None,
         16,

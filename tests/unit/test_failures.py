@@ -15,7 +15,7 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
 from relay.memory.rows.delivery import Message
 from relay.memory.rows.people import Person
-from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.groups.connection import make_connection
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.unread import unread
@@ -51,11 +51,9 @@ class Queue:
 async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: str) -> None:
     messenger, queue = FakeMessenger(), Queue()
     engine: Any = SimpleNamespace(store=queue)
-    house: Any = SimpleNamespace(
-        people=People(frozenset([9])), messenger=messenger, store=queue, version="1", scratch=Path()
-    )
+    house: Any = SimpleNamespace(people=People(frozenset([9])), store=queue, version="1", scratch=Path())
     media = TurnMedia(unread(messenger))
-    worker = Worker(engine, house, Bot(77, "relay_bot"), Groups(messenger, 77), media, lambda _: None, 4)
+    worker = Worker(engine, house, make_connection(messenger, Bot(77, "relay_bot")), media, lambda _: None, 4)
     await worker._failed(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
     assert queue.errors == [told]
     _, *reports = queue.said

@@ -75,30 +75,31 @@ def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
                 makes.add(name)
             if isinstance(node, ast.Attribute) and node.attr == "_model":
                 assert "gate" not in ast.unparse(node.value), f"{name} reaches into the gate"
-    assert knows == {"memory/spending/gate.py", "runtime/app.py"}
+    assert knows == {"memory/spending/gate.py", "runtime/runtime.py"}
     assert replies == {"memory/spending/gate.py", "conversation/model_loop.py"}, (
         "model_loop.py asks through `Work.reply`"
     )
-    assert makes == {"runtime/app.py", "surfaces/cli/doctor/live.py"}, "doctor and setup ask for one token, for nobody"
+    assert makes == {"runtime/runtime.py", "surfaces/cli/doctor/live.py"}, (
+        "doctor and setup ask for one token, for nobody"
+    )
 
 
-def test_a_client_is_made_and_handed_to_the_gate_and_to_nothing_else() -> None:
+def test_a_client_is_made_for_the_gate_and_for_nothing_else() -> None:
     root = Path(relay.__file__).parent
-    terminal = ("surfaces/cli/terminal/conversation.py", "surfaces/cli/terminal/once.py")
-    opening = ("surfaces/server/serve.py", *terminal)
-    for name, tree in modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_model":
-                assert name in ("runtime/app.py", *opening), name
-    for name in opening:
-        calls = [node for node in ast.walk(ast.parse((root / name).read_text())) if isinstance(node, ast.Call)]
-        given = {
-            call.func.id
-            for call in calls
-            if isinstance(call.func, ast.Name)
-            and any(isinstance(one, ast.Name) and one.id == "model" for one in call.args)
-        }
-        assert given <= {"make_gate", "settle_in"}, "settle_in only has its package imported"
+    tree = ast.parse((root / "runtime" / "runtime.py").read_text())
+    (runtime,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    reach = {
+        method.name
+        for method in runtime.body
+        if isinstance(method, ast.FunctionDef)
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute) and node.attr in ("_open_model", "stand_in")
+    }
+    assert reach == {"gate"}
+    for name, other in modules():
+        for node in ast.walk(other):
+            if isinstance(node, ast.Attribute) and node.attr in ("_open_model", "stand_in"):
+                assert name == "runtime/runtime.py", name
 
 
 # Calls under way

@@ -6,7 +6,6 @@ import shutil
 from collections import namedtuple
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import structlog
@@ -14,7 +13,9 @@ import structlog
 from relay.clients.kept_files import KeptFiles
 from relay.core.settings import Settings
 from relay.memory.erasure import remove_files
-from relay.runtime.app import make_leftovers
+from relay.memory.spending.budget import UNLIMITED
+from relay.runtime.runtime import Runtime
+from relay.runtime.storage import Storage
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -60,7 +61,8 @@ async def test_of_what_is_erased_no_copy_stays_of_the_time_when_files_were_kept(
     kept = KeptFiles(tmp_path / "media")
     await kept.put("AgADxyz", b"content")
     settings = Settings(_env_file=None, RELAY_DATA_DIR=str(tmp_path), RELAY_KEEP_MEDIA="off")
-    leftovers = make_leftovers(SimpleNamespace(database=None, storage="", settings=settings))  # type: ignore[arg-type]
+    storage = Storage(None, None, "")  # type: ignore[arg-type]
+    leftovers = Runtime(settings, storage, "a worker", UNLIMITED).leftovers
     store = FilesGone(["AgADxyz"])
     await remove_files(store, leftovers.keeper)  # type: ignore[arg-type]
     assert await kept.get("AgADxyz") is None

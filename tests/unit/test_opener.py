@@ -143,10 +143,11 @@ async def test_only_some_work_at_a_time_and_all_are_ended(tmp_path: Path) -> Non
 
 async def test_the_bot_itself_loads_no_library_that_opens_files() -> None:
     program = (
-        "import sys; from relay.runtime.app import make_reader, Settings\n"
+        "import sys; from relay.clients.processes.file_extractor import FileExtractor\n"
         "from relay.clients.fakes import FakeMessenger\n"
         "import relay.surfaces.telegram.turns.worker, relay.surfaces.server.serve\n"
-        "make_reader(Settings(), FakeMessenger())\n"
+        "from relay.runtime.media import make_reader, Settings\n"
+        "make_reader(Settings(), FakeMessenger(), FileExtractor())\n"
         "print([name for name in ('PIL', 'av', 'pypdf', 'lxml') if name in sys.modules])"
     )
     run = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)

@@ -46,7 +46,7 @@ async def sent(content: bytes, **more: Any) -> tuple[CommandReply, Canned]:
     """What comes of a document with the caption /soul set."""
     database = Canned(soul=ACTIVE, draft_soul=8)
     made = asked(database, "set", message={"message_id": 1, "document": document(**more)})
-    messenger = made.services.messenger
+    messenger = made.messenger
     assert isinstance(messenger, FakeMessenger)
     messenger.files["F"] = content
     return await soul(made), database

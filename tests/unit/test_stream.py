@@ -13,7 +13,7 @@ from relay.core.errors import DeliveryUncertain, MessengerRefused, MessengerThro
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import PartResult, Request, StoredPart
 from relay.surfaces.telegram.outgoing import chat_action, stream
-from relay.surfaces.telegram.outgoing.stream import Preview
+from relay.surfaces.telegram.outgoing.stream import Preview, PreviewLimits
 from relay.surfaces.telegram.parsing.place import Place
 
 TURN = ClaimedTurn(7, 1, "message", "working", 0, 9, (), ())
@@ -40,7 +40,7 @@ class Throttled(FakeMessenger):
 
 
 def preview(messenger: FakeMessenger, place: Place) -> Preview:
-    return Preview(messenger, Rows(), TURN, 1, place, set())  # type: ignore[arg-type]
+    return Preview(messenger, Rows(), TURN, 1, place, PreviewLimits(set()))  # type: ignore[arg-type]
 
 
 async def until(messenger: FakeMessenger, method: str, count: int) -> list[dict[str, Any]]:
@@ -92,7 +92,7 @@ async def test_drafts_go_on_after_a_passing_trouble(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(stream, "DRAFT_FIRST", 0.01)
     monkeypatch.setattr(stream, "DRAFT_EVERY", 0.01)
     messenger, refused, words = Troubled(trouble), set[int](), ["so far"]
-    async with Preview(messenger, Rows(), TURN, 1, DM, refused) as growing:  # type: ignore[arg-type]
+    async with Preview(messenger, Rows(), TURN, 1, DM, PreviewLimits(refused)) as growing:  # type: ignore[arg-type]
         growing.text(lambda: " ".join(words))
         await until(messenger, "sendMessageDraft", 1)
         words.append("and on")
@@ -105,7 +105,7 @@ async def test_drafts_go_on_after_a_passing_trouble(monkeypatch: pytest.MonkeyPa
 async def test_where_a_draft_is_refused_there_are_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "DRAFT_FIRST", 0.01)
     messenger, refused = Troubled(MessengerRefused("TEXTDRAFT_PEER_INVALID")), set[int]()
-    async with Preview(messenger, Rows(), TURN, 1, DM, refused) as growing:  # type: ignore[arg-type]
+    async with Preview(messenger, Rows(), TURN, 1, DM, PreviewLimits(refused)) as growing:  # type: ignore[arg-type]
         growing.text(lambda: "so far")
         await until(messenger, "sendMessageDraft", 1)
         await growing._tasks[1]

@@ -72,11 +72,11 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> ChatCon
     summariser = Summariser(store, Gate(OfflineModel(), store), "small")
     values: dict[str, Any] = {
         "services": Services(
-            store, People(frozenset()), FakeMessenger(), summariser, UTC, "1.2.3", "big", "small", "here"
+            store, People(frozenset()), summariser, UTC, "1.2.3", "big", "small", "here"
         ),
         "turn": ClaimedTurn(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
-        "admin": False, "text": text, "stop": not_running, "sees": sees,
+        "admin": False, "text": text, "messenger": FakeMessenger(), "stop": not_running, "sees": sees,
     }  # fmt: skip
     values |= more
     message = values.pop("message", {"message_id": 1})

@@ -27,9 +27,9 @@ class Silent:
 
 async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn_runner, "Preview", Silent)
-    bot, engine = SimpleNamespace(id=1), SimpleNamespace(store=None)
-    services = SimpleNamespace(messenger=None)
-    parts: list[Any] = [engine, bot, None, services, None, None, None, None, None, None]
+    engine = SimpleNamespace(store=None)
+    connection = SimpleNamespace(messenger=None, bot=SimpleNamespace(id=1))
+    parts: list[Any] = [engine, connection, None, None, None, None, None, None, None]
     one = turn_runner.TurnRunner(*parts)
 
     async def lost(*_: Any) -> None:

@@ -10,7 +10,7 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import admins_only
 from relay.core.errors import CommandRefused, NotAllowed
-from relay.memory.erasure import erased, remove_files, retract
+from relay.memory.erasure import erased, remove_files
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 
 LETTERS = 4
@@ -90,7 +90,7 @@ async def erase_shown(ctx: CommandContext, erasure_id: int) -> Erasing:
         return Erasing(None)
     with suppress(TimeoutError):
         async with asyncio.timeout(CHAT_SECONDS):
-            await retract(ctx.store, ctx.services.messenger, ctx.bot_id, erasure_id)
+            await ctx.services.retract(erasure_id)
     done = await erased(ctx.store, erasure_id) or done
     leftovers = ctx.services.leftovers
     if leftovers is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
+from relay.core.ports import Messenger
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +65,7 @@ class ChatContext(CommandContext):
 
     text: str
     """What follows the command; of the answer to a question, all of it."""
+    messenger: Messenger
+    """The chat's server, to be asked about people and files."""
     said: Said = NOTHING_SAID
     """The message that asks, or under which the button hangs."""

@@ -16,10 +16,9 @@ from relay.archive.restore import Restore, Restored, RestoreRefused, check, rest
 from relay.archive.transfer import Watcher
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import SchemaError
-from relay.core.program import RELAY
+from relay.core.program import RELAY, read_version
 from relay.core.settings import Settings
 from relay.memory import migrations
-from relay.runtime.app import read_version
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
 from relay.surfaces.cli.progress import called, plain, watching
 from relay.surfaces.cli.terminal.keyboard import typed

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from relay.core.errors import SettingsError
-from relay.core.program import RELAY
+from relay.core.program import RELAY, read_version
 from relay.core.settings import lacking, load, require, tolerant
 from relay.surfaces.cli.chat_commands import add_chat_commands
 from relay.surfaces.cli.command_list import Commands
@@ -148,9 +148,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object
 @cli.command()
 def version() -> None:
     """Show Relay's version."""
-    from relay.runtime import app
-
-    print(app.read_version())
+    print(read_version())
 
 
 cli.registered_commands += operations.registered_commands

@@ -18,10 +18,10 @@ from relay.clients.embedded.instance import in_use
 from relay.core.errors import RelayError, SettingsError
 from relay.core.models import Space
 from relay.core.private_files import in_thread, written
+from relay.core.program import read_version
 from relay.core.settings import Settings
 from relay.core.text import pluralize
-from relay.memory.people import People
-from relay.runtime.app import Relay, find_time_zone, open_relay, read_version
+from relay.runtime.runtime import Runtime, find_time_zone, open_runtime
 from relay.runtime.storage import place
 from relay.surfaces.cli.progress import plain
 from relay.surfaces.cli.terminal.keyboard import typed
@@ -47,7 +47,7 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
     """
     _check_options(user_id, chat_id)
     console = plain()
-    async with open_relay(settings) as relay:
+    async with open_runtime(settings) as relay:
         owner = await _person(relay, user_id)
         space = Space("private", owner_id=owner) if chat_id is None else Space("group", chat_id=chat_id)
         whose = _whose(space)
@@ -82,7 +82,7 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
     export = await in_thread(check, path)
     if in_use(settings.data_dir):
         raise ImportRefused(f"A Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
-    async with open_relay(settings) as relay:
+    async with open_runtime(settings) as relay:
         await resting(relay.database)
 
         def told(part: str, seen: int) -> None:
@@ -111,16 +111,14 @@ def _check_options(user_id: int | None, chat_id: int | None) -> None:
         raise SettingsError("Say either --user or --chat.")
 
 
-async def _person(relay: Relay, user_id: int | None) -> int:
+async def _person(relay: Runtime, user_id: int | None) -> int:
     """Who is meant: without a word about it, the first of the admins."""
     if user_id is not None:
         return user_id
-    people = People(relay.settings.admins)
-    await people.refresh(relay.store)
-    return people.owner
+    return await relay.find_owner()
 
 
-async def _agree(relay: Relay, space: Space, meant: Space, console: Console) -> None:
+async def _agree(relay: Runtime, space: Space, meant: Space, console: Console) -> None:
     """Says whose memory a file becomes, and asks about it unless they are meant. Raises `ImportRefused`."""
     names: dict[int | None, str] = {row.user_id: f", {row.name}" for row in await relay.store.people()}
     console.print(f"This becomes the memory of {_whose(space)}{names.get(space.owner_id, '')}.")

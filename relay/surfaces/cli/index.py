@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 
 from relay.archive.transfer import Watcher
@@ -15,20 +14,12 @@ from relay.memory.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRou
 from relay.memory.review.judging import judge_due
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus
 from relay.memory.store import Store
-from relay.runtime.app import Relay, make_judge, open_model, open_relay
-from relay.runtime.embedder_router import open_embedder
+from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.cli.progress import plain, watching
 
 PATIENCE = 300.0
 """Seconds for which a model that is away is waited for."""
 OFF = "Found by words alone: RELAY_EMBEDDER is off."
-
-
-@contextlib.asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[tuple[Relay, EmbedderRouter | None]]:
-    """An open Relay and its embedder, if there is one."""
-    async with open_embedder(settings) as embedder, open_relay(settings) as relay:
-        yield relay, embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +34,8 @@ class IndexStatus(EmbeddingStatus):
 
 async def status(settings: Settings) -> IndexStatus:
     """How much of what can be found has a vector."""
-    async with _opened(settings) as (relay, embedder):
-        model = embedder.own.model if embedder else ""
+    async with open_runtime(settings) as relay:
+        model = relay.embedder.own.model if relay.embedder else ""
         made = await relay.store.embedding_status(model)
         return IndexStatus(**asdict(made), model=model, unjudged=await relay.store.unjudged())
 
@@ -53,11 +44,11 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
     """Judges what waits, and makes what is missing; with `rebuild` all vectors anew, or those that one which was broken
     off left. Each of it goes on where a kill left it."""
     console, what = plain(), named(settings.embedder)
-    async with _opened(settings) as (relay, embedder):
-        store = relay.store
+    async with open_runtime(settings) as relay:
+        store, embedder = relay.store, relay.embedder
         with watching(console) as watcher:
             entered = await enter(store, lambda many: watcher.at("Entering", "what is new", many, many))
-            unjudged = await _judged(relay, embedder, watcher)
+            unjudged = await _judged(relay, watcher)
             entered += await enter(store)
             made = await _embedded(store, embedder, watcher, rebuild) if embedder else 0
         if unjudged:
@@ -70,7 +61,7 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
         console.print(f"{made:,} made: {now.embedded:,} of {now.entries:,} are found by meaning{left}.")
 
 
-async def _judged(relay: Relay, embedder: EmbedderRouter | None, watcher: Watcher) -> str:
+async def _judged(relay: Runtime, watcher: Watcher) -> str:
     """Judges what waits, as the bot does beside answering. Returns what to say of what still waits."""
     settings, store = relay.settings, relay.store
     waiting = await store.unjudged()
@@ -82,8 +73,7 @@ async def _judged(relay: Relay, embedder: EmbedderRouter | None, watcher: Watche
     async def told() -> None:
         watcher.at("Judging", "messages", waiting - await store.unjudged(), waiting)
 
-    async with open_model(relay) as gate:
-        await judge_due(make_judge(relay, gate, embedder, told), PATIENCE)
+    await judge_due(relay.make_judge(relay.gate, relay.embedder, told), PATIENCE)
     left = await store.unjudged()
     why = "the model is away, the day's budget is used up, or another process is at them"
     return f"{left:,} messages still wait to be judged: {why}." if left else ""

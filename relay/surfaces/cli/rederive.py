@@ -17,13 +17,11 @@ from relay.core.errors import RelayError
 from relay.core.models import Space
 from relay.core.prices import dollars
 from relay.core.settings import Settings
-from relay.memory.people import People
 from relay.memory.rederivation.change import Again, Change, Estimate
 from relay.memory.rederivation.memories import Memories
 from relay.memory.rederivation.summaries import Summaries
 from relay.memory.review.again import Rejudge
-from relay.memory.spending.gate import Gate
-from relay.runtime.app import Relay, make_judge, make_summariser, open_model, open_relay
+from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.chat.soul.difference import ADDED, KEPT, REMOVED, pieces
 from relay.surfaces.cli.progress import plain, watching
 from relay.surfaces.cli.terminal.keyboard import typed
@@ -76,10 +74,10 @@ async def rederive(settings: Settings, wish: Wish) -> None:
     if wish.quiet and not wish.yes:
         raise NotDerived("--json asks nothing: it needs --yes. With --dry-run nothing is changed even so.")
     console, told = plain(), dict[str, Rederived]()
-    async with open_relay(settings) as relay, open_model(relay) as gate:
+    async with open_runtime(settings) as relay:
         space = await whose(relay, wish.user)
         since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
-        work = derivations(relay, gate, space, since)
+        work = derivations(relay, space, since)
         if wish.what not in (*KINDS, "all"):
             raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
         if wish.what not in (*work, "all"):
@@ -94,26 +92,24 @@ async def rederive(settings: Settings, wish: Wish) -> None:
         print(json.dumps({"user": space.owner_id, **shown}, indent=2, ensure_ascii=False))
 
 
-async def whose(relay: Relay, user: int | None) -> Space:
+async def whose(relay: Runtime, user: int | None) -> Space:
     """The memory of a person; without one the owner's."""
-    people = People(relay.settings.admins)
-    await people.refresh(relay.store)
-    return Space("private", owner_id=user if user is not None else people.owner)
+    return Space("private", owner_id=user if user is not None else await relay.find_owner())
 
 
-def derivations(relay: Relay, gate: Gate, space: Space, since: datetime | None) -> dict[str, Again]:
+def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[str, Again]:
     """What can be derived again, by what it is called: what people have switched off is not."""
     settings = relay.settings
     found: dict[str, Again] = {
-        "summaries": Summaries(make_summariser(relay, gate), space, since, settings.background_concurrency)
+        "summaries": Summaries(relay.make_summariser(relay.gate), space, since, settings.background_concurrency)
     }
     if settings.capture in ("auto", "ask"):
-        judge, asks = Rejudge(make_judge(relay, gate)), settings.capture == "ask"
+        judge, asks = Rejudge(relay.make_judge(relay.gate)), settings.capture == "ask"
         found["memories"] = Memories(relay.store, judge, space, since, settings.result_cache, asks)
     return found
 
 
-async def _one(console: Console, relay: Relay, name: str, again: Again, wish: Wish) -> Rederived:
+async def _one(console: Console, relay: Runtime, name: str, again: Again, wish: Wish) -> Rederived:
     """One kind of what is derived: what it came to."""
     estimate = await again.estimate()
     told = Rederived(estimate.calls, cost(estimate, relay))
@@ -136,7 +132,7 @@ async def _one(console: Console, relay: Relay, name: str, again: Again, wish: Wi
 
 
 async def _changes(
-    console: Console, relay: Relay, name: str, again: Again, estimate: Estimate, wish: Wish
+    console: Console, relay: Runtime, name: str, again: Again, estimate: Estimate, wish: Wish
 ) -> list[Change]:
     """What would change, shown as it is found; asked before, where somebody sits there."""
     if wish.quiet:
@@ -152,12 +148,12 @@ async def _changes(
     return changes
 
 
-def cost(estimate: Estimate, relay: Relay) -> float | None:
+def cost(estimate: Estimate, relay: Runtime) -> float | None:
     """US dollars that it costs, about; None where the price is not known."""
     return relay.budget.prices.cost(relay.settings.small_model, estimate.usage)
 
 
-def in_words(estimate: Estimate, relay: Relay) -> str:
+def in_words(estimate: Estimate, relay: Runtime) -> str:
     """What is to be asked, and what that costs."""
     model = relay.settings.small_model
     dear = cost(estimate, relay)

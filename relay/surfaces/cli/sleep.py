@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from relay.core.errors import RelayError
@@ -11,13 +10,13 @@ from relay.core.ports import Messenger
 from relay.core.program import RELAY
 from relay.core.settings import Settings, lacking
 from relay.core.text import pluralize
-from relay.memory.people import People
 from relay.memory.rows.upkeep.nights import Night, NightAhead, NightSpace, PhaseResult, PlanStep
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.night import NightFailed
 from relay.memory.sleep.words import PHASES, night_told, phase_told, step_told
-from relay.runtime.app import Relay, open_model, open_relay
 from relay.runtime.nights import mind_of
+from relay.runtime.runtime import Runtime, open_runtime
+from relay.runtime.telegram import open_telegram
 from relay.surfaces.server.job_list import runner_of
 
 MOST_SHOWN = 20
@@ -47,7 +46,7 @@ class NightPreview:
 
 async def look(settings: Settings) -> NightState:
     """Prints what the last night came to, and when the next one is."""
-    async with open_relay(settings) as relay:
+    async with open_runtime(settings) as relay:
         last = (await relay.store.night_ahead()).last
         print(told(last, relay) if last else "There was no night yet.")
         print(f"The next begins at {settings.sleep_at} ({relay.budget.zone}), while `{RELAY} run` runs.")
@@ -57,12 +56,12 @@ async def look(settings: Settings) -> NightState:
 async def preview(settings: Settings) -> NightPreview:
     """Prints what each phase would do now, and what would become of which memories; changes none of them. The model is
     asked about them, if there is one; the night does not ask again."""
-    async with open_relay(settings) as relay, open_model(relay) as gate:
+    async with open_runtime(settings) as relay:
         found = await relay.store.night_ahead()
         lines = dict(zip(PHASES, ahead(found, settings), strict=True))
         for name, line in lines.items():
             print(f"{name}: {line}")
-        consolidation = Consolidation(mind_of(relay, gate), settings.bot_id, tuple)
+        consolidation = Consolidation(mind_of(relay, relay.gate), settings.bot_id, tuple)
         asks = not lacking(settings, "ANTHROPIC_API_KEY")
         steps = [step for space in found.awake for step in await planned(consolidation, space, asks)]
         for step in steps[:MOST_SHOWN]:
@@ -85,30 +84,18 @@ async def planned(consolidation: Consolidation, space: NightSpace, asks: bool) -
     return [*(PlanStep("archive", goal) for goal in goals), *(PlanStep("compare", *one.undated()) for one in pairs)]
 
 
-@contextlib.asynccontextmanager
-async def reaching(settings: Settings) -> AsyncIterator[Messenger | None]:
+def reaching(settings: Settings) -> AbstractAsyncContextManager[Messenger | None]:
     """Telegram, where titles become the names of topics; None without a token."""
-    if not settings.telegram_bot_token:
-        yield None
-        return
-    from relay.clients.telegram.client import Telegram
-
-    telegram = Telegram(settings.telegram_bot_token, settings.telegram_api_url)
-    try:
-        await telegram.open()
-        yield telegram
-    finally:
-        await telegram.close_pools()
+    return open_telegram(settings) if settings.telegram_bot_token else nullcontext()
 
 
 async def now(settings: Settings) -> dict[str, PhaseResult]:
     """A night right now, or the rest of one that was cut off. Raises `SleepsAlready` and `NightFailed`."""
-    async with open_relay(settings) as relay, open_model(relay) as gate, reaching(settings) as messenger:
-        store, few = relay.store, gate.few(settings.background_concurrency)
-        people = People(settings.admins, settings.users)
-        await people.refresh(store)
+    async with open_runtime(settings) as relay, reaching(settings) as messenger:
+        store = relay.store
+        await relay.people.refresh(store)
         await store.owe_job("sleep")
-        if not await runner_of(relay, few, messenger, settings.bot_id, people).run_one("sleep", ""):
+        if not await runner_of(relay, messenger, settings.bot_id).run_one("sleep", ""):
             raise SleepsAlready()
         job = await store.job("sleep", "")
         if job is not None:
@@ -132,7 +119,7 @@ def ahead(found: NightAhead, settings: Settings) -> list[str]:
     ]
 
 
-def told(night: Night, relay: Relay) -> str:
+def told(night: Night, relay: Runtime) -> str:
     """A night in one line."""
     begun = night.begun_at.astimezone(relay.budget.zone)
     state = "" if night.ended_at else " (not over yet)"

@@ -5,35 +5,39 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import sys
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from relay.clients.embedded.account import make_directory
-from relay.clients.speech.text_to_speech import make_voices
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import MessengerError, RelayError, TokenRefused
 from relay.core.retry import RetryPolicy
 from relay.core.settings import Settings
-from relay.memory.people import People
-from relay.runtime.app import Relay, make_ears, make_gate, make_model, make_opener, open_relay
-from relay.runtime.embedder_router import explain_missing_embedder, make_embedder
+from relay.runtime.embedder_router import explain_missing_embedder
+from relay.runtime.runtime import Runtime, open_runtime
+from relay.runtime.services import make_services
+from relay.runtime.telegram import import_telegram
 from relay.surfaces.server.process_hardening import seal
 from relay.surfaces.server.services import (
+    Signs,
     make_alerts_job,
+    make_source,
     make_waker,
     offer_claim,
     run_http,
     run_indexer,
     settle_in,
-    start_intake,
 )
 from relay.surfaces.telegram.assembly import make_worker
+from relay.surfaces.telegram.groups.connection import Connection, make_connection
 
 if TYPE_CHECKING:
     from relay.clients.telegram.client import Telegram
+    from relay.jobs.scheduler import Scheduler
     from relay.surfaces.telegram.parsing.updates import Bot
+    from relay.surfaces.telegram.turns.worker import Worker
 
 log = structlog.get_logger()
 
@@ -64,7 +68,7 @@ async def run(settings: Settings) -> None:
     stopping = asyncio.Event()
     _on_signals(stopping)
     async with contextlib.AsyncExitStack() as stack:
-        opening = asyncio.create_task(stack.enter_async_context(open_relay(settings, wait=True)), name="open")
+        opening = asyncio.create_task(stack.enter_async_context(open_runtime(settings, wait=True)), name="open")
         meeting = asyncio.create_task(_meet(settings, stack), name="meet")
         try:
             started = await wait_or_cancel(stopping, asyncio.gather(opening, meeting))
@@ -74,87 +78,73 @@ async def run(settings: Settings) -> None:
             await asyncio.gather(opening, meeting, return_exceptions=True)
             raise
         if started is not None:
-            relay, (telegram, bot) = started
-            await _serve(relay, telegram, bot, stopping)
+            runtime, (telegram, bot) = started
+            await _serve(runtime, make_connection(telegram, bot), stopping)
 
 
 async def _meet(settings: Settings, stack: contextlib.AsyncExitStack) -> tuple[Telegram, Bot]:
     """Telegram, and who the bot is there. The stack closes its connections."""
-    telegram = (await asyncio.to_thread(_import_telegram))(settings.telegram_bot_token, settings.telegram_api_url)
+    telegram = (await asyncio.to_thread(import_telegram))(settings.telegram_bot_token, settings.telegram_api_url)
     stack.push_async_callback(telegram.close_pools)
     return telegram, await identify(telegram)
 
 
-def _import_telegram() -> type[Telegram]:
-    """Imports the client as if `cryptography` were not installed: python-telegram-bot would take 8 MB of it into memory
-    for Telegram Passport, which is not used here, and does without where it is missing."""
-    absent = "cryptography" not in sys.modules
-    if absent:
-        sys.modules["cryptography"] = None  # type: ignore[assignment]
-    try:
-        from relay.clients.telegram.client import Telegram
-    finally:
-        if absent:
-            del sys.modules["cryptography"]
-    return Telegram
-
-
-async def _serve(relay: Relay, telegram: Telegram, bot: Bot, stopping: asyncio.Event) -> None:
+async def _serve(runtime: Runtime, connection: Connection, stopping: asyncio.Event) -> None:
     """Takes updates, works and schedules until `stopping` is set; then lets running turns end."""
     from relay.jobs.scheduler import Scheduler
     from relay.surfaces.server.job_list import jobs
 
-    settings, model, ears = relay.settings, make_model(relay.settings), make_ears(relay.settings)
-    people = People(settings.admins, settings.users, settings.pairing)
-    await people.refresh(relay.store)
-    gate, embedder = make_gate(relay, model), make_embedder(settings)
-    if lack := explain_missing_embedder(settings):
+    messenger, bot = connection.messenger, connection.bot
+    await runtime.people.refresh(runtime.store)
+    if lack := explain_missing_embedder(runtime.settings):
         log.warning("found by words alone", why=lack)
-    scheduler = Scheduler([], relay.budget.zone)
-    stored, opener = asyncio.Event(), make_opener()
-    voice, soon = make_voices(settings, opener), make_waker(scheduler, stored)
-    worker = make_worker(relay, gate, telegram, bot, people, soon, ears, voice, opener, embedder)
-    for job in jobs(relay, gate, telegram, bot, people, embedder, worker.claim):
+    scheduler, signs = Scheduler([], runtime.budget.zone), Signs()
+    services = make_services(runtime, messenger, bot.id)
+    worker = make_worker(runtime, services, connection, make_waker(scheduler, signs.stored), speech=True)
+    for job in jobs(runtime, messenger, bot.id, worker.claim):
         scheduler.add(job)
-    freed = await relay.store.release()
-    log.info("relay is running", bot=bot.username, storage=relay.storage, taken_over=freed)
-    hears, shows = asyncio.Event(), asyncio.Event()
-    taking, silence, lost_polls = start_intake(relay, telegram, worker, people, hears)
-    scheduler.add(make_alerts_job(relay, telegram, bot, people, silence, lost_polls, scheduler))
-    intake = asyncio.create_task(taking, name="intake")
-    running = [intake, asyncio.create_task(worker.run(), name="worker")]
-    beside = [
-        asyncio.create_task(relay.store.note_run("started", bot.id), name="started"),
-        asyncio.create_task(settle_in(telegram, scheduler, people), name="settle"),
-        asyncio.create_task(offer_claim(relay, people, bot, hears, shows), name="claim"),
-    ]
-    if embedder:
-        beside.append(asyncio.create_task(run_indexer(relay, embedder, stored, worker), name="index"))
-    if settings.speech_preload:
-        beside.append(asyncio.create_task(ears.preload(), name="preload"))
-    if settings.web:
-        running.append(asyncio.create_task(run_http(relay, bot, silence, worker, shows), name="web"))
+    freed = await runtime.store.release()
+    log.info("relay is running", bot=bot.username, storage=runtime.storage.label, taken_over=freed)
+    source = make_source(runtime, messenger, worker, signs.listening)
+    scheduler.add(make_alerts_job(runtime, connection, source, scheduler))
+    running = [asyncio.create_task(source.run(), name="intake"), asyncio.create_task(worker.run(), name="worker")]
+    beside = _start_beside(runtime, connection, worker, scheduler, signs)
+    if runtime.settings.web:
+        running.append(asyncio.create_task(run_http(runtime, bot, source, worker, signs.shown), name="web"))
     else:
-        shows.set()
-    for task in beside:
-        task.add_done_callback(_told)
+        signs.shown.set()
     try:
         await _first_of(running, stopping)
     finally:
         log.info("relay is stopping")
         # A page that is not shown yet will not be; one that is tells that Relay is stopping.
-        for task in [intake, *beside, *([] if shows.is_set() else running[2:])]:
+        for task in [running[0], *beside, *([] if signs.shown.is_set() else running[2:])]:
             task.cancel()
         scheduler.stop()
         await worker.close(DRAIN_SECONDS)
         await _ended(*running, *beside)
         with contextlib.suppress(RelayError, TimeoutError):
             async with asyncio.timeout(NOTE_SECONDS):
-                await relay.store.note_run("stopped", bot.id)
-        await ears.close()
-        if embedder:
-            await embedder.close()
-        await model.close()
+                await runtime.store.note_run("stopped", bot.id)
+
+
+def _start_beside(
+    runtime: Runtime, connection: Connection, worker: Worker, scheduler: Scheduler, signs: Signs
+) -> list[asyncio.Task[None]]:
+    """Starts what goes on beside answering, and may end."""
+    work: dict[str, Coroutine[Any, Any, None]] = {
+        "started": runtime.store.note_run("started", connection.bot.id),
+        "settle": settle_in(connection.messenger, scheduler, runtime.people),
+        "claim": offer_claim(runtime, connection.bot, signs.listening, signs.shown),
+    }
+    if runtime.embedder:
+        work["index"] = run_indexer(runtime, runtime.embedder, signs.stored, worker)
+    if runtime.settings.speech_preload:
+        work["preload"] = runtime.speech_to_text.preload()
+    tasks = [asyncio.create_task(one, name=name) for name, one in work.items()]
+    for task in tasks:
+        task.add_done_callback(_told)
+    return tasks
 
 
 async def _first_of(running: list[asyncio.Task[None]], stopping: asyncio.Event) -> None:

@@ -4,37 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from relay.commands.context import Services
 from relay.conversation.turn import Engine
-from relay.core.ports import Embedder, FileExtractor, Messenger, SpeechToText, TextToSpeech
-from relay.memory.people import People
-from relay.memory.spending.gate import Gate
-from relay.runtime.app import Relay, make_reader
-from relay.runtime.services import make_services
-from relay.surfaces.telegram.groups.groups import Groups
-from relay.surfaces.telegram.parsing.updates import Bot
+from relay.runtime.media import make_reader
+from relay.runtime.runtime import Runtime
+from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 
 
 def make_worker(
-    relay: Relay,
-    gate: Gate,
-    messenger: Messenger,
-    bot: Bot,
-    people: People,
+    runtime: Runtime,
+    services: Services,
+    connection: Connection,
     on_owed: Callable[[Sequence[str]], None],
-    ears: SpeechToText | None = None,
-    voice: TextToSpeech | None = None,
-    opener: FileExtractor | None = None,
-    embedder: Embedder | None = None,
+    speech: bool = False,
 ) -> Worker:
-    """A worker on an open Relay. `ears` hear recordings, `voice` says answers aloud, `embedder` finds by meaning; None:
-    nothing does. `opener`: see `make_reader`."""
-    settings = relay.settings
-    services = make_services(relay, gate, messenger, people, embedder)
-    reader, shelf = make_reader(settings, messenger, ears, opener)
+    """A worker on an open Relay. `on_owed` is told which jobs have something to do. `speech`: recordings are heard, and
+    answers spoken."""
+    settings = runtime.settings
+    reader, shelf = make_reader(
+        settings,
+        connection.messenger,
+        runtime.file_extractor,
+        runtime.speech_to_text if speech else None,
+        runtime.media_store if settings.keep_media else None,
+    )
     engine = Engine(
-        relay.store, gate, settings.model, settings.max_tokens, relay.budget.zone, settings.web_search, shelf,
-        settings.memory_tokens, settings.capture, embedder,
-    )  # fmt: skip
-    media = TurnMedia(reader, voice, settings.voice_echo)
-    return Worker(engine, services, bot, Groups(messenger, bot.id), media, on_owed, settings.concurrency)
+        store=runtime.store,
+        gate=runtime.gate,
+        model_name=settings.model,
+        max_tokens=settings.max_tokens,
+        zone=runtime.budget.zone,
+        web=settings.web_search,
+        shelf=shelf,
+        memory_tokens=settings.memory_tokens,
+        capture=settings.capture,
+        embedder=runtime.embedder,
+    )
+    media = TurnMedia(reader, runtime.text_to_speech if speech else None, settings.voice_echo)
+    return Worker(engine, services, connection, media, on_owed, settings.concurrency)

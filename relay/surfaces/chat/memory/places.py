@@ -20,5 +20,5 @@ async def title_of(call: ChatContext, chat_id: int) -> str:
     """What a group is called; empty when Telegram does not tell."""
     if chat_id == call.chat_id and call.said.chat_title:
         return call.said.chat_title
-    chat = await ask(ChatInfo, call.services.messenger, "getChat", chat_id=chat_id)
+    chat = await ask(ChatInfo, call.messenger, "getChat", chat_id=chat_id)
     return chat.title if chat else ""

@@ -87,7 +87,7 @@ async def _page(call: ChatContext, now: Answering, mode: Mode | None) -> str:
         lines.append(f"Elsewhere in this group: {MODES.get(now.everywhere or '', BY_MYSELF)}.")
         lines.append("/answer all everywhere (or addressed, or off) says it for the whole group.")
     if mode == "all":
-        rights = await standing(call.services.messenger, call.bot_id, call.chat_id)
+        rights = await standing(call.messenger, call.bot_id, call.chat_id)
         if rights.reads is False:
             lines.append(f"⚠️ But Telegram only shows me what is addressed to me here. {rights.remedy}")
     return "\n\n".join(lines)
@@ -108,7 +108,7 @@ async def link(call: ChatContext) -> CommandReply:
         return CommandReply(LEND, rows=[ask], result=now)
     if now.lender == call.user_id:
         return CommandReply(LENT, rows=_unlink_row(now), result=now)
-    name = escape_markdown(await name_in(call.services.messenger, call.chat_id, now.lender))
+    name = escape_markdown(await name_in(call.messenger, call.chat_id, now.lender))
     text = f"{name} lends me their memory here already; one can be lent at a time."
     return CommandReply(text, rows=_unlink_row(now), result=now)
 

@@ -36,7 +36,7 @@ class Revoke(Callback):
 @shows("invite", private=True)
 async def invite(call: ChatContext) -> CommandReply:
     """Makes a link that is good for one person, once."""
-    me = await ask(BotUser, call.services.messenger, "getMe")
+    me = await ask(BotUser, call.messenger, "getMe")
     username = me.username if me else ""
     if not username:
         raise CommandRefused(NO_NAME)

@@ -37,7 +37,7 @@ async def _read(call: ChatContext, document: Document) -> tuple[str, str]:
     if document.size > MOST_BYTES:
         raise Unreadable(TOO_LARGE)
     try:
-        content = await call.services.messenger.fetch(document.file_id, MOST_BYTES)
+        content = await call.messenger.fetch(document.file_id, MOST_BYTES)
     except FileTooLarge:
         raise Unreadable(TOO_LARGE) from None
     except MessengerError as error:

@@ -12,7 +12,6 @@ from typing import Any
 
 from relay.clients.embedded.account import make_directory
 from relay.clients.fakes import OfflineModel
-from relay.core.ports import Embedder
 from relay.core.settings import Settings
 from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
@@ -20,18 +19,17 @@ from relay.jobs.title import title_kind
 from relay.memory.indexing import EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.query_vectors import LOADING_SECONDS
 from relay.memory.review.judging import judge_due
-from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.titles import Titler
-from relay.runtime.app import Relay, make_gate, make_judge, make_model, make_summariser, open_relay
-from relay.runtime.embedder_router import open_embedder
+from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
 from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.cli.terminal.desk import BOT, HERE, Desk
 from relay.surfaces.cli.terminal.keyboard import typed
 from relay.surfaces.cli.terminal.messenger import Terminal
-from relay.surfaces.cli.terminal.once import NAMELESS, owner_of
+from relay.surfaces.cli.terminal.once import seat_owner
 from relay.surfaces.telegram.assembly import make_worker
+from relay.surfaces.telegram.groups.connection import make_connection
 from relay.surfaces.telegram.parsing.objects import decode_update
 from relay.surfaces.telegram.parsing.updates import sort_update
 from relay.surfaces.telegram.turns.worker import Worker
@@ -131,16 +129,12 @@ class Conversation:
 
 
 def _writing(
-    relay: Relay,
-    gate: Gate,
-    terminal: Terminal,
-    embedder: Embedder | None,
-    send_queued: Callable[[], Awaitable[object]],
+    relay: Runtime, terminal: Terminal, send_queued: Callable[[], Awaitable[object]]
 ) -> tuple[list[Work], Work]:
     """What makes the summaries and titles that are due; and what judges what was said, and tells what it learned."""
-    titler = Titler(relay.store, gate, relay.settings.small_model, terminal, BOT.id)
-    runner = Runner(relay.store, [summary_kind(make_summariser(relay, gate)), title_kind(titler)], BOT.id)
-    judge = make_judge(relay, gate, embedder, send_queued)
+    titler = Titler(relay.store, relay.gate, relay.settings.small_model, terminal, BOT.id)
+    runner = Runner(relay.store, [summary_kind(relay.make_summariser(relay.gate)), title_kind(titler)], BOT.id)
+    judge = relay.make_judge(relay.gate, relay.embedder, send_queued)
     works: list[Work] = [partial(runner.run_due, name) for name in runner.kinds]
     return works, lambda: judge_due(judge)
 
@@ -150,13 +144,10 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
     """A conversation, with a stand-in for the model where there is one: what that says is nobody's summary. With a
     model, what is due is done meanwhile, and the vectors kept fresh."""
     terminal = Terminal(settings)
-    async with open_embedder(settings) as embedder, open_relay(settings) as relay:
-        model = stand_in or make_model(settings)
-        gate = make_gate(relay, model)
-        works, judged = ([], None) if stand_in else _writing(relay, gate, terminal, embedder, lambda: worker.claim())
+    async with open_runtime(settings, model=stand_in) as relay:
+        works, judged = ([], None) if stand_in else _writing(relay, terminal, lambda: worker.claim())
         jobs: set[asyncio.Task[Any]] = set()
         judging: set[asyncio.Task[Any]] = set()
-        people = await owner_of(settings, relay.store)
 
         def write_soon(_: Sequence[str] = ()) -> None:
             """What was said is entered and what is due is written now."""
@@ -168,14 +159,15 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
                 judging.add(task := asyncio.ensure_future(judged()))
                 task.add_done_callback(judging.discard)
 
-        worker = make_worker(relay, gate, terminal, BOT, people, write_soon, embedder=embedder)
-        name = await relay.store.name_of(people.owner) or NAMELESS
-        services = make_services(relay, gate, terminal, people, embedder)
+        owner, name = await seat_owner(relay)
+        services = make_services(relay, terminal, BOT.id)
+        worker = make_worker(relay, services, make_connection(terminal, BOT), write_soon)
         stop = partial(worker.runs.stop, HERE.chat_id, HERE.topic_id)
-        desk = Desk(services, terminal, people.owner, name, lambda: bool(stop()), write_soon)
+        desk = Desk(services, terminal, owner, name, lambda: bool(stop()), write_soon)
+        embedder = relay.embedder
         fresh = asyncio.create_task(keep_fresh(Indexer(relay.store, embedder))) if embedder and not stand_in else None
         try:
-            yield Conversation(people.owner, name, terminal, worker, desk, relay.store, embedder)
+            yield Conversation(owner, name, terminal, worker, desk, relay.store, embedder)
         finally:
             await cut_short(jobs, WRITING_SECONDS, WRITING)
             await cut_short(judging, LAST_SECONDS)
@@ -183,7 +175,6 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
             if fresh:
                 fresh.cancel()
                 await asyncio.gather(fresh, return_exceptions=True)
-            await model.close()
 
 
 async def cut_short(work: Collection[asyncio.Task[Any]], seconds: float, line: str = "") -> None:

@@ -167,6 +167,7 @@ class Desk:
             sees=self._sees,
             text=words,
             said=said,
+            messenger=self._terminal,
         )
 
     async def _stopped(self) -> bool:

@@ -13,15 +13,12 @@ from relay.core.errors import CommandRefused, RelayError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.memory.indexing import enter
-from relay.memory.people import People
 from relay.memory.query_vectors import LOADING_SECONDS
-from relay.memory.store import Store
-from relay.runtime.app import make_gate, make_model, open_relay
-from relay.runtime.embedder_router import open_embedder
+from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
 from relay.surfaces.chat.changes import NONE
 from relay.surfaces.cli.output import print_json
-from relay.surfaces.cli.terminal.desk import Desk
+from relay.surfaces.cli.terminal.desk import BOT, Desk
 from relay.surfaces.cli.terminal.keyboard import typed
 from relay.surfaces.cli.terminal.messenger import Terminal
 
@@ -104,24 +101,20 @@ async def _piped() -> str:
 @contextlib.asynccontextmanager
 async def open_desk(settings: Settings, name: str, pressable: bool) -> AsyncIterator[Desk]:
     """A desk for one command, by its name. What it writes enters the index before this ends."""
-    async with open_embedder(settings) as embedder, open_relay(settings) as relay:
-        people = await owner_of(settings, relay.store)
-        owner, model = people.owner, make_model(settings)
+    async with open_runtime(settings) as relay:
+        owner, owner_name = await seat_owner(relay)
         terminal = Terminal(settings, pressable, one=True)
-        services = make_services(relay, make_gate(relay, model), terminal, people, embedder)
-        if embedder is not None and name == SEARCHES:
+        services = make_services(relay, terminal, BOT.id)
+        if relay.embedder is not None and name == SEARCHES:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOADING_SECONDS):
-                    await embedder.preload()
-        try:
-            yield Desk(services, terminal, owner, await relay.store.name_of(owner) or NAMELESS, in_shell=True)
-            await enter(relay.store)
-        finally:
-            await model.close()
+                    await relay.embedder.preload()
+        yield Desk(services, terminal, owner, owner_name, in_shell=True)
+        await enter(relay.store)
 
 
-async def owner_of(settings: Settings, store: Store) -> People:
-    """Everybody who may use the bot, for a terminal at which the first of the admins sits."""
-    people = People(settings.admins)
-    await people.refresh(store)
-    return People(settings.admins, settings.users, settings.pairing, desk=people.owner)
+async def seat_owner(relay: Runtime) -> tuple[int, str]:
+    """Who sits at this terminal, the first of the admins: their id and name."""
+    await relay.people.refresh(relay.store)
+    owner = relay.people.seat_owner()
+    return owner, await relay.store.name_of(owner) or NAMELESS

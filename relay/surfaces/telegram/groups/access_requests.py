@@ -8,6 +8,7 @@ import structlog
 
 from relay.clients.speech.installed import HOW
 from relay.commands.context import Services
+from relay.core.ports import Messenger
 from relay.core.text import escape_markdown, shorten
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
@@ -41,8 +42,9 @@ def served(turn: ClaimedTurn, role: str | None) -> bool:
 class Newcomers:
     """Tells people of their new standing, tells others of them, and gives them their menu."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, messenger: Messenger) -> None:
         self._services = services
+        self._messenger = messenger
 
     async def told(self, turn: ClaimedTurn, change: PersonChange, sent: Message) -> list[Part]:
         """What is said about a change, and to whom, as parts of a reply. What has changed again since is not told."""
@@ -51,7 +53,7 @@ class Newcomers:
         await self._services.people.refresh(self._services.store)
         username = sent.sender.username if sent.sender else ""
         person = Person(turn.user_id, shorten(name_of(sent.sender), 60), change.became, username or None)
-        messenger = self._services.messenger
+        messenger = self._messenger
         match change.became:
             case "admin":
                 log.info(f"claimed by {person.name}", user_id=turn.user_id)

@@ -11,12 +11,12 @@ from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.surfaces.chat.people.bot_rights import BotUser, ChatMember, Standing, ask, name_in, reads_all, standing
-from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.outgoing.menu import register_admin
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.objects import Chat, ChatMemberUpdated, Message, User
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import Bot, topic_of
+from relay.surfaces.telegram.parsing.updates import topic_of
 
 SETTLE_SECONDS = 1.0
 """Who adds a bot gives it its rights in the next moment; and that a group only got another id is told beside it."""
@@ -27,10 +27,11 @@ AGAIN_SECONDS = 60.0
 class Arrivals:
     """Greets groups, and tells what a change of its rights there means."""
 
-    def __init__(self, services: Services, bot: Bot, groups: Groups) -> None:
+    def __init__(self, services: Services, connection: Connection) -> None:
         self._services = services
-        self._bot = bot
-        self._groups = groups
+        self._messenger = connection.messenger
+        self._bot = connection.bot
+        self._groups = connection.groups
         self._arriving: set[int] = set()
         self._greeted: dict[int, tuple[float, bool | None]] = {}
         """When a group was greeted last (monotonic), and whether all messages could be read then."""
@@ -59,7 +60,7 @@ class Arrivals:
         await asyncio.sleep(SETTLE_SECONDS)
         await self._register(chat.id)
         said_at, _ = self._greeted.get(chat.id, (-AGAIN_SECONDS, None))
-        now = await standing(self._services.messenger, self._bot.id, chat.id)
+        now = await standing(self._messenger, self._bot.id, chat.id)
         if self._groups.just_moved(chat.id):
             self._note(chat.id, now.reads)
             return []
@@ -68,7 +69,7 @@ class Arrivals:
         alone = await self._groups.is_alone(chat, turn.user_id)
         place = await self._services.store.place(chat.id, EVERYWHERE)
         lender = place.lender
-        name = await name_in(self._services.messenger, chat.id, lender) if lender else ""
+        name = await name_in(self._messenger, chat.id, lender) if lender else ""
         text = greeting(now, place.everywhere, alone, name)
         if not alone and not now.administrator and not chat.username:
             text += f"\n- {TO_BE_ALONE}"
@@ -85,7 +86,7 @@ class Arrivals:
         """A line when the bot now gets more, or fewer, messages than it did."""
         if chat.id in self._arriving:
             return []
-        me = await ask(BotUser, self._services.messenger, "getMe")
+        me = await ask(BotUser, self._messenger, "getMe")
         reads = reads_all(me, now)
         _, said = self._greeted.get(chat.id, (0.0, reads_all(me, before)))
         if reads is None or reads == said:
@@ -115,9 +116,9 @@ class Arrivals:
         await self._services.people.refresh(self._services.store)
         for admin in self._services.people.admins:
             there = {"chat_id": chat_id, "user_id": admin}
-            member = await ask(ChatMember, self._services.messenger, "getChatMember", **there)
+            member = await ask(ChatMember, self._messenger, "getChatMember", **there)
             if member and member.present:
-                await register_admin(self._services.messenger, chat_id, admin)
+                await register_admin(self._messenger, chat_id, admin)
 
 
 TO_BE_ALONE = (

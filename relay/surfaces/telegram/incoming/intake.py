@@ -129,7 +129,7 @@ class Intake:
             return Update(raw["update_id"]), unreadable(raw["update_id"], False)
 
     def _row(self, update: Update) -> InboxRow:
-        chat, message, groups = chat_of(update), message_of(update), self._worker.groups
+        chat, message, groups = chat_of(update), message_of(update), self._worker.connection.groups
         if update.my_chat_member or message.new_chat_members or message.left_chat_member:
             groups.changed(chat.id)
         if pair := moved_group(update):

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -27,6 +27,18 @@ DRAFT_EVERY, DRAFT_FIRST, DRAFT_LASTS = 0.4, 0.25, 20.0
 EDIT_EVERY, EDIT_FIRST = 1.5, 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class PreviewLimits:
+    """Where and when a preview may be shown."""
+
+    no_drafts: set[int]
+    """Chats in which a draft was refused; they get none until the next start."""
+    quiet: bool = False
+    """The answer takes another's place, so nothing is shown of it before."""
+    may_read: Callable[[], Awaitable[bool]] = everywhere
+    """Whether the answer may still be shown in its group."""
+
+
 class Preview:
     """The `Sink` of a turn on Telegram. Use as an async context manager: leaving it awaits what is in flight."""
 
@@ -37,16 +49,9 @@ class Preview:
         turn: ClaimedTurn,
         bot_id: int,
         place: Place,
-        no_drafts: set[int],
-        quiet: bool = False,
-        may_read: Callable[[], Awaitable[bool]] = everywhere,
+        limits: PreviewLimits,
     ) -> None:
-        """`no_drafts`: chats in which a draft was refused; they get none until the next start. `quiet`: the answer will
-        take another's place, so there is nothing to show of it before. `may_read`: whether the answer may still be
-        shown in its group."""
-        self._may_read = may_read
-        self._quiet = quiet
-        self._no_drafts = no_drafts
+        self._limits = limits
         self._messenger = messenger
         self._store = store
         self._turn = turn
@@ -77,14 +82,14 @@ class Preview:
 
     def text(self, so_far: Callable[[], str]) -> None:
         """See `ports.Sink.text`."""
-        if self._quiet:
+        if self._limits.quiet:
             return
         self._so_far, self._trouble = so_far, ""
         self._changed()
 
     def waiting(self, sentence: str) -> None:
         """See `ports.Sink.waiting`."""
-        if self._quiet and not self._place.private:
+        if self._limits.quiet and not self._place.private:
             return
         self._trouble = sentence
         self._changed()
@@ -114,7 +119,7 @@ class Preview:
                 if not self._place.private:
                     return
                 if isinstance(error, MessengerRefused | TokenRefused):
-                    self._no_drafts.add(self._place.chat_id)
+                    self._limits.no_drafts.add(self._place.chat_id)
                     return
             if not await self._news_within(DRAFT_LASTS):
                 self._shown = "" if self._place.private else self._shown
@@ -136,7 +141,7 @@ class Preview:
 
     async def _draft(self) -> None:
         shown = await unhurried(format_preview, self._markdown())
-        if self._place.chat_id in self._no_drafts or not shown.text or shown.text == self._shown:
+        if self._place.chat_id in self._limits.no_drafts or not shown.text or shown.text == self._shown:
             return
         await self._messenger.call(
             "sendMessageDraft",
@@ -152,7 +157,7 @@ class Preview:
         shown = await unhurried(format_preview, self._markdown())
         if not shown.text or shown.text == self._shown:
             return
-        if not await self._may_read():
+        if not await self._limits.may_read():
             shown = Formatted(OVERHEARD, [])
             if self._row is None or shown.text == self._shown:
                 return  # the end of the turn says so

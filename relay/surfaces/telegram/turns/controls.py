@@ -20,8 +20,8 @@ from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.memory.remember import keep_marked
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 from relay.surfaces.telegram.groups.access_requests import Newcomers
+from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.groups.group_join import Arrivals
-from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from relay.surfaces.telegram.outgoing.menu import GroupMenus, register_admin
 from relay.surfaces.telegram.outgoing.render import message_parts
@@ -30,7 +30,7 @@ from relay.surfaces.telegram.parsing.command_message import said_in
 from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
 from relay.surfaces.telegram.parsing.objects import CallbackQuery, Message, Update, User
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import ASKED, Bot, command_of, is_event, updates_of
+from relay.surfaces.telegram.parsing.updates import ASKED, command_of, is_event, updates_of
 from relay.surfaces.telegram.turns.edits import edited
 from relay.surfaces.telegram.turns.reactions import keeps, reacted, take_keep
 from relay.surfaces.telegram.turns.running import Runs
@@ -57,14 +57,15 @@ class Handled:
 class Controls:
     """Runs verbs and buttons."""
 
-    def __init__(self, services: Services, bot: Bot, groups: Groups, runs: Runs) -> None:
+    def __init__(self, services: Services, connection: Connection, runs: Runs) -> None:
         self._services = services
-        self._bot = bot
-        self._groups = groups
+        self._messenger = connection.messenger
+        self._bot = connection.bot
+        self._groups = connection.groups
         self._runs = runs
-        self._arrivals = Arrivals(services, bot, groups)
-        self._newcomers = Newcomers(services)
-        self._menus = GroupMenus(services.messenger)
+        self._arrivals = Arrivals(services, connection)
+        self._newcomers = Newcomers(services, connection.messenger)
+        self._menus = GroupMenus(connection.messenger)
         self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
     async def handle(self, turn: ClaimedTurn) -> Handled:
@@ -119,10 +120,10 @@ class Controls:
         """What somebody did to a message after it was said; where a reaction keeps it, the parts that propose that."""
         reaction = update.message_reaction
         if reaction is None:
-            await edited(update, turn.user_id, self._bot, self._services.messenger, self._services.store)
+            await edited(update, turn.user_id, self._bot, self._messenger, self._services.store)
             return []
         await reacted(reaction, turn.user_id, self._bot, self._services.store)
-        await take_keep(reaction, turn.user_id, self._bot, self._services.messenger, self._services.store)
+        await take_keep(reaction, turn.user_id, self._bot, self._messenger, self._services.store)
         if not (turn.choices.reactions and keeps(reaction)):
             return []
         topic_id = await self._services.store.topic_of(self._bot.id, place.chat_id, reaction.message_id)
@@ -145,6 +146,7 @@ class Controls:
             name=name_of(sender),
             admin=self._services.people.role_of(turn) == "admin",
             text=text_of(message),
+            messenger=self._messenger,
             said=said_in(message),
             stop=lambda: self._stop(place.chat_id, place.topic_id),
             sees=lambda space: self._groups.sees(space, turn.user_id),
@@ -164,7 +166,7 @@ class Controls:
             # Whoever runs the bot may have come after it; whoever is refused may have run it once.
             await self._menus.offer(call.chat_id, call.user_id, call.admin)
         if named.name == "start" and call.operator:
-            await register_admin(self._services.messenger, call.chat_id, call.user_id)
+            await register_admin(self._messenger, call.chat_id, call.user_id)
         return await run_command(replace(call, text=named.rest), named.name)
 
     async def _parts(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
@@ -176,7 +178,7 @@ class Controls:
     async def _told_in_private(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
         """What is for one person alone goes to their private chat; the group gets a line that says so."""
         try:
-            await self._services.messenger.call("sendChatAction", chat_id=call.user_id, action="typing")
+            await self._messenger.call("sendChatAction", chat_id=call.user_id, action="typing")
         except ChatGone:
             link = f"https://t.me/{self._bot.username}?start=hello"
             line = "That's between us, and I can't write to you yet. Open our chat, press Start, and ask again."
@@ -202,7 +204,7 @@ class Controls:
             done = await work
             if not await self._groups.may_read(query.message.chat, turn.user_id, space, lent=False):
                 done = ButtonReply(OVERHEARD)
-            await redraw(self._services.store, self._services.messenger, self._bot.id, place, under, done)
+            await redraw(self._services.store, self._messenger, self._bot.id, place, under, done)
         except Exception:
             if not answered:
                 await self._answer_press(query, FAILED)  # its turn is run again
@@ -217,7 +219,7 @@ class Controls:
     async def _answer_press(self, query: CallbackQuery, toast: str) -> None:
         with contextlib.suppress(MessengerError):
             answer = {"callback_query_id": query.id, "text": toast[:200] or None}
-            await self._services.messenger.call("answerCallbackQuery", **answer)
+            await self._messenger.call("answerCallbackQuery", **answer)
 
 
 def is_told(update: Update) -> bool:

@@ -22,14 +22,14 @@ from relay.memory.rows.delivery import Part, QueuedMessage
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.telegram.formatting.format import unhurried
 from relay.surfaces.telegram.groups.access_requests import served
-from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.outgoing.delivery import Delivery, everywhere
 from relay.surfaces.telegram.outgoing.render import answer_parts
 from relay.surfaces.telegram.outgoing.sender import STOPPED
-from relay.surfaces.telegram.outgoing.stream import Preview
+from relay.surfaces.telegram.outgoing.stream import Preview, PreviewLimits
 from relay.surfaces.telegram.parsing.objects import Chat
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import Bot, updates_of
+from relay.surfaces.telegram.parsing.updates import updates_of
 from relay.surfaces.telegram.turns.controls import Controls, Handled
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.notices import notice_parts, queued_parts
@@ -48,8 +48,7 @@ class TurnRunner:
     """Runs turns that this process holds, one call for each."""
 
     engine: Engine
-    bot: Bot
-    groups: Groups
+    connection: Connection
     services: Services
     reader: Reader
     controls: Controls
@@ -69,11 +68,11 @@ class TurnRunner:
             return await self._deliver(turn, [])
         chat, topic_id, message_id = lane_of(turn)
         if query := updates_of(turn)[0].callback_query:
-            topic_id = await topic_pressed(query, self.bot, self.engine.store)
+            topic_id = await topic_pressed(query, self.connection.bot, self.engine.store)
         structlog.contextvars.bind_contextvars(chat_id=chat.id, topic_id=topic_id)
         place = Place(chat.id, topic_id, chat.private, message_id)
-        role = self.services.people.role_of(turn)
-        if turn.status != "answered" and (not served(turn, role) or silenced(turn, self.bot, role == "admin")):
+        role, bot = self.services.people.role_of(turn), self.connection.bot
+        if turn.status != "answered" and (not served(turn, role) or silenced(turn, bot, role == "admin")):
             return await self._deliver(turn, [])
         run = Run(turn, chat.id, topic_id, message_id)
         if turn.kind == "control":
@@ -92,8 +91,9 @@ class TurnRunner:
 
     async def _answer(self, run: Run, turn: ClaimedTurn, chat: Chat, admin: bool) -> bool:
         """Answers a turn, anew whenever something that belongs to it arrives. Returns as `run`."""
+        to = self.connection
         while True:
-            understood = await understand(turn, self.bot, self.groups, self.services.messenger, self.engine.store)
+            understood = await understand(turn, to.bot, to.groups, to.messenger, self.engine.store)
             if understood.wanted:
                 understood = with_model(understood, self.services, admin)
             if understood.verb is not None:
@@ -122,7 +122,7 @@ class TurnRunner:
         structlog.contextvars.bind_contextvars(chat_id=message.chat_id, topic_id=message.topic_id)
         if turn.status != "answered" and self.services.people.role_of(turn) is None:
             return await self._deliver(turn, [])
-        parts = await queued_parts(self.engine.store, self.services.messenger, self.bot.id, turn, message)
+        parts = await queued_parts(self.engine.store, self.connection.messenger, self.connection.bot.id, turn, message)
         chat = Chat(message.chat_id, "private" if message.chat_id >= 0 else "supergroup")
         space = None if turn.owner_id is None else Space("private", owner_id=turn.owner_id)
         return await self._deliver(turn, parts, None, self._readers(turn, chat, space))
@@ -138,21 +138,14 @@ class TurnRunner:
         if space is None or chat.private:
             return everywhere
         lent = turn.linked_to == turn.user_id
-        return lambda: self.groups.may_read(chat, turn.user_id, space, lent)
+        return lambda: self.connection.groups.may_read(chat, turn.user_id, space, lent)
 
     async def _answered(self, run: Run, incoming: Incoming, place: Place, readers: Readers) -> Answer | None:
         """The answer to an input; None when something that belongs to it arrived meanwhile."""
         log.debug("heard", text=incoming.text)
-        preview = Preview(
-            self.services.messenger,
-            self.engine.store,
-            run.turn,
-            self.bot.id,
-            place,
-            self.no_drafts,
-            incoming.replaces,
-            readers,
-        )
+        limits = PreviewLimits(self.no_drafts, incoming.replaces, readers)
+        messenger, bot = self.connection.messenger, self.connection.bot
+        preview = Preview(messenger, self.engine.store, run.turn, bot.id, place, limits)
         async with preview:
             work = asyncio.create_task(self._read_and_answered(run, incoming, place, preview))
             joined = asyncio.create_task(run.join.wait())

@@ -20,10 +20,9 @@ from relay.media.reading import Reader
 from relay.memory.calls.queue import FAILURES
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.exports import Exports
-from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.controls import Controls
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.fair_queue import FairQueue
@@ -60,36 +59,33 @@ class Worker:
         self,
         engine: Engine,
         services: Services,
-        bot: Bot,
-        groups: Groups,
+        connection: Connection,
         media: TurnMedia,
         on_owed: Callable[[Sequence[str]], None],
         concurrency: int,
     ) -> None:
         self.engine = engine
         self.store: Store = engine.store
-        self.messenger = services.messenger
-        self.bot = bot
-        self.groups = groups
+        self.connection = connection
+        self.bot = bot = connection.bot
         self.runs = Runs()
         self.poll_lease = PollLease()
         self._services = services
         delivery = Delivery(
             engine.store,
-            services.messenger,
+            connection.messenger,
             bot.id,
             media.voice,
             lambda turn: services.people.role_of(turn) == "admin",
-            Exports(engine.store, services.messenger, services.version, services.scratch),
+            Exports(engine.store, connection.messenger, services.version, services.scratch),
             self._note_refusal,
         )
         self.runner = TurnRunner(
             engine=engine,
-            bot=bot,
-            groups=groups,
+            connection=connection,
             services=services,
             reader=media.reader,
-            controls=Controls(services, bot, groups, self.runs),
+            controls=Controls(services, connection, self.runs),
             delivery=delivery,
             echoes=Echoes(delivery, media.echo),
             runs=self.runs,

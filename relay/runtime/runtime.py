@@ -1,0 +1,246 @@
+"""The composition root: settings become an open Relay, which is closed again at the end."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from relay.core.errors import SchemaError
+from relay.core.ports import Database, Embedder, FileExtractor, MediaStore, Model, TextToSpeech
+from relay.core.prices import load as load_prices
+from relay.core.program import RELAY, read_version
+from relay.core.redaction import patterns, redact
+from relay.core.settings import Settings
+from relay.core.settings import load as load_settings
+from relay.memory import migrations
+from relay.memory.api import Memory
+from relay.memory.people import People
+from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.spending.budget import Budget
+from relay.memory.spending.gate import Gate
+from relay.memory.store import Store
+from relay.runtime.embedder_router import make_embedder
+from relay.runtime.storage import Storage, open_storage, prepare_schema
+
+if TYPE_CHECKING:
+    from relay.archive.backup import Backup
+    from relay.archive.backup_purge import Leftovers
+    from relay.clients.speech.speech_to_text import Whisper
+    from relay.memory.indexing import EmbedderRouter
+    from relay.memory.review.judging import Judge
+    from relay.memory.writing.summaries import Summariser
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, eq=False)
+class Runtime:
+    """An open Relay. Its parts are made, and their modules imported, when they are first used. What has to be closed is
+    closed with the runtime, before the database."""
+
+    settings: Settings
+    storage: Storage
+    worker_name: str
+    budget: Budget
+    stand_in: Model | None = None
+    """Answers in place of Claude."""
+    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """What is called when the runtime is closed."""
+
+    @property
+    def database(self) -> Database:
+        """The database; its errors are raised at once."""
+        return self.storage.database
+
+    @cached_property
+    def retrying(self) -> RetryingDatabase:
+        """The database; while it is away, calls wait for it."""
+        return RetryingDatabase(self.storage.database, self.storage.repair)
+
+    @cached_property
+    def store(self) -> Store:
+        """The state, in a database that is waited for."""
+        return Store(self.retrying, self.worker_name)
+
+    @cached_property
+    def people(self) -> People:
+        """Who may use the bot: those whom the settings name, until `People.refresh` adds those in the database."""
+        return People(self.settings.admins, self.settings.users, self.settings.pairing)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The memory engine, for scripts."""
+        return Memory(self.store, self.settings.admins, self.embedder)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """The one way to a model."""
+        return Gate(self.stand_in or self._open_model(), self.store, self.budget)
+
+    def _open_model(self) -> Model:
+        from relay.clients.anthropic.client import Claude
+
+        settings = self.settings
+        claude = Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
+        self.closing.push_async_callback(claude.close)
+        return claude
+
+    @cached_property
+    def background_gate(self) -> Gate:
+        """The same, for work that nobody waits for."""
+        return self.gate.few(self.settings.background_concurrency)
+
+    @cached_property
+    def embedder(self) -> EmbedderRouter | None:
+        """Finds by meaning, in a process that starts at first use; None: only words find."""
+        embedder = make_embedder(self.settings)
+        if embedder is not None:
+            self.closing.push_async_callback(embedder.close)
+        return embedder
+
+    @cached_property
+    def file_extractor(self) -> FileExtractor:
+        """Opens files, a few at a time, in processes of their own."""
+        from relay.clients.processes.file_extractor import FileExtractor
+
+        return FileExtractor()
+
+    @cached_property
+    def speech_to_text(self) -> Whisper:
+        """Hears recordings, in a process that starts at first use."""
+        from relay.clients.speech.speech_to_text import Whisper
+
+        settings = self.settings
+        whisper = Whisper(
+            settings.speech_to_text,
+            settings.whisper_model,
+            settings.speech_language,
+            settings.max_minutes,
+            settings.data_dir / "models",
+        )
+        self.closing.push_async_callback(whisper.close)
+        return whisper
+
+    @cached_property
+    def text_to_speech(self) -> TextToSpeech | None:
+        """Says answers aloud; None: nothing does."""
+        from relay.clients.speech.text_to_speech import make_voices
+
+        return make_voices(self.settings, self.file_extractor)
+
+    @cached_property
+    def media_store(self) -> MediaStore:
+        """Where kept files are, with the state or beside it. Some may be left from before where none are kept now."""
+        settings = self.settings
+        if settings.supabase_url:
+            from relay.clients.supabase.bucket import Bucket
+
+            return Bucket(settings.supabase_url, settings.supabase_service_role_key)
+        from relay.clients.kept_files import KeptFiles
+
+        return KeptFiles(settings.data_dir / "media")
+
+    @cached_property
+    def backup(self) -> Backup:
+        """Makes backups, and shows nobody how far it is."""
+        from relay.archive.backup import Backup
+        from relay.archive.nightly import Quiet
+
+        return Backup(self.database, Quiet(), read_version(), migrations.load().version, self.storage.label)
+
+    @cached_property
+    def leftovers(self) -> Leftovers:
+        """What remains of erased texts outside of the tables."""
+        from relay.archive.backup_purge import Leftovers
+
+        return Leftovers(self.backup, self.settings.backups, self.settings.backup_days, self.media_store)
+
+    def make_summariser(self, gate: Gate) -> Summariser:
+        """Writes the summaries that are owed."""
+        from relay.memory.writing.summaries import Summariser
+
+        return Summariser(self.store, gate, self.settings.small_model, results=self.settings.result_cache)
+
+    def make_judge(
+        self, gate: Gate, embedder: Embedder | None = None, tell: Callable[[], Awaitable[object]] | None = None
+    ) -> Judge:
+        """Notices what is worth keeping. `tell` is called whenever something was kept."""
+        from relay.memory.review.judging import Judge, nobody
+
+        settings = self.settings
+        return Judge(
+            self.store,
+            gate,
+            settings.small_model,
+            capture=settings.capture,
+            at_once=settings.background_concurrency,
+            zone=self.budget.zone,
+            embedder=embedder,
+            tell=tell or nobody,
+        )
+
+    async def find_owner(self) -> int:
+        """Whose memory the commands of this machine are about: the first of the admins; 1 where there is none yet."""
+        await self.people.refresh(self.store)
+        return self.people.owner
+
+
+@contextlib.asynccontextmanager
+async def open_runtime(settings: Settings, wait: bool = False, model: Model | None = None) -> AsyncIterator[Runtime]:
+    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away. `model` answers in place of
+    Claude. Raises `SettingsError`."""
+    from relay.clients.embedded.instance import Instance
+
+    budget = load_budget(settings)
+    redact.also(patterns.load(settings.redact))
+    instance = Instance(settings.data_dir)
+    try:
+        async with open_storage(settings) as storage:
+            if await prepare_schema(storage, settings, wait):
+                log.info("database migrated", version=migrations.load().version)
+            if (await migrations.present(storage.database)).moving:
+                raise SchemaError(f"A `{RELAY} move` or `restore` into this database was interrupted: run it again.")
+            async with AsyncExitStack() as closing:
+                yield Runtime(settings, storage, instance.name, budget, model, closing)
+    finally:
+        instance.release()
+
+
+@contextlib.asynccontextmanager
+async def open(url: str = "") -> AsyncIterator[Runtime]:
+    """For scripts: an open Relay on a connection string, or (empty) on the settings of the environment. Its `memory` is
+    what they use; a bot may run beside it. Raises `RelayError`, and what the database raises."""
+    settings = load_settings(**({"DATABASE_URL": url} if url else {}))
+    async with open_runtime(settings) as runtime:
+        yield runtime
+
+
+def load_budget(settings: Settings) -> Budget:
+    """What may be spent on a day, with the prices it is counted by.
+
+    Raises `SettingsError` for a price file that does not fit, and for a model whose price a budget needs and lacks.
+    """
+    prices = load_prices(settings.prices)
+    budget = Budget(settings.daily_budget, settings.daily_budget_each, prices, find_time_zone(settings))
+    budget.check(RELAY_MODEL=settings.model, RELAY_SMALL_MODEL=settings.small_model)
+    return budget
+
+
+def find_time_zone(settings: Settings) -> tzinfo:
+    """The time zone of RELAY_TIMEZONE, else the machine's."""
+    if settings.timezone:
+        return ZoneInfo(settings.timezone)
+    from tzlocal import get_localzone
+
+    try:
+        return get_localzone()
+    except Exception:
+        return UTC

@@ -1,0 +1,23 @@
+"""Telegram as one bot sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relay.core.ports import Messenger
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.parsing.updates import Bot
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A bot, its way to Telegram, and what it knows of its groups."""
+
+    messenger: Messenger
+    bot: Bot
+    groups: Groups
+
+
+def make_connection(messenger: Messenger, bot: Bot) -> Connection:
+    """A connection that knows no groups yet."""
+    return Connection(messenger, bot, Groups(messenger, bot.id))
