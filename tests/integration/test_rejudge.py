@@ -130,12 +130,28 @@ async def test_what_contradicts_something_said_later_is_not_brought_up(house: Ho
     assert await states(sql) == [("Ada lives in Lisbon.", "active")]
 
 
-async def test_words_of_others_change_nothing_without_a_tap(house: House, store: Store, sql: Sql) -> None:
-    await house.teach(ADA, "Ada lives in Berlin.")
+@pytest.mark.parametrize("relation", ["contradicts", "refined", "same"])
+@pytest.mark.parametrize("whose", ["the message", "the answer to others"])
+async def test_words_of_others_change_nothing_without_a_tap(
+    house: House, store: Store, sql: Sql, relation: str, whose: str
+) -> None:
+    """A forwarded text says the contrary of what the person said: neither judging again, nor discarding it, nor its
+    second time changes what they said; only the tap does."""
+    own = ("Ada lives in Berlin.", "active")
+    await house.teach(ADA, own[0])
     await house.exchange(ADA, MOVED)
     await judge_due(judge(house.store, Small()))
-    await sql("update message set untrusted = true where text = %s", MOVED)
+    of_others = whose == "the message"
+    await sql("update message set untrusted = %s, tainted = %s where text = %s", of_others, not of_others, MOVED)
     small = Small(Lisbon="Ada lives in Lisbon.")
-    small.decides = deciding("contradicts", "Berlin")
+    small.decides = deciding(relation, "Berlin")
     await again(store, small)
-    assert await states(sql) == [("Ada lives in Berlin.", "active"), ("Ada lives in Lisbon.", "pending")]
+    assert (await states(sql))[0] == own
+    assert {status for _, status in (await states(sql))[1:]} <= {"pending"}
+    assert await again(store, Small(Lisbon="Ada lives in Lisbon.")) == []
+    assert (await states(sql))[0] == own
+    waiting = await sql("select id from memory_change where status = 'pending'")
+    for (change,) in waiting:
+        await store.decide_change(change, ADA, False, "discard")
+    assert (await states(sql))[0] == own
+    assert {status for _, status in (await states(sql))[1:]} <= {"discarded"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,8 @@ class UpdateQueue:
         self.dropped: list[Json] = []
         self.allowed: frozenset[str] | None = None
         self.webhook: Json = {}
+        self.trust: ssl.SSLContext | bool = True
+        """Whose certificates are valid for a webhook."""
         self.shuffle: random.Random | None = None
         """While set, the updates of one answer come in an order of chance."""
         self.arrived = asyncio.Event()

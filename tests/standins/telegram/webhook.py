@@ -36,7 +36,7 @@ async def _deliver(
     """Hand one update over until it is taken, or the webhook is gone."""
     pause = FIRST_PAUSE
     while queue.webhook.get("url"):
-        error, retry_after = await _post(session, queue.webhook, update)
+        error, retry_after = await _post(session, queue, update)
         if error is None:
             queue.delivered(update["update_id"])
             break
@@ -56,12 +56,12 @@ def line_of(update: Json) -> tuple[str, Any]:
     return "chat", body["chat"]["id"] if isinstance(body, dict) and "chat" in body else None
 
 
-async def _post(session: aiohttp.ClientSession, webhook: Json, update: Json) -> tuple[str | None, float]:
+async def _post(session: aiohttp.ClientSession, queue: UpdateQueue, update: Json) -> tuple[str | None, float]:
     """What went wrong, or ``None``, and how long the other side asks to wait."""
-    secret = webhook.get("secret")
+    secret = queue.webhook.get("secret")
     headers = {"X-Telegram-Bot-Api-Secret-Token": secret} if secret else {}
     try:
-        async with session.post(webhook["url"], json=update, headers=headers) as response:
+        async with session.post(queue.webhook["url"], json=update, headers=headers, ssl=queue.trust) as response:
             if response.status // 100 == 2:
                 return None, 0
             error = f"Wrong response from the webhook: {response.status} {response.reason}"
