@@ -185,7 +185,8 @@ begin
 end $$;
 
 -- Keeps what a night found for a space until a person has said whether it is to be done, and queues the question to the
--- people p_to, once. Its text has {number} where the question's number belongs in the data of its buttons.
+-- people p_to, once. What is queued carries its consolidation_id, for the buttons that answer it. (Earlier versions bring
+-- buttons, with {number} in their data.)
 create or replace function public.relay_ask_consolidation(
     p_space_id bigint, p_bot_id bigint, p_plan jsonb, p_lost integer, p_active integer, p_through bigint, p_to jsonb,
     p_notice jsonb)
@@ -203,7 +204,8 @@ begin
     on conflict do nothing returning id into asked;
     perform public.relay_enqueue(p_bot_id, jsonb_build_array(jsonb_build_object(
         'chat_id', person::bigint, 'user_id', person::bigint, 'space_id', p_notice -> 'space_id', 'payload',
-        replace((p_notice - 'inputs' - 'space_id')::text, '{number}', asked::text)::jsonb, 'inputs', p_notice -> 'inputs')))
+        replace((p_notice - 'inputs' - 'space_id')::text, '{number}', asked::text)::jsonb
+            || jsonb_build_object('consolidation_id', asked), 'inputs', p_notice -> 'inputs')))
     from jsonb_array_elements_text(p_to) as person where asked is not null;
     return to_jsonb(asked is not null);
 end $$;

@@ -53,7 +53,8 @@ begin
     end loop;
 end $$;
 
--- The queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound}; null for all other turns.
+-- The queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound, reply_to, consolidation_id};
+-- null for all other turns.
 create or replace function relay.message_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case status when 'queued' then request else '{}' end || jsonb_build_object(

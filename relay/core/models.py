@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -24,6 +25,25 @@ class Space:
 
     def as_json(self) -> dict[str, object]:
         return {"kind": self.kind, "owner_id": self.owner_id, "chat_id": self.chat_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button under a message, under the names of the Bot API: it sends `callback_data` when it is pressed, or opens
+    `url`."""
+
+    text: str
+    callback_data: str = ""
+    url: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """As the Bot API takes it."""
+        does = {"url": self.url} if self.url else {"callback_data": self.callback_data}
+        return {"text": self.text, **does}
+
+
+Rows = Sequence[Sequence[Button]]
+"""Rows of buttons."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,7 @@ async def test_a_new_answer_is_offered_for_the_last_message_only(house: House, s
     offer = (await store.edit(edit_of(update, "hello"))).offer
     assert offer is not None
     assert (offer.turn_id, offer.chat_id, offer.message_id) == (turn.turn_id, ADA, 900)
-    assert offer.rows[0][0]["callback_data"] == f"r:{turn.turn_id}"
+    assert offer.rows[0][0].callback_data == f"r:{turn.turn_id}"
     _, _, later = await answered(house, "more")
     assert await store.edit(edit_of(update, "hello there", at=2)) == EditResult()
     assert await sql("select text from message where role = 'user' order by id") == [("hello there",), ("more",)]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from relay.core.errors import TurnLost
+from relay.core.models import Button
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Message, Part, PartResult
 from relay.memory.store import Store
@@ -126,9 +127,11 @@ async def test_long_messages_come_in_parts_and_buttons_are_under_the_last(store:
             sent.append(given)
             return {"message_id": 900 + len(sent)}
 
-    button = {"text": "Open", "callback_data": "n"}
-    await store.enqueue(BOT.id, [replace(to(ADA, "word " * 1500), rows=((button,),), sound=True)])
+    await store.enqueue(BOT.id, [replace(to(ADA, "word " * 1500), rows=[[Button("Open", "n")]], sound=True)])
     await send_queued(store, Phone())  # type: ignore[arg-type]
     assert len(sent) == 2
     assert [bool(given.get("disable_notification")) for given in sent] == [False, True]
-    assert [given.get("reply_markup") for given in sent] == [None, {"inline_keyboard": [[button]]}]
+    assert [given.get("reply_markup") for given in sent] == [
+        None,
+        {"inline_keyboard": [[{"text": "Open", "callback_data": "n"}]]},
+    ]

@@ -29,6 +29,7 @@ from relay.memory.store import Store
 from relay.runtime.runtime import Runtime
 from relay.runtime.storage import Storage
 from relay.surfaces.server.job_list import runner_of, writings
+from relay.surfaces.telegram.turns.notices import queued_parts
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, private
 
@@ -189,7 +190,11 @@ async def test_before_much_is_lost_nothing_is_changed_and_a_person_is_asked(
     assert chat == ADA
     assert "1 of 2 memories (50 %)" in notice["text"]
     ((number,),) = await sql("select id from consolidation")
-    assert [b["callback_data"] for b in notice["rows"][0]] == [f"nt:{number}:y", f"nt:{number}:n"]
+    await sql("update outbox set not_before = now() where not_before is not null")
+    (asked,) = (turn for turn in await house.claim() if turn.message)
+    (part,) = await queued_parts(store, FakeMessenger(), BOT.id, asked, asked.message)
+    ((go, leave),) = part.request["reply_markup"]["inline_keyboard"]
+    assert (go["callback_data"], leave["callback_data"]) == (f"nt:{number}:y", f"nt:{number}:n")
     await house.teach(ADA, "Ada lives in Porto with Max")
     await night(store, model)
     assert len(await notices(sql)) == 1, "asked once, until it is answered"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.core.models import File
+from relay.core.models import Button, File
 from relay.core.settings import Settings
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.cli.terminal.messenger import Terminal
@@ -128,7 +128,7 @@ def test_a_picture_with_its_text_and_one_alone() -> None:
         "sendPhoto",
         {**TOPIC.address(), "disable_notification": True, "photo": picture},
     )
-    (alone,) = message_parts("", TOPIC, [[{"text": "a", "callback_data": "n"}]], file=picture)
+    (alone,) = message_parts("", TOPIC, [[Button("a", "n")]], file=picture)
     assert alone.request["reply_markup"]["inline_keyboard"]
     assert alone.request["reply_parameters"]["message_id"] == 55
 

@@ -85,10 +85,10 @@ def one(page: Page) -> Formatted:
     for row in page.rows:
         assert 0 < len(row) <= 8
         for button in row:
-            assert button["text"].strip()
-            assert len(button["text"]) <= 64
-            assert 0 < len(button["callback_data"].encode()) <= 64
-            kind, *parts = button["callback_data"].split(":")
+            assert button.text.strip()
+            assert len(button.text) <= 64
+            assert 0 < len(button.callback_data.encode()) <= 64
+            kind, *parts = button.callback_data.split(":")
             assert kind in {
                 *("ml", "mo", "mw", "mp", "mq", "mf", "mc", "mb", "mu", "md", "mh", "mr", "mv", "e", "ma", "mk")
             }
@@ -97,11 +97,11 @@ def one(page: Page) -> Formatted:
 
 
 def labels(page: Page) -> list[str]:
-    return [button["text"] for row in page.rows for button in row]
+    return [button.text for row in page.rows for button in row]
 
 
 def data(page: Page, label: str) -> str:
-    return next(button["callback_data"] for row in page.rows for button in row if label in button["text"])
+    return next(button.callback_data for row in page.rows for button in row if label in button.text)
 
 
 # Whatever is in it

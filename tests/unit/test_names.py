@@ -30,7 +30,7 @@ def test_a_name_is_what_is_seen_of_it(user: dict[str, str], name: str) -> None:
 def test_before_the_approve_button_nothing_is_turned_around() -> None:
     stored = Person(7, f"Eve{RLO}evorppa", "asking")
     assert who(stored) == "Eveevorppa (id 7)"
-    assert listed_row(stored)[0]["text"] == "Approve Eveevorppa"
+    assert listed_row(stored)[0].text == "Approve Eveevorppa"
 
 
 def test_no_text_turns_what_stands_behind_it() -> None:

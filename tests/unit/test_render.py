@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from relay.core.models import Button
 from relay.core.text import shorten
 from relay.media.files import OWN_SERVER
 from relay.memory.rows.changes import Failure, MemoryChange
@@ -27,8 +28,8 @@ def change(action: str = "learn", status: str = "applied", content: str = "likes
     return MemoryChange(**base | {"subject": "Ada", "subject_id": 1001, "before": None} | more)
 
 
-def data(rows: list[list[Json]]) -> list[str]:
-    return [button["callback_data"] for row in rows for button in row]
+def data(rows: list[list[Button]]) -> list[str]:
+    return [button.callback_data for row in rows for button in row]
 
 
 def test_a_short_answer_is_one_part() -> None:
@@ -116,7 +117,7 @@ def test_buttons_under_an_answer() -> None:
     assert data(answer_buttons(Answer("", changes=[change()]), 9)) == ["u:9"]
     assert data(answer_buttons(Answer("x", retry=True, web=True), 9)) == ["k:9", "r:9", "w:9"]
     pending = answer_buttons(Answer("x", changes=[change(), change(status="pending")]), 9)
-    assert "Keep or discard" in pending[0][0]["text"]
+    assert "Keep or discard" in pending[0][0].text
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_several_that_may_be_meant_are_one_question() -> None:
     line = memory_line([change(), *several], [])
     assert line == "🧠 Which one should I forget? 1 cat 0  2 cat 1  3 cat 2 · 🧠 Learned: likes tea"
     rows = answer_buttons(Answer("x", changes=[change(id=9), *several]), 9)
-    labels = [[one["text"] for one in row] for row in rows]
+    labels = [[one.text for one in row] for row in rows]
     assert labels == [["🗑 1", "🗑 2", "🗑 3"], ["✖ None of these"], ["↩ Undo / Edit…", "◆ Keep this"]]
     assert data(rows) == ["d:0:k", "d:1:k", "d:2:k", "d:0:n", "u:9", "k:9"]
 
@@ -162,9 +163,9 @@ def test_what_was_chosen_can_be_undone_and_the_others_are_one_line() -> None:
     decided = [change("forget", "applied", "cat 0", id=1)]
     decided += [change("forget", "discarded", f"cat {n}", id=n) for n in (2, 3)]
     rows = changes_keyboard(decided, 9, opened=True)
-    assert [row[0]["text"] for row in rows] == ["↩ Undo: cat 0", "✖ Not forgotten: 2 of these", "‹ Close"]
+    assert [row[0].text for row in rows] == ["↩ Undo: cat 0", "✖ Not forgotten: 2 of these", "‹ Close"]
     rows = changes_keyboard(decided[:2], 9, opened=True)
-    assert rows[1][0]["text"] == "✖ Not forgotten: cat 2"
+    assert rows[1][0].text == "✖ Not forgotten: cat 2"
 
 
 def test_failures_are_told() -> None:

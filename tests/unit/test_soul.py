@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from relay.clients.fakes import FakeMessenger
 from relay.commands.registry import ADMINS_ONLY
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
-from relay.core.models import File
+from relay.core.models import Button, File
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
@@ -53,7 +53,7 @@ async def sent(content: bytes, **more: Any) -> tuple[CommandReply, Canned]:
 
 
 def labels(told: CommandReply | ButtonReply) -> list[str]:
-    return [one["text"] for row in told.rows or () for one in row]
+    return [one.text for row in told.rows or () for one in row]
 
 
 # Showing and setting
@@ -82,7 +82,7 @@ async def test_a_typed_soul_is_active_at_once_and_can_be_taken_back(text: str) -
         "What changed since version 3:\n\nYou are kind. a pirate."
     )
     assert [one["type"] for one in shown.entities] == ["bold", "strikethrough", "bold"]
-    assert told.rows == [[{"text": "↩ Back to version 3", "callback_data": "sr:3"}]]
+    assert told.rows == [[Button("↩ Back to version 3", "sr:3")]]
     assert database.calls[-1][1] == {
         "text": "You are a pirate.", "author_id": ADA, "author": "Ada", "reason": "set in the chat",
     }  # fmt: skip
@@ -131,7 +131,7 @@ async def test_a_document_makes_a_draft(content: bytes) -> None:
     told, database = await sent(content)
     assert "Nothing has changed yet" in told.text
     assert labels(told) == ["✅ Activate", "✖ Discard"]
-    assert [one["callback_data"] for row in told.rows for one in row] == ["sa:8:3", "sx:8"]
+    assert [one.callback_data for row in told.rows for one in row] == ["sa:8:3", "sx:8"]
     assert database.calls[-1] == ("draft_soul", {
         "turn_id": 1, "text": "You are\ncalm.", "author_id": ADA, "author": "Ada",
         "reason": "from the document soul.md", "based_on": 3,
@@ -271,7 +271,7 @@ async def test_a_draft_over_another_version_is_looked_at_again() -> None:
     assert "Version 3 has become active meanwhile" in done.toast
     assert done.rows == ()
     assert "The difference to version 3" in done.says.text
-    assert done.says.rows[0][0]["callback_data"] == "sa:8:3"
+    assert done.says.rows[0][0].callback_data == "sa:8:3"
 
 
 # Personas
@@ -292,6 +292,6 @@ async def test_a_persona_is_shown_with_who_and_when() -> None:
     assert shown.text == (
         "My role here\nby you · 2026-01-01 00:00 · about 8 of at most 1000 tokens\n\nYou teach *Spanish*.\n- slowly"
     )
-    assert [one["callback_data"] for one in told.rows[0]] == ["pe:6", "pc:6"]
+    assert [one.callback_data for one in told.rows[0]] == ["pe:6", "pc:6"]
     for nothing in (None, row | {"text": ""}):
         assert "No role is set here" in (await run_command(asked(Canned(persona=nothing)), "persona")).text

@@ -17,7 +17,7 @@ from relay.commands import context
 from relay.commands.context import Services
 from relay.commands.registry import SECTIONS
 from relay.core.limits import FACT_LENGTH
-from relay.core.models import Space
+from relay.core.models import Button, Space
 from relay.core.text import escape_markdown, pluralize
 from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
@@ -306,7 +306,7 @@ async def test_memory_opens_the_memory_of_a_number(text: str) -> None:
     done = await told("memory", call(database, text))
     assert database.calls[0][1] == {"space": Space("private", owner_id=ADA).as_json(), "number": 12}
     assert "Fact #12" in done.text
-    assert done.rows[0][0] == {"text": "✎ Edit", "callback_data": "e:57"}
+    assert done.rows[0][0] == Button("✎ Edit", "e:57")
 
 
 async def test_memory_opens_nothing_that_has_no_number_here() -> None:
@@ -372,10 +372,10 @@ async def test_the_list_and_back_again() -> None:
     done = await pressing("ml:7:p.3", call(database))
     assert database.calls[-1][1] | {"space": 0} == {"space": 0, "chosen": {"pinned": True}, "offset": 16, "limit": 8}
     assert done.rows is not None
-    assert done.rows[0][0]["callback_data"] == "mo:12:p.3"
+    assert done.rows[0][0].callback_data == "mo:12:p.3"
     card = await pressing("mo:12:p.3", call(database))
     assert card.rows is not None
-    assert card.rows[-1][0]["callback_data"] == "ml:7:p.3"
+    assert card.rows[-1][0].callback_data == "ml:7:p.3"
 
 
 async def test_undo_in_a_group_that_others_joined_shows_nothing_of_ones_own() -> None:

@@ -146,9 +146,9 @@ def test_facts_are_paged_each_with_a_button_while_it_is_known() -> None:
     assert "Facts (19, page 1 of 4)" in text(many)
     assert "#2 likes tea (forgotten since)" in text(many)
     rows = rows_of(many, 1)
-    data = [one["callback_data"] for row in rows for one in row]
+    data = [one.callback_data for row in rows for one in row]
     assert data == ["yf:7:1:1", "yf:7:3:1", "yf:7:4:1", "yf:7:5:1", "yf:7:6:1", "yt:7:1", "yp:7:4", "n", "yp:7:2"]
-    assert [one["callback_data"] for one in rows_of(many, 99)[-1]] == ["yp:7:3", "n", "yp:7:1"]
+    assert [one.callback_data for one in rows_of(many, 99)[-1]] == ["yp:7:3", "n", "yp:7:1"]
     assert rows_of(found(memories=[], tool_calls=0), 1) == []
 
 
@@ -161,7 +161,7 @@ def test_a_button_fits_telegram_and_the_longest_explanation_one_message() -> Non
         prompt={"tainted_by": ["message", "reply", "summary", "people", "recent", "recalled", "tool"]},
     )  # fmt: skip
     assert len(text(row)) < 4000
-    assert all(len(one["callback_data"].encode()) <= 64 for line in rows_of(row, 1) for one in line)
+    assert all(len(one.callback_data.encode()) <= 64 for line in rows_of(row, 1) for one in line)
 
 
 def test_what_was_lent_is_a_number_to_others_and_marked_for_the_lender() -> None:
@@ -250,13 +250,13 @@ CALL = {
 
 
 async def test_what_a_tool_was_given_and_returned_is_shown_to_who_may_see_the_answer() -> None:
-    assert ["🔎 2 tool calls"] in [[one["text"] for one in row] for row in rows_of(found(), 1)]
+    assert ["🔎 2 tool calls"] in [[one.text for one in row] for row in rows_of(found(), 1)]
     done = await press_button(call(Canned(why=found(), tool_call=CALL)), "yt:7:1")
     assert done.text is not None
     (part,) = format_reply(done.text)
     for words in ("Tool 1 of 2: searched memory", '{"query": "tea"}', "[m1] *green* tea"):
         assert words in part.text
-    assert [one["callback_data"] for row in done.rows or [] for one in row] == ["yt:7:2", "n", "yt:7:2", "yp:7:1"]
+    assert [one.callback_data for row in done.rows or [] for one in row] == ["yt:7:2", "n", "yt:7:2", "yp:7:1"]
     long = CALL | {"result": "x" * 2000, "length": 9000, "total": 1, "failed": True}
     done = await press_button(call(Canned(why=found(), tool_call=long)), "yt:7:5")
     assert "7,000 characters more" in (done.text or "")

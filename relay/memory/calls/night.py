@@ -68,9 +68,12 @@ class NightCalls(Calls):
         active: int,
         through: int | None,
         to: Sequence[int],
-        notice: Mapping[str, object],
+        question: str,
     ) -> bool:
-        """Keeps a plan until a person has decided about it, and asks these people; False: they were asked before."""
+        """Keeps a plan until a person has decided about it, and asks these people; False: they were asked before.
+
+        `question`: Markdown. Whatever shows it adds the buttons that answer it.
+        """
         return bool(
             await self._call(
                 "ask_consolidation",
@@ -81,7 +84,7 @@ class NightCalls(Calls):
                 active=active,
                 through=through,
                 to=[str(user_id) for user_id in to],
-                notice=notice,
+                notice={"text": question},
             )
         )
 

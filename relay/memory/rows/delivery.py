@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from relay.core.models import Button, Rows
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.turns.answer import Answer
 
@@ -87,7 +88,7 @@ class Message:
     user_id: int
     """Whom it is for: it is said while they may use the bot."""
     topic_id: int = 0
-    rows: tuple[tuple[Request, ...], ...] = ()
+    rows: Rows = ()
     """Buttons."""
     sound: bool = False
     reply_to: int | None = None
@@ -102,7 +103,12 @@ class Message:
             "chat_id": self.chat_id,
             "topic_id": self.topic_id,
             "user_id": self.user_id,
-            "payload": {"text": self.text, "rows": self.rows, "sound": self.sound, "reply_to": self.reply_to},
+            "payload": {
+                "text": self.text,
+                "rows": [[button.as_json() for button in row] for row in self.rows],
+                "sound": self.sound,
+                "reply_to": self.reply_to,
+            },
             "key": self.key,
             "not_before": self.not_before and self.not_before.isoformat(),
         }
@@ -117,7 +123,9 @@ class QueuedMessage:
     under_turn_id: int | None = None
     """What was learned from this turn is to be told under its answer; then it has no text of its own."""
     text: str = ""
-    rows: tuple[tuple[Request, ...], ...] = ()
+    rows: tuple[tuple[Button, ...], ...] = ()
+    consolidation_id: int | None = None
+    """It asks whether what a night found is to be done."""
     sound: bool = False
     reply_to: int | None = None
 

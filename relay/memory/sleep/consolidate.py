@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import structlog
 
@@ -73,9 +72,15 @@ class Consolidation:
             to = [space.owner_id] if space.owner_id is not None else list(self.asks())
             if not to:
                 return {"left": 1}
-            question = asking(lost, space.active, space.kind == "group")
             asked = await store.ask_consolidation(
-                space_id, self.bot_id, plan, lost, space.active, through, to, question
+                space_id,
+                self.bot_id,
+                plan=plan,
+                lost=lost,
+                active=space.active,
+                through=through,
+                to=to,
+                question=question(lost, space.active, space.kind == "group"),
             )
             return {"spaces": 1, "asked": int(asked)}
         return {"spaces": 1} | asdict(await store.consolidate(space_id, plan, through) or Tidied())
@@ -172,12 +177,10 @@ def losses(plan: Sequence[PlanStep]) -> int:
     return len({step.older.id for step in plan})
 
 
-def asking(lost: int, active: int, group: bool) -> dict[str, Any]:
-    """The question whether so much may be done, with its buttons."""
+def question(lost: int, active: int, group: bool) -> str:
+    """The question whether so much may be done."""
     whose = "the memory of a group" if group else "what I know about you"
-    text = (
+    return (
         f"🌙 Tidying {whose} would take {how_much(lost, active)} out of use: notes that say the same, that newer ones "
         "contradict, and goals past their date. I have changed nothing. They would stay in the history."
     )
-    buttons = [("Go on", "nt:{number}:y"), ("Leave it", "nt:{number}:n")]
-    return {"text": text, "rows": [[{"text": label, "callback_data": data} for label, data in buttons]]}

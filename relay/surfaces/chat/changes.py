@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
+from relay.core.models import Button, Rows
 from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.surfaces.chat.callbacks import Callback, decode
@@ -16,10 +16,8 @@ from relay.surfaces.chat.memory_buttons import (
     KeepAnswer,
     OpenChanges,
 )
-from relay.surfaces.chat.reply import NOTHING, Button, button
+from relay.surfaces.chat.reply import NOTHING, button
 
-Shown = TypeVar("Shown", bound=Mapping[str, object])
-"""A button that hangs under a message."""
 BUTTON = 40
 CANDIDATES = 250
 """Characters for all that a forgetting may mean, on the line under an answer."""
@@ -168,11 +166,11 @@ def changes_keyboard(
     return rows
 
 
-def other_rows(rows: Sequence[Sequence[Shown]], *kinds: type[Callback]) -> list[list[Shown]]:
+def other_rows(rows: Rows, *kinds: type[Callback]) -> list[list[Button]]:
     """The rows of buttons of a message without those of some kinds; without any kind, those about changes."""
     return [list(row) for row in rows if not any(_is_one(button, kinds) for button in row)]
 
 
-def _is_one(shown: Mapping[str, object], kinds: tuple[type[Callback], ...]) -> bool:
-    data = str(shown.get("callback_data") or NOTHING)
+def _is_one(shown: Button, kinds: tuple[type[Callback], ...]) -> bool:
+    data = shown.callback_data or NOTHING
     return (data == NOTHING and not kinds) or isinstance(decode(data), kinds or ABOUT_CHANGES)

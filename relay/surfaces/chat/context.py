@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
+from relay.core.models import Rows
 from relay.core.ports import Messenger
 
 
@@ -44,8 +45,8 @@ class Said:
     quote: str = ""
     """The part of another message that was selected to reply to."""
     replied: RepliedMessage | None = None
-    rows: tuple[tuple[dict[str, str], ...], ...] = ()
-    """The rows of buttons under it, in the Bot API's shape."""
+    rows: Rows = ()
+    """The rows of buttons under it."""
     forum: bool = False
     """Its chat is a forum."""
     chat_title: str = ""
@@ -53,7 +54,7 @@ class Said:
     @property
     def buttons(self) -> tuple[str, ...]:
         """The data of the buttons under it."""
-        return tuple(one.get("callback_data") or "" for row in self.rows for one in row)
+        return tuple(one.callback_data for row in self.rows for one in row)
 
 
 NOTHING_SAID = Said()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import NamedTuple
 
+from relay.core.models import Button
 from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.changes import ChangePage, PastChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage
@@ -24,7 +25,7 @@ from relay.surfaces.chat.memory_buttons import (
     ShowControls,
     View,
 )
-from relay.surfaces.chat.reply import Button, button
+from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.times import day, moment
 
 PAGE = 8

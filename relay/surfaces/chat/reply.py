@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from relay.core.errors import NotAllowed, RelayError
-from relay.core.models import Export, File
+from relay.core.models import Button, Export, File, Rows
 from relay.core.text import escape_markdown
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.surfaces.chat.callbacks import Callback, encode
 from relay.surfaces.chat.context import ChatContext
-
-Json = dict[str, Any]
-Button = dict[str, str]
-"""An inline button in the Bot API's shape, as it is stored."""
-Rows = Sequence[Sequence[Button]]
-"""Rows of inline buttons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +68,12 @@ def question(word: str, number: int = 0) -> str:
 
 def button(label: str, data: str | Callback) -> Button:
     """An inline button, by its callback."""
-    return {"text": label, "callback_data": data if isinstance(data, str) else encode(data)}
+    return Button(label, data if isinstance(data, str) else encode(data))
 
 
-def nothing(label: str) -> Json:
+def nothing(label: str) -> Button:
     """A button that only shows something."""
-    return {"text": label, "callback_data": NOTHING}
+    return Button(label, NOTHING)
 
 
 def cause(call: ChatContext, error: RelayError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from relay.core.models import Button
 from relay.memory.rows.changes import MemoryChange
 
 
@@ -15,8 +16,8 @@ class ShownAnswer:
     chat_id: int
     message_id: int
     """Telegram's."""
-    rows: list[list[dict[str, str]]]
-    """Its buttons when it was sent, as the Bot API takes them."""
+    rows: tuple[tuple[Button, ...], ...]
+    """Its buttons when it was sent."""
     changes: tuple[MemoryChange, ...]
     """What its turn changed in memory."""
     keeps: bool = False

@@ -8,6 +8,7 @@ from datetime import tzinfo
 
 from relay.commands.history.why import explain_turn, forget_fact, read_tool_call
 from relay.commands.history.why import why as explain_answer
+from relay.core.models import Button
 from relay.core.prices import Prices, dollars
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.record import PromptRecord
@@ -17,7 +18,7 @@ from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.history.tools import tools_told
-from relay.surfaces.chat.reply import NOTHING, Button, ButtonReply, CommandReply, button
+from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
 PAGE = 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
+from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemorySource, OpenedMemory
@@ -26,7 +27,7 @@ from relay.surfaces.chat.memory_buttons import (
     View,
 )
 from relay.surfaces.chat.memory_pages import PAGE, Page, by_four, history_line, pages_of, turning, within
-from relay.surfaces.chat.reply import Button, button
+from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.times import moment
 
 AROUND = 600

@@ -14,6 +14,7 @@ from relay.commands.memory.controls import (
 )
 from relay.commands.memory.controls import reset as reset_command
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.models import Button
 from relay.core.text import parse_number, pluralize
 from relay.memory.rows.controls import Controls
 from relay.surfaces.chat.context import ChatContext
@@ -31,7 +32,7 @@ from relay.surfaces.chat.memory_buttons import (
     View,
 )
 from relay.surfaces.chat.memory_pages import Page
-from relay.surfaces.chat.reply import Button, ButtonReply, CommandReply, button, question
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 from relay.surfaces.chat.times import moment
 
 QUESTION_SECONDS = 600

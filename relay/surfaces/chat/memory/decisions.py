@@ -17,6 +17,7 @@ from relay.commands.memory.decide import (
     turn_changes,
 )
 from relay.core.errors import NotAllowed
+from relay.core.models import Button
 from relay.surfaces.chat.changes import changes_keyboard, other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
@@ -32,7 +33,7 @@ from relay.surfaces.chat.memory_buttons import (
     OpenChanges,
 )
 from relay.surfaces.chat.memory_pages import Page, history_page
-from relay.surfaces.chat.reply import Button, ButtonReply, CommandReply
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
 
 DECISIONS: dict[str, Decision] = {"u": "undo", "k": "keep", "x": "discard"}
 DONE: dict[Decision, str] = {"undo": "Undone.", "keep": "Done.", "discard": "Discarded."}

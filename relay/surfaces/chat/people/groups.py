@@ -8,12 +8,13 @@ from relay.commands.people.groups import Answering, Lending, Mode, find_lending,
 from relay.commands.people.groups import answer as answer_command
 from relay.commands.people.groups import unlink as unlink_command
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.models import Rows
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.people.bot_rights import name_in, standing
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Rows, button, own
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own
 
 MODES = {
     "all": "every message of the people I know",

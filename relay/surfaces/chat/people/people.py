@@ -8,13 +8,14 @@ from typing import Literal
 from relay.commands.people.people import Verdict, cancel_invitation, decide
 from relay.commands.people.people import users as users_command
 from relay.core.errors import CommandRefused
+from relay.core.models import Button
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.people import People
 from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Person
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Json, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import day, moment
 
 Word = Literal["a", "d", "b", "l"]
@@ -111,13 +112,13 @@ def who(person: Person) -> str:
     return f"{escape_markdown(person.name)} ({username}id {person.user_id})"
 
 
-def asked_row(person: Person) -> list[Json]:
+def asked_row(person: Person) -> list[Button]:
     """The buttons under the message that tells of somebody who asks."""
     words: dict[Word, str] = {"a": "Approve", "d": "Deny", "b": "Block"}
     return [button(label, DecideAsked(person.user_id, word)) for word, label in words.items()]
 
 
-def listed_row(person: Person) -> list[Json]:
+def listed_row(person: Person) -> list[Button]:
     """The buttons about somebody who asks, in the list: the first says who that is."""
     words: dict[Word, str] = {"a": f"Approve {shorten(person.name, 20)}", "d": "Deny", "b": "Block"}
     return [button(label, DecideListed(person.user_id, word)) for word, label in words.items()]
@@ -154,7 +155,7 @@ def people_page(call: ChatContext, known: KnownPeople) -> str:
     )
 
 
-def people_rows(known: KnownPeople) -> list[list[Json]]:
+def people_rows(known: KnownPeople) -> list[list[Button]]:
     """The buttons for those about whom a word can be given."""
     rows = [listed_row(one) for one in known.people if one.role == "asking"]
     for invite in known.invites:

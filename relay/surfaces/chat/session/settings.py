@@ -7,12 +7,13 @@ from typing import Literal
 
 from relay.commands.session.settings import INSTALLATION, Choice
 from relay.commands.session.settings import settings as settings_command
+from relay.core.models import Button
 from relay.core.text import escape_markdown
 from relay.memory.rows.choices import Choices
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Json, button, own, question
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own, question
 from relay.surfaces.chat.session import voice
 
 Learning = Literal["on", "ask", "off"]
@@ -153,7 +154,7 @@ def learning_line(choices: Choices, capture: str, admin: bool) -> str:
     return f"- learning: {learning} – {LEARNING[learning]}{limit if learning != choices.learning else ''}"
 
 
-def _rows(user_id: int, choices: Choices) -> list[list[Json]]:
+def _rows(user_id: int, choices: Choices) -> list[list[Button]]:
     """The buttons; a tick marks each present choice."""
     learning = [
         button(f"{'✓ ' if choices.learning == name else ''}{label}", ChooseLearning(user_id, name))

@@ -7,11 +7,12 @@ from typing import Literal
 from relay.commands.session.voice import OFF, SILENT, VoiceChoice
 from relay.commands.session.voice import say as say_command
 from relay.commands.session.voice import voice as voice_command
+from relay.core.models import Button
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Json, button, own
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own
 
 Voice = Literal["auto", "always", "never"]
 SPEAKS = {
@@ -63,5 +64,5 @@ def voice_label(name: Voice, chosen: str) -> str:
     return f"{'✓ ' if chosen == name else ''}{LABELS[name]}"
 
 
-def _row(user_id: int, chosen: VoiceChoice) -> list[Json]:
+def _row(user_id: int, chosen: VoiceChoice) -> list[Button]:
     return [button(voice_label(name, chosen.voice), ChooseVoice(user_id, name)) for name in LABELS]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from relay.commands.soul.persona import present_persona, set_persona, show_persona, undo_persona
 from relay.core.errors import CommandRefused
 from relay.core.limits import PERSONA_TOKENS
+from relay.core.models import Button, Rows
 from relay.memory.rows.soul import Persona, PersonaChange
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Rows, button, question
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy, whole
 
 NONE = "No role is set here. For example: /persona You are my Spanish teacher"
@@ -75,7 +76,7 @@ def _undo(now: Persona, before: Persona | None) -> Rows:
     return [[button("↩ Undo", UndoPersona(now.id, before.id))]] if before and before.text else []
 
 
-def _clear(now: Persona) -> dict[str, str]:
+def _clear(now: Persona) -> Button:
     return button("✖ Clear", ClearPersona(now.id))
 
 

@@ -18,12 +18,13 @@ from relay.commands.soul.soul import (
 )
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.limits import SOUL_TOKENS
+from relay.core.models import Rows
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.rows.soul import Soul, SoulDraft
 from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Rows, button, nothing, question
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, nothing, question
 from relay.surfaces.chat.soul.documents import text_given
 from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy, whole
 

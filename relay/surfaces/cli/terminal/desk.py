@@ -11,7 +11,7 @@ from relay.archive.packed import pack
 from relay.commands.context import Services
 from relay.commands.session.voice import OFF
 from relay.core.errors import RelayError
-from relay.core.models import Export, File, Space
+from relay.core.models import Button, Export, File, Space
 from relay.core.text import escape_markdown
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
@@ -108,7 +108,7 @@ class Desk:
             return
         _, data, under = self._terminal.buttons[number - 1]
         beside = ((name, other) for name, other, message_id in self._terminal.buttons if message_id == under)
-        rows = tuple(({"text": name, "callback_data": other},) for name, other in beside)
+        rows = [[Button(name, other)] for name, other in beside]
         async with self.turn("", Said(message_id=under, rows=rows)) as call:
             done = await press_button(call, data)
             if done.toast:

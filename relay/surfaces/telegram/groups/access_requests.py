@@ -8,13 +8,13 @@ import structlog
 
 from relay.clients.speech.installed import HOW
 from relay.commands.context import Services
+from relay.core.models import Rows
 from relay.core.ports import Messenger
 from relay.core.text import escape_markdown, shorten
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.memory.rows.people import Person
 from relay.surfaces.chat.people.people import asked_row, who
-from relay.surfaces.chat.reply import Rows
 from relay.surfaces.chat.session.session import hello
 from relay.surfaces.telegram.outgoing.menu import register_admin, unregister
 from relay.surfaces.telegram.outgoing.render import message_parts

@@ -12,11 +12,13 @@ from typing import Any
 import structlog
 
 from relay.core.errors import ChatGone, ChatMigrated, MessengerError, MessengerRefused
+from relay.core.models import Button
 from relay.core.ports import Messenger
 from relay.memory.rows.delivery import Request, StoredPart
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.files import shows
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 
 log = structlog.get_logger()
 
@@ -109,4 +111,4 @@ class Search:
 
 def probe(part: int) -> Request:
     """The button that a look for a part leaves for a moment, and no other look does. It does nothing."""
-    return {"inline_keyboard": [[{"text": "…", "callback_data": f"n:{part}"}]]}
+    return inline_keyboard([[Button("…", f"n:{part}")]])

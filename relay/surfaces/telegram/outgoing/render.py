@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.core.models import Export, File
+from relay.core.models import Button, Export, File, Rows
 from relay.core.text import escape_markdown
 from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
@@ -16,6 +16,7 @@ from relay.surfaces.telegram.formatting.attachments import without_long_code
 from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shortened
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from relay.surfaces.telegram.outgoing.files import file_request, too_big, voice_request
+from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.place import Place
 
 SIGNS = {
@@ -60,7 +61,7 @@ def footer_of(answer: Answer) -> str:
 def message_parts(
     markdown: str,
     place: Place,
-    buttons: Sequence[Sequence[Request]] = (),
+    buttons: Rows = (),
     footer: str = "",
     tools: str = "",
     silent: bool = False,
@@ -83,14 +84,14 @@ def message_parts(
         if seq == 1:
             request |= place.reply()
         if buttons and seq == len(formatted):
-            request["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
+            request["reply_markup"] = inline_keyboard(buttons)
         parts.append(Part(seq, place.chat_id, request))
     if file:
         parts = with_files(parts, [file], place)
         if not formatted:
             parts[0].request.update(place.reply())
             if buttons:
-                parts[0].request["reply_markup"] = {"inline_keyboard": [list(row) for row in buttons]}
+                parts[0].request["reply_markup"] = inline_keyboard(buttons)
     return parts
 
 
@@ -111,7 +112,7 @@ def with_voice(parts: list[Part], markdown: str, place: Place) -> list[Part]:
     return [*parts, Part(len(parts) + 1, place.chat_id, request)]
 
 
-def answer_buttons(answer: Answer, turn_id: int) -> list[list[Request]]:
+def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
     """Under an answer: what memory did can be undone, the answer kept, what failed tried again."""
     keeps = bool(answer.text) and answer.choices.keep and "private" not in answer.signs
     rows = first_rows(answer.changes, turn_id, keeps)

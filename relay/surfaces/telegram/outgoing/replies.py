@@ -13,6 +13,7 @@ from relay.surfaces.chat.changes import memory_line
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import unhurried
 from relay.surfaces.telegram.outgoing.render import answer_buttons, message_parts, with_voice
+from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.place import Place
 
 Json = dict[str, Any]
@@ -43,7 +44,7 @@ async def redraw(
     if not done.text and done.rows is None:
         return
     at = {"chat_id": place.chat_id, "message_id": message["message_id"]}
-    shown: Json = {"reply_markup": {"inline_keyboard": [list(row) for row in done.rows or ()]}}
+    shown: Json = {"reply_markup": inline_keyboard(done.rows or ())}
     method = "editMessageReplyMarkup"
     if done.text:
         (part, *_) = await unhurried(lambda text: message_parts(text, place, silent=True), done.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relay.core.models import Rows
 from relay.memory.rows.delivery import Request
 
 TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
@@ -10,6 +11,11 @@ TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topi
 def address_of(request: Request, *more: str) -> Request:
     """Where a request goes, with `more` of its parameters."""
     return {key: request[key] for key in ("chat_id", "message_thread_id", *more) if key in request}
+
+
+def inline_keyboard(rows: Rows) -> Request:
+    """Buttons as a request's `reply_markup`."""
+    return {"inline_keyboard": [[one.as_json() for one in row] for row in rows]}
 
 
 def silent_line(text: str) -> Request:

@@ -17,9 +17,7 @@ def said_in(message: Message) -> Said:
         document=_document(message.document),
         quote=message.quote.text.strip() if message.quote and message.quote.is_manual else "",
         replied=_replied(message),
-        rows=tuple(
-            tuple({"text": one.text, "callback_data": one.callback_data} for one in row) for row in message.buttons
-        ),
+        rows=message.buttons,
         forum=message.chat.is_forum,
         chat_title=message.chat.title,
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, TypeAdapter
 
+from relay.core.models import Button
 from relay.surfaces.chat.people.bot_rights import ChatMember
 from relay.surfaces.telegram.parsing.contents import (
     Checklist,
@@ -96,18 +97,13 @@ class TextQuote:
     is_manual: Flag = False
 
 
-@dataclass(frozen=True, slots=True)
-class InlineKeyboardButton:
-    text: Text = ""
-    callback_data: Text = ""
-
-
-def _rows(value: object) -> tuple[tuple[InlineKeyboardButton, ...], ...]:
+def buttons_in(value: object) -> tuple[tuple[Button, ...], ...]:
+    """The buttons of a message's `reply_markup`."""
     keyboard = value.get("inline_keyboard") if isinstance(value, dict) else None
     rows = [row for row in keyboard if isinstance(row, list)] if isinstance(keyboard, list) else []
     return tuple(
         tuple(
-            InlineKeyboardButton(text_in(one.get("text")), text_in(one.get("callback_data")))
+            Button(text_in(one.get("text")), text_in(one.get("callback_data")), text_in(one.get("url")))
             for one in row
             if isinstance(one, dict)
         )
@@ -134,9 +130,7 @@ class Message:
     forward_origin: MessageOrigin | None = None
     forward_date: Count = 0
     via_bot: User | None = None
-    buttons: Annotated[
-        tuple[tuple[InlineKeyboardButton, ...], ...], Field(alias="reply_markup"), PlainValidator(_rows)
-    ] = ()
+    buttons: Annotated[tuple[tuple[Button, ...], ...], Field(alias="reply_markup"), PlainValidator(buttons_in)] = ()
     """The inline keyboard under it."""
 
     voice: Lenient[MediaFile] = None

@@ -22,6 +22,8 @@ from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from relay.surfaces.telegram.groups.groups import is_alone_with
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.outgoing.render import footer_of, message_parts
+from relay.surfaces.telegram.outgoing.requests import inline_keyboard
+from relay.surfaces.telegram.parsing.objects import buttons_in
 from relay.surfaces.telegram.parsing.place import Place
 
 log = structlog.get_logger()
@@ -92,11 +94,10 @@ def with_line(due: Announcement) -> Request | None:
         text = f"{text}{gap}{line.text}"
     if utf16_offsets(text)[-1] > LIMIT:
         return None
-    present = (due.before.get("reply_markup") or {}).get("inline_keyboard") or []
-    others = other_rows(present, OpenChanges, KeepAnswer)
+    others = other_rows(buttons_in(due.before.get("reply_markup")), OpenChanges, KeepAnswer)
     stands = [one for one in due.changes if not asks_which(one, due.changes)]
     rows = [*closed_row(stands, due.turn_id, due.keeps), *others]
-    return {**due.before, "text": text, "reply_markup": {"inline_keyboard": rows}}
+    return {**due.before, "text": text, "reply_markup": inline_keyboard(rows)}
 
 
 def ends_with_line(due: Announcement, told: Sequence[MemoryChange]) -> bool:

@@ -11,7 +11,7 @@ import structlog
 
 from relay.commands.context import Services
 from relay.core.errors import ChatGone, MessengerError
-from relay.core.models import Space
+from relay.core.models import Button, Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.surfaces.chat import COMMANDS
@@ -182,7 +182,7 @@ class Controls:
         except ChatGone:
             link = f"https://t.me/{self._bot.username}?start=hello"
             line = "That's between us, and I can't write to you yet. Open our chat, press Start, and ask again."
-            return message_parts(line, place, [[{"text": "Open our chat", "url": link}]], silent=True)
+            return message_parts(line, place, [[Button("Open our chat", url=link)]], silent=True)
         except MessengerError as error:
             log.info("a private chat could not be asked for", error=str(error))
         parts = await self._parts(call, told, Place(call.user_id, 0, True))

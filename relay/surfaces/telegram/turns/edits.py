@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
 
 from relay.core.errors import MessengerError
 from relay.core.limits import MESSAGE_LENGTH
+from relay.core.models import Button
 from relay.core.ports import Messenger
 from relay.memory.rows.turns.edits import ShownAnswer
 from relay.memory.store import Store
@@ -16,6 +16,7 @@ from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.turn_buttons import AnswerAgain
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, replied_file, text_of
 from relay.surfaces.telegram.parsing.objects import Update
 from relay.surfaces.telegram.parsing.updates import Bot, message_of, topic_of
@@ -51,12 +52,12 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
     if offer := done.offer:
         at = {"chat_id": offer.chat_id, "message_id": offer.message_id}
         with contextlib.suppress(MessengerError):
-            rows = {"inline_keyboard": with_offer(offer)}
+            rows = inline_keyboard(with_offer(offer))
             await call_until_answered(messenger, "editMessageReplyMarkup", None, **at, reply_markup=rows)
             await store.redrawn(bot.id, **at, request={"reply_markup": rows})
 
 
-def with_offer(offer: ShownAnswer) -> list[Sequence[Mapping[str, object]]]:
+def with_offer(offer: ShownAnswer) -> list[list[Button]]:
     """The buttons under an answer as they stand now, and the one that offers a new answer."""
     others = other_rows(offer.rows, OpenChanges, KeepAnswer, AnswerAgain)
     again = [button("✎ Answer again", AnswerAgain(offer.turn_id))]

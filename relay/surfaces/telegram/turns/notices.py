@@ -11,6 +11,7 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Message, Part, QueuedMessage
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import first_rows, memory_line
+from relay.surfaces.chat.memory.consolidation import question_rows
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import announce
@@ -48,7 +49,9 @@ async def queued_parts(
     if message.under_turn_id is not None:
         return await announce(store, messenger, bot_id, turn, message.under_turn_id)
     place = Place(message.chat_id, message.topic_id, message.chat_id >= 0, message.reply_to)
-    return message_parts(message.text, place, message.rows, silent=not message.sound)
+    asks = message.consolidation_id
+    rows = message.rows or (() if asks is None else question_rows(asks))
+    return message_parts(message.text, place, rows, silent=not message.sound)
 
 
 def notice_parts(understood: Understood) -> list[Part]:

@@ -10,6 +10,7 @@ from relay.core.ports import Messenger
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import closed_row, other_rows
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
+from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.objects import MessageReactionUpdated, ReactionType
 from relay.surfaces.telegram.parsing.updates import Bot
 
@@ -41,7 +42,7 @@ async def take_keep(
     at = {"chat_id": shown.chat_id, "message_id": shown.message_id}
     rows = [*closed_row(shown.changes, shown.turn_id), *others]
     with contextlib.suppress(MessengerError):
-        await messenger.call("editMessageReplyMarkup", **at, reply_markup={"inline_keyboard": rows})
+        await messenger.call("editMessageReplyMarkup", **at, reply_markup=inline_keyboard(rows))
 
 
 def given_now(reaction: MessageReactionUpdated) -> set[str]:

@@ -20,6 +20,7 @@ from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.changes import changes_keyboard
 from relay.surfaces.chat.turn_buttons import AnswerAgain, AnswerWithWeb, TurnButton
 from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import (
     joined_blocks,
     name_of,
@@ -185,7 +186,7 @@ async def again(
         return Understood(place)
     if not replaces:
         changes = await store.changes(of_turn, turn.user_id, False) or []
-        keyboard = {"inline_keyboard": changes_keyboard(changes, of_turn, opened=False)}
+        keyboard = inline_keyboard(changes_keyboard(changes, of_turn, opened=False))
         with contextlib.suppress(MessengerError):
             at = {"chat_id": place.chat_id, "message_id": message_id}
             await messenger.call("editMessageReplyMarkup", **at, reply_markup=keyboard)
