@@ -90,8 +90,16 @@ class Talk:
         self.steps = paired(self.steps)
         if self.steps and self.steps[-1]["role"] == "user":
             self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
-        used, tools = self.work.tally.usage, tuple(self.tools)
-        return Reply(self.steps, self.whole(), status, used, self.model, self.tainted, tools, note)
+        return Reply(
+            steps=self.steps,
+            text=self.whole(),
+            status=status,
+            usage=self.work.tally.usage,
+            model=self.model,
+            tainted=self.tainted,
+            tools=tuple(self.tools),
+            note=note,
+        )
 
 
 async def converse(

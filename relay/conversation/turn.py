@@ -65,12 +65,22 @@ class Engine:
     """What finds by meaning; None: what bears on a message is found by words alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class BegunTurn:
+    """An input that is saved, with what its prompt is made of."""
+
+    incoming: Incoming
+    context: Context
+    recalled: Sequence[FoundEntry]
+
+
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
     """Answers one user input and saves everything about it. Setting `stop` ends it with what was said so far.
 
     A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
     """
-    incoming, context, recalled = await begun(engine, incoming)
+    begun = await begin(engine, incoming)
+    incoming, context = begun.incoming, begun.context
     choices = context.choices.within(engine.capture)
     engine = replace(engine, zone=choices.zone_or(engine.zone))
     charge = Charge("answer", user_id=incoming.user_id, turn_id=incoming.turn_id)
@@ -84,7 +94,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
             return await finish_without(engine, incoming, choices, tally, tally.used_up, retry=True)
         try:
             async with shown(engine, incoming, context) as media:
-                reply, prompt = await say(engine, incoming, context, recalled, media, sink, stop, work)
+                reply, prompt = await say(engine, begun, media, sink, stop, work)
         except BudgetUsedUp as error:
             return await finish_without(engine, incoming, choices, tally, str(error), retry=True)
         except ModelError as error:
@@ -100,7 +110,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
 
 
 @metrics.timed("begin")
-async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, list[FoundEntry]]:
+async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
     """Saves the message, loads what the prompt is made of, and recalls what bears on it.
 
     A message that is answered again comes back with what it said and replied to then.
@@ -108,14 +118,14 @@ async def begun(engine: Engine, incoming: Incoming) -> tuple[Incoming, Context, 
     since = engine.gate.budget.day() if engine.gate.budget.limited else None
     if not incoming.retry:
         began = engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
-        return incoming, *await asyncio.gather(began, recalled_for(engine, incoming))
+        return BegunTurn(incoming, *await asyncio.gather(began, recalled_for(engine, incoming)))
     context = await engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
     if context.message is None:
-        return incoming, context, []
+        return BegunTurn(incoming, context, [])
     said = context.message
     incoming = replace(incoming, text=said.text, reply_to=said.reply_to, spoken=is_spoken(said.blocks))
     found = await recalled_for(engine, incoming)
-    return incoming, context, [row for row in found if row.message_id != context.message_id]
+    return BegunTurn(incoming, context, [row for row in found if row.message_id != context.message_id])
 
 
 @metrics.timed("recall")
@@ -164,9 +174,7 @@ def shown(engine: Engine, incoming: Incoming, context: Context) -> AbstractAsync
 @metrics.timed("model")
 async def say(
     engine: Engine,
-    incoming: Incoming,
-    context: Context,
-    recalled: Sequence[FoundEntry],
+    begun: BegunTurn,
     media: Mapping[str, Block],
     sink: Sink,
     stop: asyncio.Event,
@@ -175,8 +183,9 @@ async def say(
     """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long. `media`: the files
     that are shown as they are."""
     tried: list[ModelMessage] = []
+    incoming, context = begun.incoming, begun.context
     for share in SHARES:
-        prompt = build_prompt(incoming, context, recalled, engine.zone, share, media, engine.memory_tokens)
+        prompt = build_prompt(incoming, context, begun.recalled, engine.zone, share, media, engine.memory_tokens)
         if prompt.messages == tried:
             continue  # as long as the one that was too long
         tried = prompt.messages

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from relay.clients.fakes import FakeSink, OfflineModel
-from relay.conversation.turn import VECTOR_SECONDS, Engine, answer, begun
+from relay.conversation.turn import VECTOR_SECONDS, Engine, answer, begin
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable
 from relay.core.models import Incoming
@@ -57,7 +57,7 @@ async def recalled_with(house: House, monkeypatch: pytest.MonkeyPatch, embedder:
     turn = await house.turn(ADA, text)
     engine = Engine(house.store, Gate(OfflineModel(), house.store), "m", 100, UTC, embedder=embedder)
     started = time.monotonic()
-    await begun(engine, incoming_of(turn, text, private(ADA)))
+    await begin(engine, incoming_of(turn, text, private(ADA)))
     return given, time.monotonic() - started
 
 

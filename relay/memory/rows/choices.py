@@ -51,15 +51,15 @@ class Choices:
             return value if isinstance(value, bool) else bool(getattr(usual, name))
 
         return cls(
-            chosen("learning", "on", "ask", "off"),
-            flag("sound"),
-            flag("previews"),
-            flag("tools"),
-            chosen("zone"),
-            chosen("voice", *VOICES),
-            flag("diagnostics"),
-            flag("reactions"),
-            flag("keep"),
+            learning=chosen("learning", "on", "ask", "off"),
+            sound=flag("sound"),
+            previews=flag("previews"),
+            tools=flag("tools"),
+            zone=chosen("zone"),
+            voice=chosen("voice", *VOICES),
+            diagnostics=flag("diagnostics"),
+            reactions=flag("reactions"),
+            keep=flag("keep"),
         )
 
     def within(self, capture: str) -> Choices:

@@ -1,0 +1,103 @@
+"""How Relay is put together: short parameter lists, one composition root, no import that is not used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import relay
+
+ROOT = Path(relay.__file__).parent
+MOST = 7
+"""Parameters of a function or a constructor, and values that are passed to one by their place alone."""
+MIRRORS = "memory/calls/"
+"""Methods here have the parameters of the SQL function that they call."""
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(ROOT.rglob("*.py")):
+        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text())
+
+
+def parameters(function: Function) -> list[str]:
+    """The parameters of a function, without its own object."""
+    given = function.args
+    names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+
+def is_typed_at_a_shell(function: Function) -> bool:
+    """Whether the parameters are flags of the command line."""
+    return any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "command"
+        for one in function.decorator_list
+    )
+
+
+def too_many(name: str, tree: ast.Module) -> Iterator[str]:
+    """What of a module has, or is given, more than `MOST` parameters."""
+    for node in ast.walk(tree):
+        if isinstance(node, Function) and len(parameters(node)) > MOST:
+            if not name.startswith(MIRRORS) and not is_typed_at_a_shell(node):
+                yield f"{name}:{node.lineno} {node.name} takes {len(parameters(node))}"
+        elif isinstance(node, ast.Call) and len(node.args) > MOST:
+            yield f"{name}:{node.lineno} {ast.unparse(node.func)} is given {len(node.args)} by place"
+
+
+def test_no_function_and_no_constructor_takes_more_than_seven_parameters() -> None:
+    """A dataclass may have more fields: then they are named where it is made."""
+    assert [found for name, tree in modules() for found in too_many(name, tree)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A:\n    def __init__(self, a, b, c, d, e, f, g, h): ...",
+        "async def f(a, b, c, d, *, e, f, g, h): ...",
+        "A(1, 2, 3, 4, 5, 6, 7, 8)",
+    ],
+)
+def test_more_than_seven_are_found(source: str) -> None:
+    assert len(list(too_many("core/some.py", ast.parse(source)))) == 1
+
+
+def test_only_the_root_makes_a_runtime() -> None:
+    for name, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Runtime":
+                assert name == "runtime/runtime.py", f"{name} makes a Runtime: use open_runtime"
+
+
+def test_commands_know_no_chat_server() -> None:
+    for name, tree in modules():
+        if not name.startswith("commands/"):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "relay.core.ports":
+                assert "Messenger" not in [one.name for one in node.names], name
+
+
+@pytest.mark.parametrize(
+    ("modules", "unused"),
+    [
+        ("relay.surfaces.cli.cli", ("relay.runtime", "relay.surfaces.telegram", "psycopg")),
+        (
+            "relay.runtime.runtime",
+            ("relay.archive", "relay.jobs", "relay.commands", "relay.media", "anthropic", "psycopg"),
+        ),
+        (
+            "relay.surfaces.cli.terminal.once",
+            ("relay.clients.telegram", "telegram", "anthropic", "relay.jobs.scheduler"),
+        ),
+    ],
+)
+def test_what_is_not_used_is_not_imported(modules: str, unused: tuple[str, ...]) -> None:
+    seen = f"import sys, {modules}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
+    assert [one for one in run.stdout.split() if f"{one}.".startswith(tuple(f"{name}." for name in unused))] == []
