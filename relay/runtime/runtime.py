@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from relay.core.errors import SchemaError
-from relay.core.ports import Database, Embedder, FileExtractor, MediaStore, Model, TextToSpeech
+from relay.core.ports import Database, Embedder, Model
 from relay.core.prices import load as load_prices
 from relay.core.program import RELAY, read_version
 from relay.core.redaction import patterns, redact
@@ -27,14 +26,12 @@ from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.runtime.embedder_router import make_embedder
+from relay.runtime.clients import Clients, open_clients
 from relay.runtime.storage import Storage, open_storage, prepare_schema
 
 if TYPE_CHECKING:
     from relay.archive.backup import Backup
     from relay.archive.backup_purge import Leftovers
-    from relay.clients.speech.speech_to_text import Whisper
-    from relay.memory.indexing import EmbedderRouter
     from relay.memory.review.judging import Judge
     from relay.memory.writing.summaries import Summariser
 
@@ -43,17 +40,18 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, eq=False)
 class Runtime:
-    """An open Relay. Its parts are made, and their modules imported, when they are first used. What has to be closed is
-    closed with the runtime, before the database."""
+    """An open Relay. Its parts are made, and their modules imported, when they are first used."""
 
-    settings: Settings
+    clients: Clients
     storage: Storage
     worker_name: str
     budget: Budget
     stand_in: Model | None = None
     """Answers in place of Claude."""
-    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
-    """What is called when the runtime is closed."""
+
+    @property
+    def settings(self) -> Settings:
+        return self.clients.settings
 
     @property
     def database(self) -> Database:
@@ -78,75 +76,17 @@ class Runtime:
     @cached_property
     def memory(self) -> Memory:
         """The memory engine, for scripts."""
-        return Memory(self.store, self.settings.admins, self.embedder)
+        return Memory(self.store, self.settings.admins, self.clients.embedder)
 
     @cached_property
     def gate(self) -> Gate:
         """The one way to a model."""
-        return Gate(self.stand_in or self._open_model(), self.store, self.budget)
-
-    def _open_model(self) -> Model:
-        from relay.clients.anthropic.client import Claude
-
-        settings = self.settings
-        claude = Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
-        self.closing.push_async_callback(claude.close)
-        return claude
+        return Gate(self.stand_in or self.clients.claude, self.store, self.budget)
 
     @cached_property
     def background_gate(self) -> Gate:
         """The same, for work that nobody waits for."""
         return self.gate.few(self.settings.background_concurrency)
-
-    @cached_property
-    def embedder(self) -> EmbedderRouter | None:
-        """Finds by meaning, in a process that starts at first use; None: only words find."""
-        embedder = make_embedder(self.settings)
-        if embedder is not None:
-            self.closing.push_async_callback(embedder.close)
-        return embedder
-
-    @cached_property
-    def file_extractor(self) -> FileExtractor:
-        """Opens files, a few at a time, in processes of their own."""
-        from relay.clients.processes.file_extractor import FileExtractor
-
-        return FileExtractor()
-
-    @cached_property
-    def speech_to_text(self) -> Whisper:
-        """Hears recordings, in a process that starts at first use."""
-        from relay.clients.speech.speech_to_text import Whisper
-
-        settings = self.settings
-        whisper = Whisper(
-            settings.speech_to_text,
-            settings.whisper_model,
-            settings.speech_language,
-            settings.max_minutes,
-            settings.data_dir / "models",
-        )
-        self.closing.push_async_callback(whisper.close)
-        return whisper
-
-    @cached_property
-    def text_to_speech(self) -> TextToSpeech | None:
-        """Says answers aloud; None: nothing does."""
-        from relay.clients.speech.text_to_speech import make_voices
-
-        return make_voices(self.settings, self.file_extractor)
-
-    @cached_property
-    def media_store(self) -> MediaStore:
-        """Where kept files are, with the state or beside it. Some may be left from before where none are kept now."""
-        settings = self.settings
-        if settings.supabase_url:
-            from relay.clients.supabase.bucket import Bucket
-
-            return Bucket(settings.supabase_url, settings.supabase_service_role_key)
-        from relay.clients.kept_files import KeptFiles
-
-        return KeptFiles(settings.data_dir / "media")
 
     @cached_property
     def backup(self) -> Backup:
@@ -161,7 +101,7 @@ class Runtime:
         """What remains of erased texts outside of the tables."""
         from relay.archive.backup_purge import Leftovers
 
-        return Leftovers(self.backup, self.settings.backups, self.settings.backup_days, self.media_store)
+        return Leftovers(self.backup, self.settings.backups, self.settings.backup_days, self.clients.media_store)
 
     def make_summariser(self, gate: Gate) -> Summariser:
         """Writes the summaries that are owed."""
@@ -208,8 +148,8 @@ async def open_runtime(settings: Settings, wait: bool = False, model: Model | No
                 log.info("database migrated", version=migrations.load().version)
             if (await migrations.present(storage.database)).moving:
                 raise SchemaError(f"A `{RELAY} move` or `restore` into this database was interrupted: run it again.")
-            async with AsyncExitStack() as closing:
-                yield Runtime(settings, storage, instance.name, budget, model, closing)
+            async with open_clients(settings) as clients:
+                yield Runtime(clients, storage, instance.name, budget, model)
     finally:
         instance.release()
 

@@ -33,7 +33,7 @@ def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Servic
         speaks=next(iter(speakers(settings)), ""),
         leftovers=runtime.leftovers,
         scratch=settings.data_dir,
-        embedder=runtime.embedder,
+        embedder=runtime.clients.embedder,
         capture=settings.capture,
         run_job=Runner(runtime.store, [summary_kind(summariser)]).run_one,
         retract=partial(retract, runtime.store, messenger, bot_id),

@@ -42,6 +42,7 @@ from relay.memory.review.judging import nobody
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.spending.budget import UNLIMITED
 from relay.memory.store import Store
+from relay.runtime.clients import Clients
 from relay.runtime.runtime import Runtime
 from relay.runtime.storage import Storage
 from relay.surfaces.cli import backup as commands
@@ -555,7 +556,7 @@ async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any,
     def job(days: int) -> Schedule:
         settings = settings_of(side, tmp_path).model_copy(update={"backup_days": days})
         storage = Storage(side.port, None, "a test")
-        relay = Runtime(settings, storage, str(uuid.uuid4()), UNLIMITED, OfflineModel())
+        relay = Runtime(Clients(settings), storage, str(uuid.uuid4()), UNLIMITED, OfflineModel())
         messenger: Any = FakeMessenger()
         made = jobs(relay, messenger, 1, nobody)
         return next(job for job in made if job.name == "daily sleep")

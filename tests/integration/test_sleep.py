@@ -26,6 +26,7 @@ from relay.memory.sleep.prepare import Preparation
 from relay.memory.spending.budget import UNLIMITED
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
+from relay.runtime.clients import Clients
 from relay.runtime.runtime import Runtime
 from relay.runtime.storage import Storage
 from relay.surfaces.server.job_list import runner_of, writings
@@ -507,7 +508,7 @@ async def test_a_night_right_now_makes_ready_what_the_bot_does(
     await sql("delete from entry")
     await sql("delete from index_progress")
     settings = Settings(DATABASE_URL="", SUPABASE_URL="")
-    relay = Runtime(settings, Storage(database, None, "a test"), str(uuid.uuid4()), UNLIMITED, OfflineModel())
+    relay = Runtime(Clients(settings), Storage(database, None, "a test"), str(uuid.uuid4()), UNLIMITED, OfflineModel())
     owed = writings(runner_of(relay, FakeMessenger(), BOT.id))
     told = await Preparation(store, owed).run(1)
     assert (told["titles"], told["index"]) == (1, 4)

@@ -79,27 +79,23 @@ def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
     assert replies == {"memory/spending/gate.py", "conversation/model_loop.py"}, (
         "model_loop.py asks through `Work.reply`"
     )
-    assert makes == {"runtime/runtime.py", "surfaces/cli/doctor/live.py"}, (
+    assert makes == {"runtime/clients.py"}
+
+
+def test_the_models_client_is_handed_to_the_gate_and_to_nothing_else() -> None:
+    uses = {
+        (name, node.attr)
+        for name, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("claude", "stand_in")
+    }
+    root = "runtime/runtime.py"
+    assert uses == {(root, "claude"), (root, "stand_in"), ("surfaces/cli/doctor/live.py", "claude")}, (
         "doctor and setup ask for one token, for nobody"
     )
-
-
-def test_a_client_is_made_for_the_gate_and_for_nothing_else() -> None:
-    root = Path(relay.__file__).parent
-    tree = ast.parse((root / "runtime" / "runtime.py").read_text())
-    (runtime,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
-    reach = {
-        method.name
-        for method in runtime.body
-        if isinstance(method, ast.FunctionDef)
-        for node in ast.walk(method)
-        if isinstance(node, ast.Attribute) and node.attr in ("_open_model", "stand_in")
-    }
-    assert reach == {"gate"}
-    for name, other in modules():
-        for node in ast.walk(other):
-            if isinstance(node, ast.Attribute) and node.attr in ("_open_model", "stand_in"):
-                assert name == "runtime/runtime.py", name
+    tree = ast.parse((Path(relay.__file__).parent / root).read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and "claude" in ast.unparse(node)]
+    assert [ast.unparse(call.func) for call in calls] == ["Gate"]
 
 
 # Calls under way

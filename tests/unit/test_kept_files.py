@@ -14,6 +14,7 @@ from relay.clients.kept_files import KeptFiles
 from relay.core.settings import Settings
 from relay.memory.erasure import remove_files
 from relay.memory.spending.budget import UNLIMITED
+from relay.runtime.clients import Clients
 from relay.runtime.runtime import Runtime
 from relay.runtime.storage import Storage
 
@@ -62,7 +63,7 @@ async def test_of_what_is_erased_no_copy_stays_of_the_time_when_files_were_kept(
     await kept.put("AgADxyz", b"content")
     settings = Settings(_env_file=None, RELAY_DATA_DIR=str(tmp_path), RELAY_KEEP_MEDIA="off")
     storage = Storage(None, None, "")  # type: ignore[arg-type]
-    leftovers = Runtime(settings, storage, "a worker", UNLIMITED).leftovers
+    leftovers = Runtime(Clients(settings), storage, "a worker", UNLIMITED).leftovers
     store = FilesGone(["AgADxyz"])
     await remove_files(store, leftovers.keeper)  # type: ignore[arg-type]
     assert await kept.get("AgADxyz") is None

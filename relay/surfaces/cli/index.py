@@ -35,7 +35,7 @@ class IndexStatus(EmbeddingStatus):
 async def status(settings: Settings) -> IndexStatus:
     """How much of what can be found has a vector."""
     async with open_runtime(settings) as relay:
-        model = relay.embedder.own.model if relay.embedder else ""
+        model = relay.clients.embedder.own.model if relay.clients.embedder else ""
         made = await relay.store.embedding_status(model)
         return IndexStatus(**asdict(made), model=model, unjudged=await relay.store.unjudged())
 
@@ -45,7 +45,7 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
     off left. Each of it goes on where a kill left it."""
     console, what = plain(), named(settings.embedder)
     async with open_runtime(settings) as relay:
-        store, embedder = relay.store, relay.embedder
+        store, embedder = relay.store, relay.clients.embedder
         with watching(console) as watcher:
             entered = await enter(store, lambda many: watcher.at("Entering", "what is new", many, many))
             unjudged = await _judged(relay, watcher)
@@ -73,7 +73,7 @@ async def _judged(relay: Runtime, watcher: Watcher) -> str:
     async def told() -> None:
         watcher.at("Judging", "messages", waiting - await store.unjudged(), waiting)
 
-    await judge_due(relay.make_judge(relay.gate, relay.embedder, told), PATIENCE)
+    await judge_due(relay.make_judge(relay.gate, relay.clients.embedder, told), PATIENCE)
     left = await store.unjudged()
     why = "the model is away, the day's budget is used up, or another process is at them"
     return f"{left:,} messages still wait to be judged: {why}." if left else ""

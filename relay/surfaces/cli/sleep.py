@@ -14,9 +14,9 @@ from relay.memory.rows.upkeep.nights import Night, NightAhead, NightSpace, Phase
 from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.night import NightFailed
 from relay.memory.sleep.words import PHASES, night_told, phase_told, step_told
+from relay.runtime.clients import open_telegram
 from relay.runtime.nights import mind_of
 from relay.runtime.runtime import Runtime, open_runtime
-from relay.runtime.telegram import open_telegram
 from relay.surfaces.server.job_list import runner_of
 
 MOST_SHOWN = 20

@@ -22,12 +22,12 @@ def jobs(
 ) -> list[Schedule]:
     """What one process does. `relay.jobs_owed` knows those by their names that turns make due. `send_queued` sends
     what is queued."""
-    judge = relay.make_judge(relay.background_gate, relay.embedder, send_queued)
+    judge = relay.make_judge(relay.background_gate, relay.clients.embedder, send_queued)
     return [
         *schedules(runner_of(relay, messenger, bot_id)),
         Schedule("judging", lambda: judge_due(judge), minutes=3),
         Schedule("index", lambda: enter(relay.store), minutes=1),
-        Schedule("erasing", lambda: sweep(relay.store, relay.media_store, messenger, bot_id), minutes=3),
+        Schedule("erasing", lambda: sweep(relay.store, relay.clients.media_store, messenger, bot_id), minutes=3),
     ]
 
 
@@ -40,7 +40,7 @@ def runner_of(relay: Runtime, messenger: Messenger | None, bot_id: int) -> Runne
         gate=gate,
         summariser=relay.make_summariser(gate),
         messenger=messenger,
-        keeper=relay.media_store,
+        keeper=relay.clients.media_store,
         bot_id=bot_id,
         phases=lambda: phases(relay, bot_id, owed),
         sleep_at=(int(hour), int(minute)),

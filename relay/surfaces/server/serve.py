@@ -15,10 +15,10 @@ from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import MessengerError, RelayError, TokenRefused
 from relay.core.retry import RetryPolicy
 from relay.core.settings import Settings
+from relay.runtime.clients import import_telegram
 from relay.runtime.embedder_router import explain_missing_embedder
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
-from relay.runtime.telegram import import_telegram
 from relay.surfaces.server.process_hardening import seal
 from relay.surfaces.server.services import (
     Signs,
@@ -137,10 +137,10 @@ def _start_beside(
         "settle": settle_in(connection.messenger, scheduler, runtime.people),
         "claim": offer_claim(runtime, connection.bot, signs.listening, signs.shown),
     }
-    if runtime.embedder:
-        work["index"] = run_indexer(runtime, runtime.embedder, signs.stored, worker)
+    if runtime.clients.embedder:
+        work["index"] = run_indexer(runtime, runtime.clients.embedder, signs.stored, worker)
     if runtime.settings.speech_preload:
-        work["preload"] = runtime.speech_to_text.preload()
+        work["preload"] = runtime.clients.speech_to_text.preload()
     tasks = [asyncio.create_task(one, name=name) for name, one in work.items()]
     for task in tasks:
         task.add_done_callback(_told)

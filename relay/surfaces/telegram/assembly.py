@@ -25,9 +25,9 @@ def make_worker(
     reader, shelf = make_reader(
         settings,
         connection.messenger,
-        runtime.file_extractor,
-        runtime.speech_to_text if speech else None,
-        runtime.media_store if settings.keep_media else None,
+        runtime.clients.file_extractor,
+        runtime.clients.speech_to_text if speech else None,
+        runtime.clients.media_store if settings.keep_media else None,
     )
     engine = Engine(
         store=runtime.store,
@@ -39,7 +39,7 @@ def make_worker(
         shelf=shelf,
         memory_tokens=settings.memory_tokens,
         capture=settings.capture,
-        embedder=runtime.embedder,
+        embedder=runtime.clients.embedder,
     )
-    media = TurnMedia(reader, runtime.text_to_speech if speech else None, settings.voice_echo)
+    media = TurnMedia(reader, runtime.clients.text_to_speech if speech else None, settings.voice_echo)
     return Worker(engine, services, connection, media, on_owed, settings.concurrency)

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from relay.core.settings import Settings
+from relay.runtime.clients import open_clients, open_telegram
 from relay.runtime.storage import open_storage, prepare_schema
 from relay.surfaces.chat.people.bot_rights import BotUser, decode
 
 
-async def telegram_knows(token: str, api_url: str) -> BotUser:
-    """Who the bot of a token is. Raises the `MessengerError` tree."""
-    from relay.clients.telegram.client import Telegram
-
-    telegram = Telegram(token, api_url)
-    try:
-        await telegram.open()
+async def telegram_knows(settings: Settings) -> BotUser:
+    """Who the bot of the token is. Raises the `MessengerError` tree."""
+    async with open_telegram(settings) as telegram:
         return decode(BotUser, await telegram.call("getMe")) or BotUser()
-    finally:
-        await telegram.close_pools()
 
 
-async def model_answers(key: str, base_url: str, model: str) -> None:
-    """Whether a model can be used with a key: asks it for one token. Raises the `ModelError` tree."""
-    from relay.clients.anthropic.client import CHECK_SECONDS, Claude
-
-    claude = Claude(key, base_url, timeout=CHECK_SECONDS)
-    try:
-        await claude.check(model)
-    finally:
-        await claude.close()
+async def model_answers(settings: Settings, model: str) -> None:
+    """Whether a model can be used with the key: asks it for one token. Raises the `ModelError` tree."""
+    async with open_clients(settings) as clients:
+        await clients.claude.check(model)
 
 
 async def storage_opens(settings: Settings) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from relay.clients.embedding.embedder import ChildEmbedder
 from relay.clients.embedding.installed import INSTEAD, NANO, named
 from relay.core.errors import EmbedderUnavailable
 from relay.core.settings import Settings
+from relay.runtime.clients import open_clients
 from relay.surfaces.cli.doctor.finding import Finding, ok, skipped, warning
 
 NAMES = ("meaning",)
@@ -19,14 +19,13 @@ async def meaning(settings: Settings) -> list[Finding]:
     what = named(settings.embedder)
     if what is None:
         return [skipped("meaning", f"off (RELAY_EMBEDDER); {BY_WORDS}")]
-    if not what.is_installed:
-        return [warning("meaning", f"{what.engine} {what.missing}; {BY_WORDS}", what.how)]
-    embedder = ChildEmbedder(what, settings.data_dir / "models")
-    try:
-        await embedder.embed(["word"], query=True)
-    except EmbedderUnavailable:
-        fix = INSTEAD if what.engine == NANO else "RELAY_LOG_LEVEL=DEBUG tells more; RELAY_EMBEDDER names the model."
-        return [warning("meaning", f"{what.vectors} does not work here; {BY_WORDS}", fix)]
-    finally:
-        await embedder.close()
+    async with open_clients(settings) as clients:
+        if clients.embedder is None:
+            return [warning("meaning", f"{what.engine} {what.missing}; {BY_WORDS}", what.how)]
+        try:
+            await clients.embedder.embed(["word"], query=True)
+        except EmbedderUnavailable:
+            more = "RELAY_LOG_LEVEL=DEBUG tells more; RELAY_EMBEDDER names the model."
+            fix = INSTEAD if what.engine == NANO else more
+            return [warning("meaning", f"{what.vectors} does not work here; {BY_WORDS}", fix)]
     return [ok("meaning", f"{what.engine} {what.version}, {what.model}")]

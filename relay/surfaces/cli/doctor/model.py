@@ -32,7 +32,7 @@ async def model(settings: Settings) -> list[Finding]:
 async def _one(settings: Settings, name: str, setting: str, model: str) -> Finding:
     place = "" if settings.anthropic_base_url == ANTHROPIC else f", at {urlsplit(settings.anthropic_base_url).hostname}"
     try:
-        await model_answers(settings.anthropic_api_key, settings.anthropic_base_url, model)
+        await model_answers(settings, model)
     except ModelAccountError as error:
         return of_error(name, error)
     except ModelThrottled as error:

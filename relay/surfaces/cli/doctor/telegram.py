@@ -12,10 +12,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from relay.clients.telegram.client import Telegram
 from relay.core.errors import MessengerError, MessengerThrottled, PollConflict, TokenRefused
+from relay.core.ports import Messenger
 from relay.core.program import RELAY
 from relay.core.settings import Settings
+from relay.runtime.clients import open_telegram
 from relay.surfaces.chat.people.bot_rights import BotUser, decode
 from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skipped, warning
 
@@ -59,9 +60,7 @@ async def telegram(settings: Settings, running: Callable[[], Awaitable[Running]]
     """All that can be asked of Telegram without disturbing a bot that runs."""
     if not settings.telegram_bot_token:
         return [skipped(name, "not looked at: TELEGRAM_BOT_TOKEN comes first") for name in NAMES]
-    client = Telegram(settings.telegram_bot_token, settings.telegram_api_url)
-    try:
-        await client.open()
+    async with open_telegram(settings) as client:
         try:
             me = decode(BotUser, await client.call("getMe")) or BotUser()
             info = decode(WebhookInfo, await client.call("getWebhookInfo")) or WebhookInfo()
@@ -77,8 +76,6 @@ async def telegram(settings: Settings, running: Callable[[], Awaitable[Running]]
             await one_bot(client, me, info, known),
             groups(me),
         ]
-    finally:
-        await client.close_pools()
 
 
 def _away(settings: Settings, error: MessengerError) -> Finding:
@@ -116,7 +113,7 @@ def messages(settings: Settings, info: WebhookInfo, here: bool) -> Finding:
     return ok("messages", f"{way}, {waiting} waiting")
 
 
-async def one_bot(client: Telegram, me: BotUser, info: WebhookInfo, running: Running) -> Finding:
+async def one_bot(client: Messenger, me: BotUser, info: WebhookInfo, running: Running) -> Finding:
     """Whether another program reads this bot's messages."""
     if running.here is None:
         return skipped("one bot", "not looked at: the data directory comes first")

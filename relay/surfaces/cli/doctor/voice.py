@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from relay.clients.processes.file_extractor import FileExtractor
 from relay.clients.speech.piper import trouble
 from relay.clients.speech.speakers import voices_of
-from relay.clients.speech.text_to_speech import make_voices
 from relay.core.errors import VoiceUnavailable
 from relay.core.settings import Settings
+from relay.runtime.clients import open_clients
 from relay.surfaces.cli.doctor.finding import Finding, ok, skipped, warning
 
 NAMES = ("voice",)
@@ -21,12 +20,12 @@ async def voice(settings: Settings) -> list[Finding]:
     if settings.text_to_speech == "off":
         return [skipped("voice", "off (RELAY_TTS)")]
     piper = settings.text_to_speech == "piper"
-    speaks = make_voices(settings, FileExtractor())
-    if speaks is None:
-        said, _, fix = trouble(voices_of(settings)[1]).partition(": ")
-        return [warning("voice", said, fix)]
-    try:
-        await speaks.speak("Hello.", "en")
-    except VoiceUnavailable as error:
-        return [warning("voice", str(error), "" if piper else OFFLINE)]
+    async with open_clients(settings) as clients:
+        if clients.text_to_speech is None:
+            said, _, fix = trouble(voices_of(settings)[1]).partition(": ")
+            return [warning("voice", said, fix)]
+        try:
+            await clients.text_to_speech.speak("Hello.", "en")
+        except VoiceUnavailable as error:
+            return [warning("voice", str(error), "" if piper else OFFLINE)]
     return [ok("voice", f"{settings.text_to_speech} speaks")]

@@ -18,7 +18,7 @@ HOW = (
 def check(sheet: Sheet) -> str:
     """The bot's name. Raises the `MessengerError` tree."""
     settings = sheet.settings(TOKEN)
-    me = asyncio.run(telegram_knows(settings.telegram_bot_token, settings.telegram_api_url))
+    me = asyncio.run(telegram_knows(settings))
     return f"this is @{me.username} ({me.first_name})"
 
 

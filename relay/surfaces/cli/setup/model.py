@@ -32,7 +32,7 @@ ADDRESS = re.compile(r"https?://|[\w.-]+:\d+(/|$)")
 def check(sheet: Sheet) -> str:
     """The model that can be used. Raises the `ModelError` tree."""
     settings = sheet.settings(KEY, SERVER, MODEL)
-    asyncio.run(model_answers(settings.anthropic_api_key, settings.anthropic_base_url, settings.model))
+    asyncio.run(model_answers(settings, settings.model))
     return f"{settings.model} can be used"
 
 

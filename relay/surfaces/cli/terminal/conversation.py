@@ -134,7 +134,7 @@ def _writing(
     """What makes the summaries and titles that are due; and what judges what was said, and tells what it learned."""
     titler = Titler(relay.store, relay.gate, relay.settings.small_model, terminal, BOT.id)
     runner = Runner(relay.store, [summary_kind(relay.make_summariser(relay.gate)), title_kind(titler)], BOT.id)
-    judge = relay.make_judge(relay.gate, relay.embedder, send_queued)
+    judge = relay.make_judge(relay.gate, relay.clients.embedder, send_queued)
     works: list[Work] = [partial(runner.run_due, name) for name in runner.kinds]
     return works, lambda: judge_due(judge)
 
@@ -164,7 +164,7 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
         worker = make_worker(relay, services, make_connection(terminal, BOT), write_soon)
         stop = partial(worker.runs.stop, HERE.chat_id, HERE.topic_id)
         desk = Desk(services, terminal, owner, name, lambda: bool(stop()), write_soon)
-        embedder = relay.embedder
+        embedder = relay.clients.embedder
         fresh = asyncio.create_task(keep_fresh(Indexer(relay.store, embedder))) if embedder and not stand_in else None
         try:
             yield Conversation(owner, name, terminal, worker, desk, relay.store, embedder)

@@ -76,7 +76,7 @@ class Terminal:
         elif method == "answerCallbackQuery" and parameters.get("text"):
             print(f"({parameters['text']})")
         elif method == "getMe" and self._settings.telegram_bot_token:
-            return asdict(await telegram_knows(self._settings.telegram_bot_token, self._settings.telegram_api_url))
+            return asdict(await telegram_knows(self._settings))
         return 2 if method == "getChatMemberCount" else True
 
     async def fetch(self, file_id: str, most: int) -> bytes:

@@ -105,10 +105,10 @@ async def open_desk(settings: Settings, name: str, pressable: bool) -> AsyncIter
         owner, owner_name = await seat_owner(relay)
         terminal = Terminal(settings, pressable, one=True)
         services = make_services(relay, terminal, BOT.id)
-        if relay.embedder is not None and name == SEARCHES:
+        if relay.clients.embedder is not None and name == SEARCHES:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOADING_SECONDS):
-                    await relay.embedder.preload()
+                    await relay.clients.embedder.preload()
         yield Desk(services, terminal, owner, owner_name, in_shell=True)
         await enter(relay.store)
 

@@ -1,0 +1,122 @@
+"""What Relay uses outside of itself, as the settings name it: models, speech, processes that open files, Telegram."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from relay.runtime.embedder_router import make_embedder
+
+if TYPE_CHECKING:
+    from relay.clients.anthropic.client import Claude
+    from relay.clients.speech.speech_to_text import Whisper
+    from relay.clients.telegram.client import Telegram
+    from relay.core.ports import FileExtractor, MediaStore, TextToSpeech
+    from relay.core.settings import Settings
+    from relay.memory.indexing import EmbedderRouter
+
+
+@dataclass(frozen=True, eq=False)
+class Clients:
+    """Each is made, and its package imported, when it is first used."""
+
+    settings: Settings
+    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """What closes them."""
+
+    @cached_property
+    def claude(self) -> Claude:
+        """The model, to be asked through a `Gate`."""
+        from relay.clients.anthropic.client import Claude
+
+        settings = self.settings
+        claude = Claude(settings.anthropic_api_key, settings.anthropic_base_url, settings.model_timeout)
+        self.closing.push_async_callback(claude.close)
+        return claude
+
+    @cached_property
+    def embedder(self) -> EmbedderRouter | None:
+        """Finds by meaning, in a process that starts at first use; None: only words find."""
+        embedder = make_embedder(self.settings)
+        if embedder is not None:
+            self.closing.push_async_callback(embedder.close)
+        return embedder
+
+    @cached_property
+    def file_extractor(self) -> FileExtractor:
+        """Opens files, a few at a time, in processes of their own."""
+        from relay.clients.processes.file_extractor import FileExtractor
+
+        return FileExtractor()
+
+    @cached_property
+    def speech_to_text(self) -> Whisper:
+        """Hears recordings, in a process that starts at first use."""
+        from relay.clients.speech.speech_to_text import Whisper
+
+        settings = self.settings
+        whisper = Whisper(
+            settings.speech_to_text,
+            settings.whisper_model,
+            settings.speech_language,
+            settings.max_minutes,
+            settings.data_dir / "models",
+        )
+        self.closing.push_async_callback(whisper.close)
+        return whisper
+
+    @cached_property
+    def text_to_speech(self) -> TextToSpeech | None:
+        """Says answers aloud; None: nothing does."""
+        from relay.clients.speech.text_to_speech import make_voices
+
+        return make_voices(self.settings, self.file_extractor)
+
+    @cached_property
+    def media_store(self) -> MediaStore:
+        """Where kept files are, with the state or beside it. Some may be left from before where none are kept now."""
+        settings = self.settings
+        if settings.supabase_url:
+            from relay.clients.supabase.bucket import Bucket
+
+            return Bucket(settings.supabase_url, settings.supabase_service_role_key)
+        from relay.clients.kept_files import KeptFiles
+
+        return KeptFiles(settings.data_dir / "media")
+
+
+@contextlib.asynccontextmanager
+async def open_clients(settings: Settings) -> AsyncIterator[Clients]:
+    """The clients of the settings, which are closed at the end."""
+    async with AsyncExitStack() as closing:
+        yield Clients(settings, closing)
+
+
+def import_telegram() -> type[Telegram]:
+    """Imports the client as if `cryptography` were not installed: python-telegram-bot would take 8 MB of it into memory
+    for Telegram Passport, which is not used here, and does without where it is missing."""
+    absent = "cryptography" not in sys.modules
+    if absent:
+        sys.modules["cryptography"] = None  # type: ignore[assignment]
+    try:
+        from relay.clients.telegram.client import Telegram
+    finally:
+        if absent:
+            del sys.modules["cryptography"]
+    return Telegram
+
+
+@contextlib.asynccontextmanager
+async def open_telegram(settings: Settings) -> AsyncIterator[Telegram]:
+    """An open connection to Telegram. Raises the `MessengerError` tree."""
+    telegram = import_telegram()(settings.telegram_bot_token, settings.telegram_api_url)
+    try:
+        await telegram.open()
+        yield telegram
+    finally:
+        await telegram.close_pools()
