@@ -9,7 +9,12 @@ BIDI_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def escape_markdown(text: str) -> str:
-    """A text as Markdown that shows exactly this text, on one line."""
+    """What somebody wrote as Markdown that shows exactly this text, on one line. A command in it is not one of ours."""
+    return escape_sentence(text).replace("/", "&#47;")
+
+
+def escape_sentence(text: str) -> str:
+    """The same for a sentence of ours: the commands that it names are named in the shell as they are typed there."""
     # As character references: a backslash before a bracket would begin a formula.
     return "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in one_line(text))
 

@@ -70,7 +70,10 @@ async def test_people_are_let_in_and_shown_out_by_arguments(tmp_path: Path) -> N
         roles = {one["user_id"]: one["role"] for one in (await shell.json("users", "--json"))["people"]}
         assert roles == {3331: "user", 3332: "user"}
         assert "can't use me any more" in await shell("revoke", "3331", "--yes")
-        assert "I don't know that person" in await shell("revoke", "3331", "--yes", code=1)
+        for words in (("revoke",), ("revoke", "3331", "--yes")):
+            shown = await shell(*words, code=1)
+            assert "relay revoke and their id or @name. relay users lists everyone." in shown
+            assert "reply" not in shown
 
 
 async def test_settings_and_the_soul_are_changed_by_arguments(world: World, shell: Shell) -> None:
@@ -86,6 +89,18 @@ async def test_settings_and_the_soul_are_changed_by_arguments(world: World, shel
     assert "Version 2 is active" in await shell.given(soul, "soul", "edit", "--yes")
     assert (await shell.json("soul", "--json"))["text"] == soul
     await shell("soul", "restore", "99", code=1)
+
+
+async def test_a_command_of_the_chat_that_somebody_wrote_stays_as_it_is(world: World, shell: Shell) -> None:
+    """Only what Relay says by itself names the commands of the shell."""
+    await shell("remember", "I", "look at", "/status", "every morning")
+    for words in ("memory", "memory show", "memory show 1", "memory changes", "search morning"):
+        shown = await shell(*words.split())
+        assert "I look at /status every morning" in shown, words
+    assert "(nothing matches): /status twice" in await shell("forget", "/status twice", code=1)
+    await shell("soul", "set", "Say /help to nobody.", "--yes")
+    assert "Say /help to nobody." in await shell("soul")
+    assert "relay settings" in await shell("settings", "sound", "loud", code=1)
 
 
 async def test_what_is_listed_can_be_named_by_its_number(world: World, shell: Shell) -> None:

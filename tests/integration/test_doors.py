@@ -22,7 +22,7 @@ from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal import once as terminal
 from relay.surfaces.cli.terminal.desk import BOT
-from relay.surfaces.cli.terminal.messenger import in_shell
+from relay.surfaces.cli.terminal.messenger import name_commands
 from relay.surfaces.telegram.assembly import make_worker
 from relay.surfaces.telegram.groups.connection import make_connection
 from tests.integration.conftest import TEMPLATE, Server
@@ -103,7 +103,7 @@ async def test_a_command_gives_the_same_in_the_chat_in_the_shell_and_as_json(
     done = await terminal.run_once(rooms.settings(1), name, words)
     printed = "".join(capsys.readouterr())
     for text in said:
-        assert alike(in_shell(text)) in alike(printed)
+        assert alike(name_commands(text)) in alike(printed)
     if not done:
         with pytest.raises(CommandRefused) as refused:
             await terminal.run_once(rooms.settings(2), name, words, as_json=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.surfaces.chat.memory.spans import until
@@ -41,6 +41,7 @@ def test_what_names_no_time_to_come_is_none(text: str) -> None:
 
 
 @given(st.text(max_size=30))
+@example("1H")
 def test_whatever_is_written_it_is_none_or_later(text: str) -> None:
     found = until(text, NOW)
-    assert found is None or NOW < found < NOW + timedelta(days=4_000_000)
+    assert found is None or NOW < found

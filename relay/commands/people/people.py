@@ -17,7 +17,7 @@ from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Per
 Verdict = Literal["approve", "deny", "block", "admit"]
 """admit: lets in somebody whom an admin kept out; the others are for those who ask."""
 ROLES: dict[Verdict, str] = {"approve": "user", "deny": "refused", "block": "blocked", "admit": "user"}
-USAGE = "Say who: /revoke and their id (/users lists them) or @name, or reply with /revoke to one of their messages."
+USAGE = "Say who: /revoke and their id or @name. /users lists everyone."
 NOT_OPEN = "It isn't open any more."
 
 

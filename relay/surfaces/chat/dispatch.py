@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from relay.commands.registry import ADMINS_ONLY, COMMANDS
 from relay.core.errors import CommandRefused
-from relay.core.text import escape_markdown
+from relay.core.text import escape_markdown, escape_sentence
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS, PRIVATE
@@ -48,4 +48,4 @@ async def _refusable(call: ChatContext, work: Awaitable[CommandReply]) -> Comman
         return await work
     except CommandRefused as refusal:
         sentences = refusal.told_to(call.operator).split("\n\n")
-        return CommandReply("\n\n".join(map(escape_markdown, sentences)), refused=True)
+        return CommandReply("\n\n".join(map(escape_sentence, sentences)), refused=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from relay.core.errors import NotAllowed, RelayError
 from relay.core.models import Button, Export, File, Rows
-from relay.core.text import escape_markdown
+from relay.core.text import escape_sentence
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.surfaces.chat.callbacks import Callback, encode
 from relay.surfaces.chat.context import ChatContext
@@ -78,4 +78,4 @@ def nothing(label: str) -> Button:
 
 def cause(call: ChatContext, error: RelayError) -> str:
     """What went wrong (Markdown): all of it for people who run Relay, in private."""
-    return escape_markdown(error.told_to(call.operator))
+    return escape_sentence(error.told_to(call.operator))

@@ -14,7 +14,7 @@ from relay.commands.history.summary import (
 )
 from relay.commands.history.summary import summary as read_summary
 from relay.core.limits import SUMMARY_TOKENS
-from relay.core.text import escape_markdown, pluralize, shorten
+from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.sessions import SummaryInUse, SummaryVersion
 from relay.memory.writing.summaries import LEAST_MESSAGES
 from relay.surfaces.chat.callbacks import Callback, callback
@@ -77,7 +77,7 @@ async def summary(call: ChatContext) -> CommandReply:
         case "refresh", False:
             done = await refresh_summary(call)
             why = failure(done)
-            now = CommandReply(escape_markdown(why)) if why else present(call, done.present)
+            now = CommandReply(escape_sentence(why)) if why else present(call, done.present)
             return replace(now, result=done)
         case "correct", True:
             return await correct(call, rest)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from relay.core.models import Button
-from relay.core.text import escape_markdown, pluralize, shorten
+from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemorySource, OpenedMemory
 from relay.surfaces.chat.links import link_to
@@ -84,7 +84,7 @@ def card(row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, 
     notes = [STATUS.get(row.status, ""), note]
     if row.status == "active" and not yours:
         notes.append("It is changed by whom it is about, or by the people who run me.")
-    below = "".join(f"\n\n{escape_markdown(one)}" for one in notes if one)
+    below = "".join(f"\n\n{escape_sentence(one)}" for one in notes if one)
     text = f"{head}\n\n{quote(within(row.content, 2900))}\n\n" + "\n".join(lines) + below
     return Page(text, card_buttons(row, view, yours))
 
@@ -161,7 +161,7 @@ def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, no
     ]
     rows = [*by_four(restores), turning(page, pages, lambda page: ListPast(row.id, page))]
     rows.append([button("‹ Back", OpenMemory(row.id, View()))])
-    return Page(text + (f"\n\n{escape_markdown(note)}" if note else ""), [buttons for buttons in rows if buttons])
+    return Page(text + (f"\n\n{escape_sentence(note)}" if note else ""), [buttons for buttons in rows if buttons])
 
 
 def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, viewer: int, chat: str) -> Page:

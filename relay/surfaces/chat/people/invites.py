@@ -18,6 +18,7 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
 NO_NAME = "I can't ask Telegram for my name right now, and the link needs it. Try again later."
+WHOM = "Say who: reply with /revoke to one of their messages, or write /revoke and their id or @name."
 REVOKE = (
     "It takes effect at once: the answer I'm writing to them ends and teaches me nothing, their waiting messages stay "
     "unanswered, and their open invitations end. What I remember of them stays as it is, and is theirs again if they "
@@ -57,6 +58,8 @@ async def revoke(call: ChatContext) -> CommandReply:
     word = call.text.strip()
     replied = call.said.replied.author_id if call.said.replied else None
     number = parse_number(word)
+    if not word and replied is None and not call.private:
+        raise CommandRefused(WHOM)
     person = await find_revocable(call, (number if number is not None else word) if word else replied)
     rows = [[button("Revoke", Revoke(person.user_id, "y")), button("Cancel", Revoke(person.user_id, "n"))]]
     return CommandReply(f"**Remove access for {who(person)}?**\n\n{REVOKE}", rows=rows, result=person)

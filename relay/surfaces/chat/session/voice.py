@@ -8,7 +8,7 @@ from relay.commands.session.voice import OFF, SILENT, VoiceChoice
 from relay.commands.session.voice import say as say_command
 from relay.commands.session.voice import voice as voice_command
 from relay.core.models import Button
-from relay.core.text import escape_markdown
+from relay.core.text import escape_sentence
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
@@ -42,7 +42,7 @@ async def say(call: ChatContext) -> CommandReply:
 async def voice(call: ChatContext) -> CommandReply:
     """Shows when a person's answers are said aloud, or sets it."""
     chosen = await voice_command(call, call.text.strip().lower())
-    why = "" if chosen.speaks else f" {escape_markdown(OFF if call.operator else SILENT)}"
+    why = "" if chosen.speaks else f" {escape_sentence(OFF if call.operator else SILENT)}"
     return CommandReply(f"{voice_line(chosen.voice)}.{why}", rows=[_row(call.user_id, chosen)], result=chosen)
 
 

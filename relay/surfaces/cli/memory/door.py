@@ -87,10 +87,10 @@ def run(
 
 def plain(markdown: str) -> str:
     """A text of the chat as the shell prints it."""
-    from relay.surfaces.cli.terminal.messenger import in_shell
+    from relay.surfaces.cli.terminal.messenger import name_commands
     from relay.surfaces.telegram.formatting.format import format_reply
 
-    return in_shell("\n".join(part.text for part in format_reply(markdown)))
+    return "\n".join(part.text for part in format_reply(name_commands(markdown)))
 
 
 async def numbered(ctx: ChatContext, number: int) -> int:

@@ -12,14 +12,14 @@ from relay.commands.context import Services
 from relay.commands.session.voice import OFF
 from relay.core.errors import RelayError
 from relay.core.models import Button, Export, File, Space
-from relay.core.text import escape_markdown
+from relay.core.text import escape_sentence
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, RepliedMessage, Said
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
-from relay.surfaces.cli.terminal.messenger import Terminal
+from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.telegram.outgoing.exports import zone_called
 from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
 from relay.surfaces.telegram.parsing.place import Place
@@ -46,7 +46,7 @@ class Desk:
         in_shell: bool = False,
     ) -> None:
         """`stop` ends the answer that is being written here. `after` is called when a command is done.
-        `in_shell`: refusals go to standard error."""
+        `in_shell`: refusals go to standard error, and commands are named as they are typed in the shell."""
         self._services = services
         self._terminal = terminal
         self._user_id = user_id
@@ -54,6 +54,7 @@ class Desk:
         self._stop = stop
         self._after = after
         self._in_shell = in_shell
+        self._named = name_commands if in_shell else str
         self.refused = False
         """Whether the last command was not done."""
         self.result: object = None
@@ -112,8 +113,9 @@ class Desk:
         async with self.turn("", Said(message_id=under, rows=rows)) as call:
             done = await press_button(call, data)
             if done.toast:
-                print(f"({done.toast})")
-            await redraw(call.store, self._terminal, BOT.id, HERE, {"message_id": under}, done)
+                print(f"({self._named(done.toast)})")
+            named = replace(done, text=done.text and self._named(done.text))
+            await redraw(call.store, self._terminal, BOT.id, HERE, {"message_id": under}, named)
             if done.result is not None:
                 self.result = done.result
             if done.says is not None:
@@ -122,9 +124,10 @@ class Desk:
     async def _show(self, call: ChatContext, reply: CommandReply) -> None:
         self.refused = reply.refused or bool(reply.failed and not reply.changes)
         self.result = reply.result
-        text = replace(reply, file=None, aloud="", text=reply.text or (escape_markdown(OFF) if reply.aloud else ""))
+        text = reply.text or (escape_sentence(OFF) if reply.aloud else "")
+        shown = replace(reply, file=None, aloud="", text=self._named(text))
         with contextlib.redirect_stdout(sys.stderr if self._in_shell and reply.refused else sys.stdout):
-            for part in await reply_parts(text, call.turn.turn_id, HERE):
+            for part in await reply_parts(shown, call.turn.turn_id, HERE):
                 await self._terminal.call("sendMessage", **part.request)
         if isinstance(reply.file, Export):
             await self._send_export(call, reply.file)

@@ -30,12 +30,10 @@ REMEMBERED = 200
 class Terminal:
     """The `Messenger` port on standard output. `settings`: who the bot is at Telegram, which is asked then."""
 
-    def __init__(self, settings: Settings, pressable: bool = True, one: bool = False) -> None:
-        """`pressable`: somebody is there who can press buttons, which are shown then. `one`: it is about one command of
-        the shell, where others are named as they are typed there."""
+    def __init__(self, settings: Settings, pressable: bool = True) -> None:
+        """`pressable`: somebody is there who can press buttons, which are shown then."""
         self._settings = settings
         self._pressable = pressable
-        self._named = in_shell if one else str
         self._last_id = time.time_ns() // 1_000_000
         self._printed = ""
         self._texts: dict[int, str] = {}
@@ -88,7 +86,7 @@ class Terminal:
         message_id, markup = parameters["message_id"], parameters.get("reply_markup")
         text = None
         if "text" in parameters:
-            text = self._named(parameters["text"] if self._printed else marked_up(parameters))
+            text = parameters["text"] if self._printed else marked_up(parameters)
         if method in ("sendPhoto", "sendDocument"):
             file = parameters.get("photo") or parameters["document"]
             with contextlib.suppress(UnicodeDecodeError):
@@ -155,10 +153,11 @@ def marked_up(message: dict[str, Any]) -> str:
     return str(text.decode("utf-16-le", "replace"))
 
 
-def in_shell(text: str) -> str:
-    """A text that names commands of the chat, with what is typed in the shell instead."""
+def name_commands(markdown: str) -> str:
+    """A text of ours (Markdown) that names commands of the chat, with what is typed in the shell instead. What people
+    wrote is escaped in it (`escape_markdown`), and stays."""
     return COMMAND.sub(
-        lambda found: f"{RELAY} {'memory erase' if found[2] else found[1]}{' ' if found[3] else ''}", text
+        lambda found: f"{RELAY} {'memory erase' if found[2] else found[1]}{' ' if found[3] else ''}", markdown
     )
 
 

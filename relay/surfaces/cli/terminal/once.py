@@ -103,7 +103,7 @@ async def open_desk(settings: Settings, name: str, pressable: bool) -> AsyncIter
     """A desk for one command, by its name. What it writes enters the index before this ends."""
     async with open_runtime(settings) as relay:
         owner, owner_name = await seat_owner(relay)
-        terminal = Terminal(settings, pressable, one=True)
+        terminal = Terminal(settings, pressable)
         services = make_services(relay, terminal, BOT.id)
         if relay.clients.embedder is not None and name == SEARCHES:
             with contextlib.suppress(TimeoutError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.core.models import Button, Export, File, Rows
-from relay.core.text import escape_markdown
+from relay.core.text import escape_sentence
 from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
@@ -69,7 +69,7 @@ def message_parts(
 ) -> list[Part]:
     """Any text of ours as parts of a delivery. `silent`: no part makes a sound. `file`: comes last."""
     if file and (refusal := too_big(file)):
-        markdown, file = f"{markdown}\n\n{escape_markdown(refusal)}", None
+        markdown, file = f"{markdown}\n\n{escape_sentence(refusal)}", None
     formatted = format_reply(markdown, footer=footer, tools=tools)
     parts: list[Part] = []
     for seq, message in enumerate(formatted, 1):
