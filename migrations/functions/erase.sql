@@ -105,6 +105,7 @@ begin
         union select relay.files_in(blocks) from message_version where message_id = any (p_messages)));
     delete from message_version where message_id = any (p_messages);
     delete from signal where message_id = any (p_messages);
+    perform relay.erase_feedback(turns);
     delete from document where message_id = any (p_messages);
     delete from message where id = any (p_messages) and space_id = p_space_id;
     get diagnostics gone = row_count;

@@ -171,6 +171,7 @@ begin
         'memories', relay.without_taught(replaced, relay.memories_for_prompt(own.space_id, budget)),
         'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
             relay.find_space(p_input -> 'lent'), budget) else '[]' end,
+        'preferences', relay.preferences_for_prompt(own, (p_input ->> 'user_id')::bigint),
         'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,
         'faded', case when budget > 0 then relay.faded_memories(own.space_id) else 0 end,
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)

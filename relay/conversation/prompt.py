@@ -20,11 +20,12 @@ from relay.conversation.history import (
     within_budget,
 )
 from relay.conversation.memory_layer import MemoryLayer, memory_layer
+from relay.conversation.preference_layer import preference_layer, reminder
 from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
-from relay.core.prompt_markup import CACHE, estimate_tokens, fits, text_block
+from relay.core.prompt_markup import CACHE, estimate_tokens, fits, plain_name, text_block
 from relay.media.showing import count_files, media_tokens, placed, within_share
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Context, Memory, ShownPersona, ShownSummary, StoredMessage
@@ -86,6 +87,7 @@ def build_prompt(
     memory = memory_layer(
         known, context.memory_counts if memory_tokens else {}, group, memory_tokens, zone, context.faded
     )
+    liked = preference_layer(context.preferences, speaker=plain_name(incoming.name) if group else "")
     persona = persona_block(context.persona)
     said = present_blocks(incoming, context)
     *shown, here = placed(within_share(media, said, share), [*map(files_of, context.recent), said])
@@ -97,16 +99,19 @@ def build_prompt(
     messages = history(summary, recent, group, zone, shown)
     mark_last_said(messages)
     present = present_message(incoming, context, zone, group, here)
-    about = turn_notes(incoming, context, found, zone, group)
+    notes = [liked.text if group else "", reminder(liked, incoming.text)]
+    about = turn_notes(incoming, context, found, zone, group, notes)
     last = [*present[:-1], {**present[-1], "cache_control": CACHE}, about]
     messages = joined([*messages, {"role": "user", "content": last}])
     tainted_by = taints(incoming, context, recent, found)
-    system = system_blocks(fits(context.soul.text, SOUL_TOKENS), persona, memory.text)
+    system = system_blocks(fits(context.soul.text, SOUL_TOKENS), memory.text, "" if group else liked.text, persona)
     files = [*map(files_of, recent), said]
     record = replace(
         recorded(context, memory, recent, found),
         bearing=tuple(row.id for row in recalled if row.kind == "memory"),
         persona=context.persona.id if context.persona and persona else None,
+        preferences=tuple(row.id for row in liked.shown),
+        preference_notes=liked.notes,
         dropped_recent=dropped,
         share=share,
         lent=incoming.lent is not None,
@@ -116,6 +121,7 @@ def build_prompt(
             "soul": estimate_tokens(system[0]["text"]),
             "persona": estimate_tokens(persona),
             "memory": estimate_tokens(memory.text),
+            "preferences": estimate_tokens(liked.text),
             **talk_tokens(summary, recent, found, last),
             "media": media_tokens(files, [*shown, here]),
         },
@@ -123,13 +129,11 @@ def build_prompt(
     return Prompt(system, messages, bool(tainted_by), record)
 
 
-def system_blocks(soul: str, persona: str, memory: str) -> list[Block]:
-    """What stands before the conversation: the soul and how tags work, a persona, and memory, cached."""
-    blocks = [text_block(f"{soul}\n\n{TAGS}", cached=True)]
-    if persona:
-        blocks.append(text_block(persona, cached=not memory))
-    if memory:
-        blocks.append(text_block(memory, cached=True))
+def system_blocks(soul: str, *layers: str) -> list[Block]:
+    """What stands before the conversation, cached up to its end: the soul and how tags work, then memory, preferences
+    and a persona, as far as there are any."""
+    blocks = [text_block(f"{soul}\n\n{TAGS}", cached=True), *map(text_block, filter(None, layers))]
+    blocks[-1] |= {"cache_control": CACHE}
     return blocks
 
 
@@ -197,8 +201,15 @@ def recall_within(recalled: Sequence[FoundEntry], tokens: int) -> Sequence[Found
     return kept
 
 
-def turn_notes(incoming: Incoming, context: Context, found: Sequence[FoundEntry], zone: tzinfo, group: bool) -> Block:
-    """What changes every turn: the time, what the message replies to, what recall found."""
+def turn_notes(
+    incoming: Incoming,
+    context: Context,
+    found: Sequence[FoundEntry],
+    zone: tzinfo,
+    group: bool,
+    preferences: Sequence[str] = (),
+) -> Block:
+    """What changes every turn: the time, what the message replies to, what recall found, preferences that bear on it."""
     now = incoming.at.astimezone(zone)
     notes = [f"It is {now:%A, %Y-%m-%d %H:%M} ({now.tzname()})."]
     if is_wordless(present_blocks(incoming, context)):
@@ -208,4 +219,5 @@ def turn_notes(incoming: Incoming, context: Context, found: Sequence[FoundEntry]
     others = incoming.user_id if group else None
     if found:
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
+    notes += filter(None, preferences)
     return text_block("<context>\n" + "\n".join(notes) + "\n</context>")

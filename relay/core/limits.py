@@ -20,5 +20,10 @@ MESSAGE_LENGTH = 400_000
 SOUL_TOKENS = 4_000
 PERSONA_TOKENS = 1_000
 SUMMARY_TOKENS = 1_500
+PREFERENCE_TOKENS = 200
+PATTERN_LENGTH = 60
+"""What somebody likes about answers, in words."""
+TAGGED_PATTERNS = 3
+"""As many can be said of an answer at once."""
 MAX_OFFSET = 10_000
 """How many entries of a list can be skipped."""

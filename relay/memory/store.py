@@ -7,6 +7,7 @@ from relay.memory.calls.jobs import JobCalls
 from relay.memory.calls.memory.controls import ControlCalls
 from relay.memory.calls.memory.erasure import EraseCalls, ExportCalls
 from relay.memory.calls.memory.facts import FactCalls
+from relay.memory.calls.memory.preferences import PreferenceCalls
 from relay.memory.calls.memory.review import JudgeCalls, RederiveCalls
 from relay.memory.calls.memory.search import DocumentCalls, EmbeddingCalls, SearchCalls
 from relay.memory.calls.night import NightCalls
@@ -40,6 +41,7 @@ class Store(
     PeopleCalls,
     PersonaCalls,
     PlaceCalls,
+    PreferenceCalls,
     RederiveCalls,
     ResultCalls,
     SearchCalls,

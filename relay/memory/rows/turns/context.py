@@ -8,6 +8,7 @@ from datetime import datetime
 from relay.core.charge import ChargedUse
 from relay.core.models import Block, ReplyTo
 from relay.memory.rows.choices import StoredChoices
+from relay.memory.rows.preferences import Preference
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,8 @@ class Context:
     message: StoredMessage | None
     """The present message, as it is stored."""
     reply_to: RepliedMessage | None
+    preferences: tuple[Preference, ...] = ()
+    """How the speaker likes answers: what may act here."""
     memory_counts: dict[str, int] = field(default_factory=dict)
     """How many memories the space could give, loaded or not: facts by kind, learnings by category."""
     faded: int = 0

@@ -36,6 +36,19 @@ class MediaRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class PreferenceNote:
+    """Why a preference was left out of a prompt, or put in another's place."""
+
+    type: str
+    ids: tuple[int, ...] = ()
+    """The preferences that it is about."""
+    category: str | None = None
+    """The type of preferences of which there were too many."""
+    dropped: int | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PromptRecord:
     """What went into a prompt. Numbers are the ids of rows, unless said otherwise."""
 
@@ -72,7 +85,14 @@ class PromptRecord:
     tools: tuple[str, ...] = ()
     learning: str = "on"
     """What the person chose: on, ask or off."""
+    preferences: tuple[int, ...] = ()
+    """Ids of what the person likes of answers."""
+    preference_notes: tuple[PreferenceNote, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """As it is stored."""
-        return {name: value for name, value in asdict(self).items() if value is not None and value is not False}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if value is not None and value is not False and value != ()
+        }

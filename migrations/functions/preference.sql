@@ -1,0 +1,250 @@
+-- How a person likes answers: the fold of what was observed, and what of it a prompt shows.
+
+-- The version of the fold. A change of the arithmetic below takes a new one; the night then folds everything again.
+create or replace function relay.fold_version() returns integer
+language sql immutable set search_path = relay, extensions, pg_temp as $$ select 1 $$;
+
+-- The level that a strength allows: 0 low, 1 medium, 2 high. Without reinforcing observations a pattern is provisional: it
+-- stays low; with one, it is medium at most.
+create or replace function relay.preference_level(p_strength numeric, p_reinforced integer) returns integer
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select least(case when p_strength >= 0.75 then 2 when p_strength >= 0.40 then 1 else 0 end, p_reinforced)
+$$;
+
+-- A statement (null: none yet) after an observation that agrees with it.
+create or replace function relay.strengthened(
+    p_statement relay.statement, p_polarity integer, p_weight numeric, p_reinforcing integer, p_session bigint,
+    p_at timestamptz)
+returns relay.statement
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    changed relay.statement := p_statement;
+begin
+    changed.polarity := p_polarity;
+    changed.strength := least(1, coalesce(changed.strength, 0) + p_weight / 2.0);
+    changed.reinforced := coalesce(changed.reinforced, 0) + p_reinforcing;
+    changed.observations := coalesce(changed.observations, 0) + 1;
+    changed.level := relay.preference_level(changed.strength, changed.reinforced);
+    if p_session <> all (coalesce(changed.sessions, '{}')) then
+        changed.sessions := coalesce(changed.sessions, '{}') || p_session;
+    end if;
+    changed.last_seen := p_at;
+    changed.decayed := false;
+    return changed;
+end $$;
+
+-- A statement that nothing confirmed for 90 days: weaker, and one level lower.
+create or replace function relay.weakened_by_time(p_statement relay.statement) returns relay.statement
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    changed relay.statement := p_statement;
+begin
+    changed.strength := changed.strength * 0.70;
+    changed.level := least(greatest(changed.level - 1, 0),
+        relay.preference_level(changed.strength, changed.reinforced));
+    changed.decayed := true;
+    return changed;
+end $$;
+
+create or replace function relay.as_preference(p_statement relay.statement, p_status text, p_shadow boolean) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('polarity', p_statement.polarity, 'strength', round(p_statement.strength, 4),
+        'level', p_statement.level, 'status', p_status, 'reinforced', p_statement.reinforced,
+        'observations', p_statement.observations, 'sessions', cardinality(p_statement.sessions), 'shadow', p_shadow,
+        'decayed', p_statement.decayed, 'last_seen', p_statement.last_seen)
+$$;
+
+-- The observations of one pattern [{at, session_id, polarity, weight, reinforcing, said}], in their order, as statements:
+-- the one that stands, its shadow (the opposite, which is being learned), and the one that was put away last.
+--
+-- Agreement adds half of the weight. Contradiction changes nothing at first; the second in a row takes a fifth, the third
+-- from two sessions takes two fifths and a level; from the fourth on the statement is under review, and its shadow takes
+-- its place as soon as it is medium. What was said outright takes its place at once. After 90 days without agreement a
+-- statement loses three tenths and a level, after 180 it is put away.
+create or replace function relay.fold_observations(p_observations jsonb) returns jsonb
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    seen record;
+    own relay.statement;
+    shadow relay.statement;
+    former relay.statement;
+    at_first relay.statement;  -- as it was when the contradictions began
+    contradictions integer := 0;
+    sessions bigint[] := '{}';
+begin
+    for seen in
+        select one.at, coalesce(one.session_id, 0) as session_id, one.polarity, one.weight, one.reinforcing, one.said
+        from jsonb_to_recordset(p_observations) as one (
+            at timestamptz, session_id bigint, polarity integer, weight numeric, reinforcing integer, said boolean)
+    loop
+        if own.polarity is not null and seen.at - own.last_seen >= interval '180 days' then
+            former := own;
+            own := case when shadow.polarity is not null and seen.at - shadow.last_seen < interval '180 days' then shadow end;
+            shadow := null;
+            contradictions := 0;
+        end if;
+        if own.polarity is not null and not own.decayed and seen.at - own.last_seen >= interval '90 days' then
+            own := relay.weakened_by_time(own);
+            at_first := relay.weakened_by_time(at_first);
+        end if;
+        if own.polarity is null or own.polarity = seen.polarity then
+            own := relay.strengthened(
+                own, seen.polarity, seen.weight, seen.reinforcing, seen.session_id, seen.at);
+            shadow := null;
+            contradictions := 0;
+        else
+            if contradictions = 0 then
+                at_first := own;
+                sessions := '{}';
+            end if;
+            contradictions := contradictions + 1;
+            if seen.session_id <> all (sessions) then
+                sessions := sessions || seen.session_id;
+            end if;
+            if seen.said or contradictions >= 4 and cardinality(sessions) >= 2 then
+                own.strength := at_first.strength * 0.60;
+                own.level := 0;
+                shadow := relay.strengthened(
+                    shadow, seen.polarity, seen.weight, seen.reinforcing, seen.session_id, seen.at);
+                if shadow.level >= 1 then
+                    former := own;
+                    own := shadow;
+                    shadow := null;
+                    contradictions := 0;
+                end if;
+            elsif contradictions >= 3 and cardinality(sessions) >= 2 then
+                own.strength := at_first.strength * 0.60;
+                own.level := least(greatest(at_first.level - 1, 0),
+                    relay.preference_level(own.strength, own.reinforced));
+            elsif contradictions >= 2 then
+                own.strength := at_first.strength * 0.80;
+                own.level := least(at_first.level, relay.preference_level(own.strength, own.reinforced));
+            end if;
+        end if;
+        if former.polarity = own.polarity or former.polarity = shadow.polarity then
+            former := null;
+        end if;
+    end loop;
+    return (
+        select coalesce(jsonb_agg(one order by place), '[]') from (values
+            (1, case when own.polarity is not null then relay.as_preference(
+                own, case when shadow.polarity is not null then 'under_review' else 'stable' end, false) end),
+            (2, case when shadow.polarity is not null then relay.as_preference(shadow, 'under_review', true) end),
+            (3, case when former.polarity is not null then relay.as_preference(former, 'archived', false) end)
+        ) as folded (place, one) where one is not null);
+end $$;
+
+-- Folds the observations of one pattern again, as far as they count: not taken back, and not forgotten. p_thread_id: what
+-- counts there alone; null: everywhere.
+create or replace function relay.refold(
+    p_space_id bigint, p_user_id bigint, p_thread_id bigint, p_type text, p_pattern text)
+returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    folded constant jsonb := relay.fold_observations((
+        select coalesce(jsonb_agg(jsonb_build_object('at', o.at, 'session_id', o.session_id, 'polarity', o.polarity,
+            'weight', o.weight, 'reinforcing', o.reinforcing, 'said', f.kind = 'said') order by o.at, o.id), '[]')
+        from observation o join feedback f on f.id = o.feedback_id
+        where o.space_id = p_space_id and o.user_id = p_user_id and o.type = p_type and o.pattern = p_pattern
+            and o.thread_id is not distinct from p_thread_id and f.withdrawn_at is null
+            and o.at > coalesce((
+                select max(d.at) from preference_decision d
+                where d.space_id = p_space_id and d.user_id = p_user_id and d.type = p_type and d.pattern = p_pattern
+                    and d.thread_id is not distinct from p_thread_id and d.action = 'forget'), '-infinity')));
+begin
+    delete from preference
+    where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
+        and type = p_type and pattern = p_pattern
+        and polarity not in (select (one ->> 'polarity')::smallint from jsonb_array_elements(folded) as one);
+    insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status, reinforced,
+        observations, sessions, shadow, decayed, last_seen, fold_version)
+    select p_space_id, p_user_id, p_thread_id, p_type, p_pattern, polarity, strength, level, status, reinforced,
+        observations, sessions, shadow, decayed, last_seen, relay.fold_version()
+    from jsonb_to_recordset(folded) as one (
+        polarity smallint, strength numeric, level smallint, status text, reinforced integer, observations integer,
+        sessions integer, shadow boolean, decayed boolean, last_seen timestamptz)
+    on conflict (space_id, user_id, thread_id, type, pattern, polarity) do update set strength = excluded.strength,
+        level = excluded.level, status = excluded.status, reinforced = excluded.reinforced,
+        observations = excluded.observations, sessions = excluded.sessions, shadow = excluded.shadow,
+        decayed = excluded.decayed, last_seen = excluded.last_seen, fold_version = excluded.fold_version;
+end $$;
+
+-- Keeps relay.preference what the observations say, whoever changes them.
+create or replace function relay.observations_changed() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform relay.refold(space_id, user_id, thread_id, type, pattern)
+    from (select distinct space_id, user_id, thread_id, type, pattern from changed order by 1, 2, 3, 4, 5) touched;
+    return null;
+end $$;
+
+create or replace trigger observations_added after insert on relay.observation
+    referencing new table as changed for each statement execute function relay.observations_changed();
+create or replace trigger observations_removed after delete on relay.observation
+    referencing old table as changed for each statement execute function relay.observations_changed();
+create or replace trigger decisions_added after insert on relay.preference_decision
+    referencing new table as changed for each statement execute function relay.observations_changed();
+create or replace trigger decisions_removed after delete on relay.preference_decision
+    referencing old table as changed for each statement execute function relay.observations_changed();
+
+-- A preference as it is at a moment: time alone weakens it (relay.fold_observations).
+create or replace function relay.preference_at(p_preference relay.preference, p_at timestamptz) returns relay.preference
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    idle constant interval := p_at - p_preference.last_seen;
+begin
+    if idle >= interval '180 days' then
+        p_preference.status := 'archived';
+    elsif idle >= interval '90 days' and not p_preference.decayed then
+        p_preference.strength := round(p_preference.strength * 0.70, 4);
+        p_preference.level := least(greatest(p_preference.level - 1, 0),
+            relay.preference_level(p_preference.strength, p_preference.reinforced));
+    end if;
+    return p_preference;
+end $$;
+
+create or replace function relay.preference_json(p_preference relay.preference) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', p_preference.id, 'here', p_preference.thread_id is not null,
+        'type', p_preference.type, 'pattern', p_preference.pattern, 'polarity', p_preference.polarity,
+        'strength', p_preference.strength, 'level', (array['low', 'medium', 'high'])[p_preference.level + 1],
+        'status', p_preference.status, 'shadow', p_preference.shadow, 'reinforced', p_preference.reinforced,
+        'observations', p_preference.observations, 'sessions', p_preference.sessions,
+        'last_seen', p_preference.last_seen)
+$$;
+
+-- Why nothing is said here of how a person likes answers, or learned of it: private, off, paused, here. Null: it is.
+create or replace function relay.preferences_rest(p_space_id bigint, p_thread_id bigint, p_session_id bigint)
+returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case
+        when exists (select from session where id = p_session_id and private) then 'private'
+        when s.memory = 'off' or s.preferences = 'off' then 'off'
+        when not relay.remembers(s.id) or s.preferences_paused_until > now() then 'paused' end
+    from space s where s.id = p_space_id
+$$;
+
+-- What a prompt may show of how a person likes answers: the sixty strongest that are stable, with all of this thread's
+-- own, which replace others however weak they are; [] where nothing may be. `new`: they have not been told of it.
+create or replace function relay.preferences_for_prompt(p_thread relay.thread, p_user_id bigint) returns jsonb
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+begin
+    if not exists (select from preference where space_id = p_thread.space_id and user_id = p_user_id)
+        or p_thread.preferences = 'ignore' or not p_thread.recalls
+        or relay.preferences_rest(p_thread.space_id, p_thread.id, p_thread.session_id) is not null
+    then
+        return '[]';
+    end if;
+    return (
+        select coalesce(jsonb_agg(relay.preference_json(p) || jsonb_build_object('new', not exists (
+                select from preference_decision d
+                where d.space_id = p.space_id and d.user_id = p.user_id and d.type = p.type and d.pattern = p.pattern
+                    and d.thread_id is not distinct from p.thread_id and d.polarity = p.polarity and d.action = 'told'))
+            order by p.strength desc, p.id), '[]')
+        from (
+            select now.* from preference stored, relay.preference_at(stored, now()) as now
+            where stored.space_id = p_thread.space_id and stored.user_id = p_user_id and stored.status = 'stable'
+                and (stored.thread_id = p_thread.id or stored.thread_id is null and now.strength >= 0.40)
+                and now.status = 'stable'
+            order by now.strength desc, now.id limit 60) as p);
+end $$;

@@ -1,0 +1,88 @@
+"""How people like answers: what they say about them, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from relay.core.models import Space
+from relay.memory.calls.base import Calls
+from relay.memory.rows.preferences import (
+    FeedbackResult,
+    ForgottenPreference,
+    Preferences,
+    PreferenceSource,
+)
+
+
+class PreferenceCalls(Calls):
+    """Feedback and preferences of one person in a space."""
+
+    async def feedback(
+        self, space: Space, chat_id: int, topic_id: int, user_id: int, act: Mapping[str, object]
+    ) -> FeedbackResult:
+        """Keeps what a person says about an answer, or about all: `{kind, about, value, source, observations}`.
+
+        `about`: `{turn_id}`, or a message of ours (`{bot_id, chat_id, telegram_message_id}`); None: all answers.
+        """
+        return await self._fetch(
+            FeedbackResult,
+            "feedback",
+            space=space.as_json(),
+            chat_id=chat_id,
+            topic_id=topic_id,
+            user_id=user_id,
+            input=dict(act),
+        )
+
+    async def preferences(self, space: Space, chat_id: int, topic_id: int, user_id: int) -> Preferences:
+        """All preferences of a person, and how they are switched here."""
+        return await self._fetch(
+            Preferences, "preferences", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, user_id=user_id
+        )
+
+    async def preference_source(self, space: Space, user_id: int, preference_id: int) -> PreferenceSource | None:
+        """A preference with what taught it. None: the person has none with this id."""
+        return await self._find(
+            PreferenceSource,
+            "preference_source",
+            space=space.as_json(),
+            user_id=user_id,
+            preference_id=preference_id,
+        )
+
+    async def forget_preferences(
+        self, space: Space, user_id: int, preferences: Sequence[int]
+    ) -> list[ForgottenPreference]:
+        """Forgets preferences: what was observed until now doesn't count any more."""
+        return await self._list(
+            ForgottenPreference,
+            "forget_preferences",
+            space=space.as_json(),
+            user_id=user_id,
+            preferences=list(preferences),
+        )
+
+    async def recall_preferences(self, space: Space, user_id: int, decisions: Sequence[int]) -> int:
+        """Brings forgotten preferences back, unless something was observed of them since. Returns how many."""
+        return int(
+            await self._call("recall_preferences", space=space.as_json(), user_id=user_id, decisions=list(decisions))
+        )
+
+    async def reset_preferences(self, space: Space, user_id: int, known: int) -> int | None:
+        """Forgets all preferences, `known` in number. Returns how many; None: that's not their number."""
+        done = await self._call("reset_preferences", space=space.as_json(), user_id=user_id, known=known)
+        return None if done is None else int(done)
+
+    async def preference_control(
+        self, space: Space, chat_id: int, topic_id: int, user_id: int, change: Mapping[str, object]
+    ) -> Preferences:
+        """Switches preferences in a space (`{preferences, paused_until}`) or in a thread (`{here}`)."""
+        return await self._fetch(
+            Preferences,
+            "preference_control",
+            space=space.as_json(),
+            chat_id=chat_id,
+            topic_id=topic_id,
+            user_id=user_id,
+            change=dict(change),
+        )

@@ -1,0 +1,123 @@
+"""Patterns: what about an answer somebody can like or dislike, in a few words. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from relay.core.errors import CommandRefused
+from relay.core.limits import PATTERN_LENGTH, TAGGED_PATTERNS
+
+TYPES = (
+    "length", "form", "tone", "language", "depth", "examples", "initiative", "sources", "code", "voice", "other",
+)  # fmt: skip
+WEIGHTS = {"tag": 0.30, "said": 1.60}
+"""What an act weighs; half of it is added to the strength of a pattern."""
+REINFORCING = {"tag": 1, "said": 2}
+"""How many observations an act counts as that make a pattern more than provisional."""
+AVOID = re.compile(r"(?:no|less|fewer|too|avoid|without|stop|don['’]t(?: use)?)\s+", re.IGNORECASE)
+PREFER = re.compile(r"(?:prefer|more)\s+", re.IGNORECASE)
+NOT_A_PATTERN = (
+    f"Name what you like in 3 to {PATTERN_LENGTH} letters, without digits or signs, like this: "
+    "/preferences prefer short answers"
+)
+TOO_MANY = (
+    f"That's more than {TAGGED_PATTERNS} at once. Separate up to {TAGGED_PATTERNS} with commas: /tag too long, no jokes"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What answers should be like (polarity 1), or should not be like (-1)."""
+
+    type: str
+    """One of `TYPES`."""
+    pattern: str
+    polarity: Literal[-1, 1]
+
+    def observed(self, kind: str) -> dict[str, object]:
+        """As `relay_feedback` takes what an act of a kind says of it."""
+        return {
+            "type": self.type,
+            "pattern": self.pattern,
+            "polarity": self.polarity,
+            "weight": WEIGHTS[kind],
+            "reinforcing": REINFORCING[kind],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag that people can put on an answer with one tap."""
+
+    label: str
+    words: str
+    pattern: Pattern
+
+
+TAGS = {
+    "long": Tag("✂ too long", "too long", Pattern("length", "short answers", 1)),
+    "short": Tag("📏 too short", "too short", Pattern("length", "short answers", -1)),
+    "structure": Tag("🧱 more structure", "more structure", Pattern("form", "lists and tables", 1)),
+    "prose": Tag("📝 less structure", "less structure", Pattern("form", "lists and tables", -1)),
+    "formal": Tag("🎩 too formal", "too formal", Pattern("tone", "formal tone", -1)),
+    "casual": Tag("🙂 too casual", "too casual", Pattern("tone", "formal tone", 1)),
+    "humour": Tag("😂 good humour", "good humour", Pattern("tone", "humour", 1)),
+    "serious": Tag("🙅 no jokes", "no jokes", Pattern("tone", "humour", -1)),
+    "emoji": Tag("🚫 fewer emoji", "fewer emoji", Pattern("tone", "emoji", -1)),
+    "detail": Tag("🔍 more detail", "more detail", Pattern("depth", "step by step", 1)),
+    "examples": Tag("💡 more examples", "more examples", Pattern("examples", "examples", 1)),
+    "sources": Tag("🔗 more sources", "more sources", Pattern("sources", "sources and links", 1)),
+    "ask": Tag("❓ ask me first", "ask me first", Pattern("initiative", "questions back", 1)),
+    "noask": Tag("⛔ don't ask back", "don't ask back", Pattern("initiative", "questions back", -1)),
+    "plain": Tag("🗣 simpler words", "simpler words", Pattern("language", "plain words", 1)),
+}
+"""By the name in their button's data. Opposites share a pattern, so that they meet."""
+BY_WORDS = {tag.words: tag.pattern for tag in TAGS.values()}
+KNOWN_TYPES = {tag.pattern.pattern: tag.pattern.type for tag in TAGS.values()}
+
+
+def clean_pattern(text: str) -> str | None:
+    """A pattern in its one form: lower case, single spaces, 3 to 60 letters, marks, apostrophes and hyphens.
+    None: it can't be one."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!")
+    if not 3 <= len(plain) <= PATTERN_LENGTH or unicodedata.category(plain[0])[0] not in "LM":
+        return None
+    allowed = all(sign in " '’-" or unicodedata.category(sign)[0] in "LM" for sign in plain)
+    return plain if allowed else None
+
+
+def read_pattern(text: str, polarity: Literal[-1, 1] | None = None) -> Pattern:
+    """What somebody says about answers, in their words. `polarity`: None reads it off them (“no jokes” avoids).
+
+    Raises `CommandRefused` for what can't be a pattern.
+    """
+    words = " ".join(text.split()).rstrip(".!")
+    if polarity is None:
+        if (known := BY_WORDS.get(words.casefold())) is not None:
+            return known
+        avoided = AVOID.match(words)
+        polarity = -1 if avoided else 1
+        words = words[avoided.end() :] if avoided else PREFER.sub("", words, count=1)
+    pattern = clean_pattern(words)
+    if pattern is None:
+        raise CommandRefused(NOT_A_PATTERN)
+    return Pattern(KNOWN_TYPES.get(pattern, "other"), pattern, polarity)
+
+
+def read_patterns(text: str) -> Sequence[Pattern]:
+    """Up to three patterns, separated by commas. Raises `CommandRefused` for more, and for what can't be one."""
+    parts = [part for part in text.split(",") if part.strip()]
+    if not parts:
+        raise CommandRefused(NOT_A_PATTERN)
+    if len(parts) > TAGGED_PATTERNS:
+        raise CommandRefused(TOO_MANY)
+    return without_repeats(map(read_pattern, parts))
+
+
+def without_repeats(patterns: Iterable[Pattern]) -> Sequence[Pattern]:
+    """The patterns, of each the last that was said of it."""
+    return list({(one.type, one.pattern): one for one in patterns}.values())

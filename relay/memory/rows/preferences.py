@@ -1,0 +1,106 @@
+"""How a person likes answers: preferences, what taught them, and how they are switched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from relay.memory.rows.memories import Posted
+
+Level = Literal["low", "medium", "high"]
+Status = Literal["stable", "under_review", "archived"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A pattern that answers should follow, or avoid."""
+
+    id: int
+    type: str
+    """One of `patterns.TYPES`."""
+    pattern: str
+    polarity: Literal[-1, 1]
+    """1: prefer; -1: avoid."""
+    strength: float
+    """0 to 1."""
+    level: Level
+    status: Status
+    here: bool
+    """It counts in its thread alone."""
+    last_seen: datetime
+    shadow: bool = False
+    """It is the opposite of one under review, and is only being learned."""
+    reinforced: int = 0
+    """How many observations count as more than a passing sign; 0: it is provisional."""
+    observations: int = 0
+    sessions: int = 0
+    new: bool = False
+    """Its person has not been told that it acts."""
+
+    @property
+    def acts(self) -> bool:
+        """Whether prompts show it."""
+        return self.status == "stable" and self.level != "low" and self.strength >= 0.40
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """All preferences of a person in a space, and how they are switched."""
+
+    on: bool
+    here: Literal["use", "ignore", "quiet", "own"]
+    """What this thread does: follows them, ignores them, teaches nothing, or has its own."""
+    known: int
+    """How many there are that are not put away."""
+    rows: tuple[Preference, ...]
+    """Strongest first; what was put away comes last. At most 200."""
+    paused_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackResult:
+    """What became of an act."""
+
+    id: int | None = None
+    coalesced: bool = False
+    """It took the place of the same act half a minute before."""
+    refused: Literal["private", "off", "paused", "here", "unknown"] | None = None
+    acts: tuple[Preference, ...] = ()
+    """Of the patterns, those that prompts follow now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An act that taught a preference."""
+
+    at: datetime
+    kind: str
+    polarity: int
+    source: str
+    message_id: int | None = None
+    """The answer it is about; None: all answers."""
+    text: str | None = None
+    """The first words of that answer."""
+    posted: Posted | None = None
+    """Where that answer stands in a chat."""
+    topic_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceSource:
+    """A preference, and what taught it."""
+
+    preference: Preference
+    evidence: tuple[Evidence, ...]
+    """The newest first; at most ten."""
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenPreference:
+    """A preference that was forgotten; `decision_id` takes that back."""
+
+    decision_id: int
+    type: str
+    pattern: str

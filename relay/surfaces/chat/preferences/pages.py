@@ -1,0 +1,192 @@
+"""The texts of preferences: the list, one preference opened, and what was said about an answer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import Literal
+
+from relay.commands.preferences.feedback import Feedback
+from relay.core.text import escape_markdown, pluralize, shorten
+from relay.memory.preferences.patterns import Pattern
+from relay.memory.rows.preferences import Evidence, Preference, Preferences, PreferenceSource
+from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.links import link_to
+from relay.surfaces.chat.reply import Rows, button
+from relay.surfaces.chat.times import moment
+
+LISTED = 30
+"""How many a message lists."""
+OPENED = 8
+"""How many have a button that opens them."""
+NONE = (
+    "I don't know yet how you like answers. Tell me, and the next answer follows it:\n"
+    "- /preferences prefer short answers\n"
+    "- /preferences avoid emoji\n\n"
+    "Or reply to an answer with /tag too long."
+)
+HERE = {
+    "use": "",
+    "ignore": "This chat doesn't follow them. /preferences here use",
+    "quiet": "This chat teaches me none. /preferences here use",
+    "own": "What this chat teaches me counts only here. /preferences here use",
+}
+KINDS = {
+    "accept": "you kept it",
+    "refine": "you improved it",
+    "tag": "your tag",
+    "thumbs": "your reaction",
+    "abandon": "you stopped it",
+    "revert": "you brought it back",
+    "compare": "your choice",
+    "said": "you told me",
+}
+
+
+@callback("fo")
+class OpenPreference(Callback):
+    """A preference with what taught it. Space 0 is one's own."""
+
+    space_id: int
+    preference_id: int
+
+
+@callback("fl")
+class ListPreferences(Callback):
+    """The list. Space 0 is one's own."""
+
+    space_id: int
+
+
+@callback("ff")
+class ForgetPreference(Callback):
+    """Forgets a preference."""
+
+    space_id: int
+    preference_id: int
+
+
+@callback("fu")
+class UndoForgetting(Callback):
+    """Brings a preference back that was forgotten."""
+
+    space_id: int
+    decision_id: int
+
+
+@callback("fs")
+class SwitchPreferences(Callback):
+    """Turns preferences on or off, or ends a pause."""
+
+    space_id: int
+    to: Literal["on", "off"]
+
+
+def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
+    """The list of preferences with its buttons."""
+    lines = [*state(found, zone)]
+    if not found.rows:
+        lines.append(NONE)
+    for title, rows in sections(found.rows):
+        lines.append(f"\n**{title}**")
+        lines += [f"{number}. {line(row)}" for number, row in rows]
+    if len(found.rows) > LISTED:
+        lines.append(f"\n… and {len(found.rows) - LISTED} more")
+    openers = [
+        button(str(number), OpenPreference(space_id, row.id)) for number, row in enumerate(found.rows[:OPENED], 1)
+    ]
+    if found.on and not found.paused_until:
+        last = button("⛔ Turn off", SwitchPreferences(space_id, "off"))
+    else:
+        last = button("🎚 Turn on", SwitchPreferences(space_id, "on"))
+    return "\n".join(lines).strip(), [*([openers] if openers else []), [last]]
+
+
+def state(found: Preferences, zone: tzinfo) -> list[str]:
+    """The heading, and what is switched otherwise than usual."""
+    lines = ["**How you like answers**"]
+    if not found.on:
+        lines.append("⛔ This is off: I don't follow it, and learn nothing new. /preferences on")
+    elif found.paused_until:
+        lines.append(f"💤 Paused until {moment(found.paused_until, zone)}. /preferences resume")
+    if HERE[found.here]:
+        lines.append(HERE[found.here])
+    return lines
+
+
+def sections(rows: Sequence[Preference]) -> list[tuple[str, list[tuple[int, Preference]]]]:
+    """The rows with their numbers, under headings; empty sections are left out."""
+    numbered = list(enumerate(rows[:LISTED], 1))
+    parts = [
+        ("Prefer", [(n, row) for n, row in numbered if row.acts and row.polarity > 0]),
+        ("Avoid", [(n, row) for n, row in numbered if row.acts and row.polarity < 0]),
+        ("Not sure yet", [(n, row) for n, row in numbered if not row.acts and row.status == "stable"]),
+        ("In doubt", [(n, row) for n, row in numbered if row.status == "under_review"]),
+        ("Put away", [(n, row) for n, row in numbered if row.status == "archived"]),
+    ]
+    return [(title, part) for title, part in parts if part]
+
+
+def line(row: Preference) -> str:
+    """A preference in a line."""
+    verb = "" if row.acts else ("prefer " if row.polarity > 0 else "avoid ")
+    notes: list[str] = [row.level] if row.acts else []
+    if row.here:
+        notes.append("in this chat")
+    notes.append(pluralize(row.observations, "sign"))
+    return f"{verb}{escape_markdown(row.pattern)} · {', '.join(notes)}"
+
+
+def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
+    """A preference with what taught it, and its buttons."""
+    row = found.preference
+    verb = "Prefer" if row.polarity > 0 else "Avoid"
+    lines = [f"**{verb}: {escape_markdown(row.pattern)}**", meaning(row)]
+    lines += ["", "**Where I have it from**"]
+    lines += [f"- {evidence_line(one, zone)}" for one in found.evidence]
+    if found.total > len(found.evidence):
+        lines.append(f"- … and {found.total - len(found.evidence)} earlier")
+    rows = [
+        [button("🗑 Forget", ForgetPreference(space_id, row.id))],
+        [button("‹ All", ListPreferences(space_id))],
+    ]
+    return "\n".join(lines), rows
+
+
+def meaning(row: Preference) -> str:
+    """What a preference does now, and why."""
+    place = " in this chat" if row.here else ""
+    if row.status == "archived":
+        return "Put away: I don't follow it any more."
+    if row.status == "under_review":
+        return "In doubt: you've shown me the opposite, so I don't follow it for now."
+    if row.acts:
+        return f"I follow it{place} ({row.level}, strength {row.strength:.2f})."
+    if row.strength >= 0.40:
+        return f"I don't follow it yet: I've only seen small signs of it (strength {row.strength:.2f})."
+    return f"I don't follow it yet: I'm not sure enough (strength {row.strength:.2f})."
+
+
+def evidence_line(one: Evidence, zone: tzinfo) -> str:
+    """An act in a line, with a link to the answer where there is one."""
+    sign = "for" if one.polarity > 0 else "against"
+    text = f"{moment(one.at, zone)}, {KINDS.get(one.kind, one.kind)} ({sign})"
+    if one.text is None:
+        return text
+    quote = escape_markdown(shorten(one.text, 60))
+    link = link_to(one.posted, one.topic_id)
+    return f"{text}: [“{quote}”]({link})" if link else f"{text}: “{quote}”"
+
+
+def noted(done: Feedback) -> str:
+    """What was said about an answer, and what follows."""
+    said = ", ".join(in_words(one) for one in done.patterns)
+    acting = [f"{'' if row.polarity > 0 else 'no '}{escape_markdown(row.pattern)}" for row in done.acts]
+    if acting:
+        return f"🎚 From now on: {', '.join(acting)}."
+    return f"🏷 Noted: {said}. I'll follow it once you've said so a few times."
+
+
+def in_words(one: Pattern) -> str:
+    """A pattern in words that say which way it goes."""
+    return f"{'prefer' if one.polarity > 0 else 'avoid'} {escape_markdown(one.pattern)}"

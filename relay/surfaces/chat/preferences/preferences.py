@@ -1,0 +1,202 @@
+"""Shows how somebody likes answers, and changes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from functools import partial
+from typing import get_args
+
+from relay.commands.preferences.feedback import prefer
+from relay.commands.preferences.feedback import tag as tag_command
+from relay.commands.preferences.preferences import (
+    Here,
+    PreferenceSwitch,
+    find_preferences,
+    forget_preferences,
+    list_preferences,
+    open_listed,
+    open_preference,
+    reset_preferences,
+    switch_preferences,
+    undo_forgetting,
+)
+from relay.core.errors import CommandRefused
+from relay.core.text import escape_markdown, parse_number, pluralize
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.memory.controls import QUESTION_SECONDS
+from relay.surfaces.chat.memory.spans import until
+from relay.surfaces.chat.preferences.pages import (
+    OPENED,
+    ForgetPreference,
+    ListPreferences,
+    OpenPreference,
+    SwitchPreferences,
+    UndoForgetting,
+    card,
+    list_page,
+    noted,
+    state,
+)
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
+
+HOW_LONG = (
+    "Write /preferences pause 2h (or 30m, 3d, 1w), or /preferences pause until 2026-12-24 (or tomorrow, or 18:00)."
+)
+HOW_HERE = (
+    "/preferences here ignore: answers in this chat don't follow what you like. "
+    "/preferences here quiet: this chat teaches me nothing. "
+    "/preferences here own: what it teaches me counts only here. /preferences here use: as everywhere."
+)
+
+
+@shows("preferences", private=True)
+async def preferences(call: ChatContext) -> CommandReply:
+    """Lists preferences, opens one, adds or forgets some, or switches them."""
+    text = " ".join(call.text.split())
+    word, _, rest = text.partition(" ")
+    if (number := re.fullmatch(r"(?:show )?#?([0-9]{1,9})", text)) is not None:
+        found = await open_listed(call, int(number[1]))
+        page, rows = card(found, await _space_id(call), call.zone)
+        return CommandReply(page, rows=rows, result=found)
+    if text:
+        handler = WORDS.get(word.lower())
+        if handler is None:
+            raise CommandRefused(
+                "I don't know that. Try /preferences prefer short answers, or /preferences alone for the list."
+            )
+        return await handler(call, rest)
+    known = await list_preferences(call)
+    page, rows = list_page(known, await _space_id(call), call.zone)
+    return CommandReply(page, rows=rows, result=known)
+
+
+@shows("tag")
+async def tag(call: ChatContext) -> CommandReply:
+    """Puts tags on the answer that this replies to, else the last one here."""
+    done = await tag_command(call, call.text, call.said.replied.message_id if call.said.replied else 0)
+    return CommandReply(noted(done), result=done)
+
+
+async def _forget(call: ChatContext, words: str) -> CommandReply:
+    """`/preferences forget <words>`: forgets the one that the words mean; of several, it asks which."""
+    found = await find_preferences(call, words)
+    space_id = await _space_id(call)
+    if len(found) > 1:
+        rows = [[button(f"🗑 {row.pattern}", ForgetPreference(space_id, row.id))] for row in found[:OPENED]]
+        return CommandReply(f"That fits {len(found)} preferences. Which should I forget?", rows=rows, result=found)
+    done = await forget_preferences(call, [found[0].id])
+    one = done.forgotten[0]
+    rows = [[button("↩ Undo", UndoForgetting(space_id, one.decision_id))]]
+    return CommandReply(f"🎚 Forgot: {escape_markdown(one.pattern)}.", rows=rows, result=done)
+
+
+async def _pause(call: ChatContext, rest: str) -> CommandReply:
+    end = until(rest, datetime.now(call.zone))
+    if end is None:
+        raise CommandRefused(HOW_LONG)
+    return await _switch(PreferenceSwitch(paused_until=end), call, "")
+
+
+async def _here(call: ChatContext, rest: str) -> CommandReply:
+    chosen = {"follow": "use", "teach": "use"}.get(rest.lower(), rest.lower())
+    to = next((one for one in get_args(Here) if one == chosen), None)
+    if to is None:
+        raise CommandRefused(HOW_HERE)
+    return await _switch(PreferenceSwitch(here=to), call, "")
+
+
+async def _switch(to: PreferenceSwitch, call: ChatContext, _rest: str) -> CommandReply:
+    now = await switch_preferences(call, to)
+    lines = state(now, call.zone)
+    return CommandReply("\n".join(lines if len(lines) > 1 else [*lines, "🎚 On: I follow it."]), result=now)
+
+
+async def _prefer(polarity: int, call: ChatContext, rest: str) -> CommandReply:
+    done = await prefer(call, rest, 1 if polarity > 0 else -1)
+    return CommandReply(noted(done), result=done)
+
+
+async def _reset(call: ChatContext, _rest: str) -> CommandReply:
+    known = (await list_preferences(call)).known
+    if not known:
+        return CommandReply("There's nothing to forget: I don't know yet how you like answers.")
+    return CommandReply(
+        f"{question('preferences', known)} – forget **everything** I've learned about how you like answers, "
+        f"{pluralize(known, 'preference')}? Reply to this message with their number, {known}, within ten minutes.",
+        asks=str(known),
+    )
+
+
+@answers("preferences")
+async def confirm_reset(call: ChatContext, known: int) -> CommandReply:
+    """Forgets all preferences, when the number is typed, still right, and in time."""
+    asked = call.said.replied.sent_at if call.said.replied else 0
+    if asked and call.said.sent_at - asked > QUESTION_SECONDS:
+        raise CommandRefused("That was too long ago. Start again: /preferences reset")
+    done = await reset_preferences(call, known if parse_number(call.text.strip()) == known else -1)
+    return CommandReply(f"🎚 Forgot all {pluralize(done.forgotten, 'preference')}.", result=done)
+
+
+WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
+    "prefer": partial(_prefer, 1),
+    "avoid": partial(_prefer, -1),
+    "forget": _forget,
+    "on": partial(_switch, PreferenceSwitch(on=True)),
+    "off": partial(_switch, PreferenceSwitch(on=False)),
+    "pause": _pause,
+    "resume": partial(_switch, PreferenceSwitch(resume=True)),
+    "here": _here,
+    "reset": _reset,
+}
+"""The words after /preferences."""
+
+
+@pressed(ListPreferences)
+async def show_list(call: ChatContext, to: ListPreferences) -> ButtonReply:
+    """Shows the list."""
+    page, rows = list_page(await list_preferences(call, to.space_id), to.space_id, call.zone)
+    return ButtonReply(text=page, rows=rows)
+
+
+@pressed(OpenPreference)
+async def show_card(call: ChatContext, to: OpenPreference) -> ButtonReply:
+    """Opens a preference from the list."""
+    page, rows = card(await open_preference(call, to.preference_id, to.space_id), to.space_id, call.zone)
+    return ButtonReply(text=page, rows=rows)
+
+
+@pressed(ForgetPreference)
+async def press_forget(call: ChatContext, to: ForgetPreference) -> ButtonReply:
+    """Forgets a preference; the same message has a button that undoes it."""
+    done = (await forget_preferences(call, [to.preference_id], to.space_id)).forgotten[0]
+    rows = [
+        [button("↩ Undo", UndoForgetting(to.space_id, done.decision_id))],
+        [button("‹ All", ListPreferences(to.space_id))],
+    ]
+    return ButtonReply("Forgotten.", f"🎚 Forgot: {escape_markdown(done.pattern)}.", rows)
+
+
+@pressed(UndoForgetting)
+async def press_undo(call: ChatContext, to: UndoForgetting) -> ButtonReply:
+    """Brings a forgotten preference back."""
+    await undo_forgetting(call, [to.decision_id], to.space_id)
+    page, rows = list_page(await list_preferences(call, to.space_id), to.space_id, call.zone)
+    return ButtonReply("It's back.", page, rows)
+
+
+@pressed(SwitchPreferences)
+async def press_switch(call: ChatContext, to: SwitchPreferences) -> ButtonReply:
+    """Turns preferences on or off."""
+    now = await switch_preferences(call, PreferenceSwitch(on=to.to == "on"), to.space_id)
+    page, rows = list_page(now, to.space_id, call.zone)
+    return ButtonReply("Done.", page, rows)
+
+
+async def _space_id(call: ChatContext) -> int:
+    """The id that buttons name this chat's space by; 0: one's own."""
+    if call.private:
+        return 0
+    return (await call.store.controls(call.space, call.chat_id, call.topic_id)).space_id or 0
