@@ -34,6 +34,8 @@ create table relay.observation (
     weight numeric(4, 3) not null,
     -- How many observations of this weight make a pattern more than provisional: 0, 1, or 2 for what was said outright.
     reinforcing smallint not null,
+    -- The person named the pattern; else a model did, and it counts only together with all other choices.
+    explicit boolean not null,
     session_id bigint references relay.session,
     at timestamptz not null,
     derivation jsonb not null default '{}',
@@ -55,7 +57,8 @@ create table relay.preference_decision (
 );
 create index preference_decision_pattern on relay.preference_decision (space_id, user_id, type, pattern, at desc);
 
--- A cache: the fold of the observations of a pattern (relay.fold_observations). Levels: 0 low, 1 medium, 2 high.
+-- A cache: the fold of the explicit observations of a pattern (relay.fold_observations), and how sure all other choices are
+-- of it together (sureness, in standard errors). Levels: 0 low, 1 medium, 2 high.
 create table relay.preference (
     id bigint generated always as identity primary key,
     space_id bigint not null references relay.space,
@@ -72,6 +75,7 @@ create table relay.preference (
     sessions integer not null,
     shadow boolean not null default false,
     decayed boolean not null default false,
+    sureness real,
     last_seen timestamptz not null,
     used_at timestamptz not null default now(),
     fold_version integer not null,

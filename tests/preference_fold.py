@@ -89,8 +89,7 @@ def opposed(belief: Belief, seen: Seen) -> Belief:
         shadow = agreed(belief.shadow, seen)
         return shadow if shadow.level else replace(belief, strength=base * Fraction(6, 10), level=0, shadow=shadow)
     if number >= 3 and sessions >= 2:
-        strength = base * Fraction(6, 10)
-        return replace(belief, strength=strength, level=min(max(level - 1, 0), allowed(strength, belief.reinforced)))
+        return replace(belief, strength=base * Fraction(6, 10), level=0)
     if number >= 2:
         strength = base * Fraction(8, 10)
         return replace(belief, strength=strength, level=min(level, allowed(strength, belief.reinforced)))

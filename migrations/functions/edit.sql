@@ -379,6 +379,9 @@ begin
     select about.space_id, about.id, about.turn_id, p_user_id, emoji, to_timestamp(p_at)
     from jsonb_array_elements_text(p_emojis) as emoji
     on conflict do nothing;
+    if about.role = 'assistant' then
+        perform relay.feedback_of_reactions(about, p_user_id);
+    end if;
     return to_jsonb(true);
 end $$;
 

@@ -19,10 +19,75 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where chat_id = p_thread.chat_id and topic_id = p_thread.topic_id order by id desc limit 1), false)
 $$;
 
--- What a person says about an answer, or (p_input {kind: said}) about all: {id, coalesced, acts}. The same act about an
--- answer takes the place of the first within half a minute. p_input: {kind, about: {turn_id | bot_id, chat_id, telegram_message_id}, value,
--- source, observations: [{type, pattern, polarity, weight, reinforcing}]}. `acts`: of the patterns, those that prompts show
--- now. A pattern counts once for an answer. Where nothing may be learned: {refused: private|off|paused|here|unknown}.
+-- Takes what a person says about an answer (p_about), or about all answers: {id, coalesced, acts}. The same act about an
+-- answer takes the place of the first within half a minute. p_act: {kind, value, source, observations: [{type, pattern,
+-- polarity, weight, reinforcing}]}; without observations a model finds them once it has settled. `acts`: of the patterns,
+-- those that prompts show now. A pattern counts once for an answer. Where nothing may be learned: {refused: private, off,
+-- paused or here}.
+create or replace function relay.take_feedback(
+    p_space_id bigint, p_thread relay.thread, p_user_id bigint, p_about relay.turn, p_other_turn_id bigint, p_act jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    session constant bigint := coalesce(p_about.session_id, p_thread.session_id);
+    why constant text := coalesce(
+        relay.preferences_rest(p_space_id, p_thread.id, session),
+        case when p_thread.preferences = 'quiet' or not p_thread.teaches then 'here' end,
+        (select 'off' from choice where user_id = p_user_id and choices ->> 'learning' = 'off'));
+    same feedback;
+begin
+    if why is not null then
+        return jsonb_build_object('refused', why);
+    end if;
+    perform from space where id = p_space_id for update;  -- one act of a space after the other
+    select * into same from feedback
+    where turn_id = p_about.id and user_id = p_user_id and kind = p_act ->> 'kind' and withdrawn_at is null
+        and settles_at > now()
+    order by id desc limit 1;
+    if same.id is null then
+        insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, other_turn_id, value, source)
+        values (p_space_id, p_thread.id, session, p_user_id, p_act ->> 'kind', p_about.id, p_other_turn_id,
+            p_act -> 'value', p_act ->> 'source')
+        returning * into same;
+    else
+        update feedback set value = p_act -> 'value', other_turn_id = p_other_turn_id where id = same.id;
+        delete from observation where feedback_id = same.id;
+    end if;
+    if p_act -> 'observations' is null then
+        perform relay.owe_job('preference', same.id::text, '{}', same.settles_at);
+    else
+        perform relay.observe(same, p_thread, p_act -> 'observations', '{}');
+    end if;
+    return jsonb_build_object('id', same.id, 'coalesced', same.value is distinct from p_act -> 'value', 'acts', (
+        select coalesce(jsonb_agg(relay.preference_json(now) order by now.strength desc, now.id), '[]')
+        from observation o
+        join preference p on p.space_id = p_space_id and p.user_id = p_user_id and p.type = o.type
+            and p.pattern = o.pattern and p.polarity = o.polarity and p.thread_id is not distinct from o.thread_id,
+        relay.preference_at(p, now()) as now
+        where o.feedback_id = same.id and now.status = 'stable' and now.level >= 1));
+end $$;
+
+-- Keeps what an act says of patterns: [{type, pattern, polarity, weight, reinforcing, explicit}].
+create or replace function relay.observe(
+    p_feedback relay.feedback, p_thread relay.thread, p_observations jsonb, p_derivation jsonb)
+returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight, reinforcing,
+        explicit, session_id, at, derivation)
+    select p_feedback.id, p_feedback.space_id, p_feedback.user_id, relay.observed_in(p_thread), one.type, one.pattern,
+        one.polarity, one.weight, one.reinforcing, coalesce(one.explicit, true), p_feedback.session_id, p_feedback.at,
+        p_derivation
+    from jsonb_to_recordset(p_observations) as one (
+        type text, pattern text, polarity smallint, weight numeric, reinforcing smallint, explicit boolean)
+    where p_feedback.turn_id is null or not exists (
+        select from observation o join feedback f on f.id = o.feedback_id
+        where f.turn_id = p_feedback.turn_id and f.user_id = p_feedback.user_id and f.kind = p_feedback.kind
+            and f.withdrawn_at is null and o.type = one.type and o.pattern = one.pattern and o.polarity = one.polarity)
+    on conflict do nothing
+$$;
+
+-- What a person says about an answer of theirs (p_input.about: {turn_id | bot_id, chat_id, telegram_message_id}), or about
+-- all: see relay.take_feedback. {refused: unknown} where there is no such answer.
 create or replace function public.relay_feedback(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_input jsonb)
 returns jsonb
@@ -31,10 +96,7 @@ declare
     own constant bigint := relay.ensure_space(p_space);
     about turn;
     here thread;
-    why text;
-    same feedback;
 begin
-    perform from space where id = own for update;  -- one act of a space after the other
     if p_input -> 'about' <> 'null' then
         about := relay.answer_turn(own, p_user_id, p_input -> 'about');
         if about.id is null then
@@ -44,62 +106,62 @@ begin
     else
         here := relay.find_thread(p_space, p_chat_id, p_topic_id);
     end if;
-    why := coalesce(
-        relay.preferences_rest(own, here.id, coalesce(about.session_id, here.session_id)),
-        case when here.preferences = 'quiet' or not here.teaches then 'here' end,
-        (select 'off' from choice where user_id = p_user_id and choices ->> 'learning' = 'off'));
-    if why is not null then
-        return jsonb_build_object('refused', why);
-    end if;
-    select * into same from feedback
-    where turn_id = about.id and user_id = p_user_id and kind = p_input ->> 'kind' and withdrawn_at is null
-        and settles_at > now()
-    order by id desc limit 1;
-    if same.id is null then
-        insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, value, source)
-        values (own, here.id, coalesce(about.session_id, here.session_id), p_user_id, p_input ->> 'kind', about.id,
-            p_input -> 'value', p_input ->> 'source')
-        returning * into same;
-    else
-        update feedback set value = p_input -> 'value' where id = same.id;
-        delete from observation where feedback_id = same.id;
-    end if;
-    insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight, reinforcing,
-        session_id, at, derivation)
-    select same.id, own, p_user_id, relay.observed_in(here), one.type, one.pattern, one.polarity, one.weight,
-        one.reinforcing, same.session_id, same.at, coalesce(p_input -> 'derivation', '{}')
-    from jsonb_to_recordset(p_input -> 'observations') as one (
-        type text, pattern text, polarity smallint, weight numeric, reinforcing smallint)
-    where about.id is null or not exists (
-        select from observation o join feedback f on f.id = o.feedback_id
-        where f.turn_id = about.id and f.user_id = p_user_id and f.withdrawn_at is null and o.type = one.type
-            and o.pattern = one.pattern and o.polarity = one.polarity)
-    on conflict do nothing;
-    return jsonb_build_object('id', same.id, 'coalesced', same.value is distinct from p_input -> 'value', 'acts', (
-        select coalesce(jsonb_agg(relay.preference_json(now) order by now.strength desc, now.id), '[]')
-        from observation o
-        join preference p on p.space_id = own and p.user_id = p_user_id and p.type = o.type and p.pattern = o.pattern
-            and p.polarity = o.polarity and p.thread_id is not distinct from o.thread_id,
-        relay.preference_at(p, now()) as now
-        where o.feedback_id = same.id and now.status = 'stable' and now.level >= 1));
+    return relay.take_feedback(own, here, p_user_id, about, null, p_input);
 end $$;
 
--- Takes back what a person said about an answer: the acts of a kind (all of them without one). Returns how many.
-create or replace function public.relay_withdraw_feedback(p_space jsonb, p_user_id bigint, p_about jsonb, p_kind text)
-returns jsonb
+-- What somebody's reactions to an answer say: approval or disapproval (thumbs), and that it was just right (accept). What
+-- no reaction says any more is taken back. In a group only the one who asked teaches.
+create or replace function relay.feedback_of_reactions(p_message relay.message, p_user_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    own constant bigint := relay.find_space(p_space);
-    about constant turn := relay.answer_turn(own, p_user_id, p_about);
+    emojis constant text[] := array(
+        select rtrim(emoji, U&'\FE0F') from signal
+        where message_id = p_message.id and user_id = p_user_id and removed_at is null);
+    up constant boolean := emojis && array['👍', '❤', '🔥', '🥰', '👏', '🎉', '🤩', '😍', '❤‍🔥'];
+    down constant boolean := emojis && array['👎', '🤮', '💩', '🤬', '😡', '🥱', '🤡'];
+    about turn;
+    here thread;
+    one record;
+begin
+    select * into about from turn
+    where id = p_message.turn_id and assistant_message_id = p_message.id and user_id = p_user_id;
+    if about.id is null then
+        return;
+    end if;
+    select * into here from thread where id = about.thread_id;
+    for one in
+        select * from (values
+            ('thumbs', up or down, jsonb_build_object('up', not down)),
+            ('accept', emojis && array['👌', '💯', '🏆'], '{}')) as said (kind, stands, value)
+    loop
+        if not one.stands then
+            perform relay.withdraw_feedback(about.id, p_user_id, one.kind, 'reaction');
+        elsif not exists (
+            select from feedback where turn_id = about.id and user_id = p_user_id and kind = one.kind
+                and withdrawn_at is null and value = one.value)
+        then
+            perform relay.withdraw_feedback(about.id, p_user_id, one.kind, 'reaction');
+            perform relay.take_feedback(p_message.space_id, here, p_user_id, about, null,
+                jsonb_build_object('kind', one.kind, 'value', one.value, 'source', 'reaction'));
+        end if;
+    end loop;
+end $$;
+
+-- Takes back what a person said about an answer: the acts of a kind from a source. Returns how many.
+create or replace function relay.withdraw_feedback(p_turn_id bigint, p_user_id bigint, p_kind text, p_source text)
+returns integer
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
     gone bigint[];
 begin
     with withdrawn as (
         update feedback set withdrawn_at = now()
-        where turn_id = about.id and user_id = p_user_id and kind = coalesce(p_kind, kind) and withdrawn_at is null
+        where turn_id = p_turn_id and user_id = p_user_id and kind = p_kind and source = p_source
+            and withdrawn_at is null
         returning id)
     select array_agg(id) into gone from withdrawn;
     delete from observation where feedback_id = any (gone);
-    return to_jsonb(coalesce(cardinality(gone), 0));
+    return coalesce(cardinality(gone), 0);
 end $$;
 
 -- Takes away what was said about the answers of turns, and what that taught.
@@ -167,6 +229,10 @@ language sql set search_path = relay, extensions, pg_temp as $$
     with going as (
         select distinct space_id, user_id, thread_id, type, pattern from preference
         where p_preferences @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id),
+    unsure as (
+        update preference p set sureness = null from going g
+        where p.space_id = g.space_id and p.user_id = g.user_id and p.thread_id is not distinct from g.thread_id
+            and p.type = g.type and p.pattern = g.pattern),
     decided as (
         insert into preference_decision (space_id, user_id, thread_id, type, pattern, action)
         select space_id, user_id, thread_id, type, pattern, 'forget' from going
@@ -233,4 +299,95 @@ begin
     perform public.relay_forget_preferences(p_space, p_user_id,
         (select coalesce(jsonb_agg(id), '[]') from preference where space_id = own and user_id = p_user_id));
     return to_jsonb(p_known);
+end $$;
+
+-- What a job is to attribute: an act with the texts that it is about, as AttributionWork has it. Null when it was taken
+-- back, or its answer is gone.
+create or replace function public.relay_preference_work(p_job_id bigint, p_fence bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('feedback_id', f.id, 'space_id', f.space_id, 'user_id', f.user_id,
+        'session_id', f.session_id, 'kind', f.kind, 'value', f.value, 'question_id', asked.id,
+        'question', coalesce(left(asked.text, 1500), ''), 'answer_id', said.id, 'answer', left(said.text, 4000),
+        'other_id', other.id, 'other', coalesce(left(f.value ->> 'text', 4000), left(other.text, 4000)),
+        'chosen', case when f.kind = 'refine' then 'b' else 'a' end,
+        'attributable', not t.tainted and (o.id is null or not o.tainted),
+        'dimensions', coalesce(f.value -> 'dimensions', '[]'),
+        'counts_in', relay.observed_in(h),
+        'known', (select coalesce(jsonb_agg(distinct p.pattern), '[]') from (
+            select pattern from preference where space_id = f.space_id and user_id = f.user_id
+            order by last_seen desc limit 50) p))
+    from job j
+    join feedback f on f.id = j.key::bigint and f.withdrawn_at is null
+    join turn t on t.id = f.turn_id
+    join thread h on h.id = f.thread_id
+    join message said on said.id = t.assistant_message_id
+    left join message asked on asked.id = t.user_message_id
+    left join turn o on o.id = f.other_turn_id
+    left join message other on other.id = o.assistant_message_id
+    where j.id = p_job_id and j.fence = p_fence
+$$;
+
+-- Stores what an act says of patterns, and finishes its job. Whether the process still had it.
+create or replace function public.relay_store_observations(p_job_id bigint, p_fence bigint, p_result jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held job := relay.hold_job(p_job_id, p_fence);
+    said feedback;
+    here thread;
+begin
+    select * into said from feedback where id = held.key::bigint and withdrawn_at is null for update;
+    if said.id is not null then
+        select * into here from thread where id = said.thread_id;
+        delete from observation where feedback_id = said.id;
+        perform relay.observe(said, here, p_result -> 'observations', p_result -> 'derivation');
+    end if;
+    delete from job where id = held.id;
+    return to_jsonb(held.id is not null);
+end $$;
+
+-- What a model attributed to a person's acts, oldest first, as far as it counts: [{patterns, weight}]; the newest 500.
+create or replace function public.relay_preference_contrasts(p_space_id bigint, p_user_id bigint, p_thread_id bigint)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with act as (
+        select f.id, jsonb_agg(jsonb_build_object('type', o.type, 'pattern', o.pattern, 'polarity', o.polarity)
+            order by o.id) as patterns, max(o.weight) as weight
+        from observation o join feedback f on f.id = o.feedback_id
+        where o.space_id = p_space_id and o.user_id = p_user_id and o.thread_id is not distinct from p_thread_id
+            and not o.explicit and f.withdrawn_at is null and not exists (
+                select from preference_decision d
+                where d.space_id = o.space_id and d.user_id = o.user_id and d.type = o.type and d.pattern = o.pattern
+                    and d.thread_id is not distinct from o.thread_id and d.action = 'forget' and d.at >= o.at)
+        group by f.id order by f.id desc limit 500)
+    select coalesce(jsonb_agg(jsonb_build_object('patterns', patterns, 'weight', weight / 0.4) order by id), '[]') from act
+$$;
+
+-- Stores what all of a person's choices say together, [{type, pattern, polarity, sureness}], in place of what they said
+-- before. Where the person said otherwise outright, that holds.
+create or replace function public.relay_store_estimates(
+    p_space_id bigint, p_user_id bigint, p_thread_id bigint, p_estimates jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform from space where id = p_space_id for update;
+    delete from preference
+    where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
+        and sureness is not null and observations = 0;
+    update preference set sureness = null
+    where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
+        and sureness is not null;
+    insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status, reinforced,
+        observations, sessions, last_seen, fold_version, sureness)
+    select p_space_id, p_user_id, p_thread_id, e.type, e.pattern, e.polarity, 0, 0, 'stable', 0, 0, 0, now(),
+        relay.fold_version(), e.sureness
+    from jsonb_to_recordset(p_estimates) as e (type text, pattern text, polarity smallint, sureness real)
+    where exists (
+        select from observation o
+        where o.space_id = p_space_id and o.user_id = p_user_id and o.type = e.type and o.pattern = e.pattern)
+    and not exists (
+        select from preference p
+        where p.space_id = p_space_id and p.user_id = p_user_id and p.thread_id is not distinct from p_thread_id
+            and p.type = e.type and p.pattern = e.pattern and p.polarity <> e.polarity)
+    on conflict (space_id, user_id, thread_id, type, pattern, polarity) do update set sureness = excluded.sureness;
+    return 'true';
 end $$;

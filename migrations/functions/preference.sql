@@ -58,8 +58,8 @@ $$;
 -- the one that stands, its shadow (the opposite, which is being learned), and the one that was put away last.
 --
 -- Agreement adds half of the weight. Contradiction changes nothing at first; the second in a row takes a fifth, the third
--- from two sessions takes two fifths and a level; from the fourth on the statement is under review, and its shadow takes
--- its place as soon as it is medium. What was said outright takes its place at once. After 90 days without agreement a
+-- from two sessions two fifths, and prompts show the statement no more; from the fourth on it is under review, and its
+-- shadow takes its place as soon as it is medium. What was said outright takes its place at once. After 90 days without agreement a
 -- statement loses three tenths and a level, after 180 it is put away.
 create or replace function relay.fold_observations(p_observations jsonb) returns jsonb
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
@@ -114,8 +114,7 @@ begin
                 end if;
             elsif contradictions >= 3 and cardinality(sessions) >= 2 then
                 own.strength := at_first.strength * 0.60;
-                own.level := least(greatest(at_first.level - 1, 0),
-                    relay.preference_level(own.strength, own.reinforced));
+                own.level := 0;
             elsif contradictions >= 2 then
                 own.strength := at_first.strength * 0.80;
                 own.level := least(at_first.level, relay.preference_level(own.strength, own.reinforced));
@@ -146,16 +145,19 @@ declare
             'weight', o.weight, 'reinforcing', o.reinforcing, 'said', f.kind = 'said') order by o.at, o.id), '[]')
         from observation o join feedback f on f.id = o.feedback_id
         where o.space_id = p_space_id and o.user_id = p_user_id and o.type = p_type and o.pattern = p_pattern
-            and o.thread_id is not distinct from p_thread_id and f.withdrawn_at is null
+            and o.thread_id is not distinct from p_thread_id and f.withdrawn_at is null and o.explicit
             and o.at > coalesce((
                 select max(d.at) from preference_decision d
                 where d.space_id = p_space_id and d.user_id = p_user_id and d.type = p_type and d.pattern = p_pattern
                     and d.thread_id is not distinct from p_thread_id and d.action = 'forget'), '-infinity')));
 begin
-    delete from preference
+    delete from preference p
     where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
         and type = p_type and pattern = p_pattern
-        and polarity not in (select (one ->> 'polarity')::smallint from jsonb_array_elements(folded) as one);
+        and polarity not in (select (one ->> 'polarity')::smallint from jsonb_array_elements(folded) as one)
+        and (sureness is null or not exists (
+            select from observation o
+            where o.space_id = p_space_id and o.user_id = p_user_id and o.type = p_type and o.pattern = p_pattern));
     insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status, reinforced,
         observations, sessions, shadow, decayed, last_seen, fold_version)
     select p_space_id, p_user_id, p_thread_id, p_type, p_pattern, polarity, strength, level, status, reinforced,
@@ -167,6 +169,13 @@ begin
         level = excluded.level, status = excluded.status, reinforced = excluded.reinforced,
         observations = excluded.observations, sessions = excluded.sessions, shadow = excluded.shadow,
         decayed = excluded.decayed, last_seen = excluded.last_seen, fold_version = excluded.fold_version;
+    -- What was said outright the other way counts for more than what choices seem to say.
+    update preference p set sureness = null
+    where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
+        and type = p_type and pattern = p_pattern and sureness is not null and exists (
+            select from preference o
+            where o.space_id = p.space_id and o.user_id = p.user_id and o.thread_id is not distinct from p.thread_id
+                and o.type = p.type and o.pattern = p.pattern and o.polarity <> p.polarity and o.observations > 0);
 end $$;
 
 -- Keeps relay.preference what the observations say, whoever changes them.
@@ -187,7 +196,8 @@ create or replace trigger decisions_added after insert on relay.preference_decis
 create or replace trigger decisions_removed after delete on relay.preference_decision
     referencing old table as changed for each statement execute function relay.observations_changed();
 
--- A preference as it is at a moment: time alone weakens it (relay.fold_observations).
+-- A preference as it is at a moment: time alone weakens it (relay.fold_observations), and where nobody said so outright,
+-- choices that are sure of it together make it medium at most.
 create or replace function relay.preference_at(p_preference relay.preference, p_at timestamptz) returns relay.preference
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -199,6 +209,10 @@ begin
         p_preference.strength := round(p_preference.strength * 0.70, 4);
         p_preference.level := least(greatest(p_preference.level - 1, 0),
             relay.preference_level(p_preference.strength, p_preference.reinforced));
+    end if;
+    if p_preference.sureness is not null and p_preference.status = 'stable' and p_preference.level = 0 then
+        p_preference.strength := greatest(p_preference.strength, least(0.39 + (p_preference.sureness - 1.5) / 10, 0.74));
+        p_preference.level := case when p_preference.sureness >= 2 then 1 else 0 end;
     end if;
     return p_preference;
 end $$;

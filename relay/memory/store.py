@@ -7,7 +7,7 @@ from relay.memory.calls.jobs import JobCalls
 from relay.memory.calls.memory.controls import ControlCalls
 from relay.memory.calls.memory.erasure import EraseCalls, ExportCalls
 from relay.memory.calls.memory.facts import FactCalls
-from relay.memory.calls.memory.preferences import PreferenceCalls
+from relay.memory.calls.memory.preferences import AttributionCalls, PreferenceCalls
 from relay.memory.calls.memory.review import JudgeCalls, RederiveCalls
 from relay.memory.calls.memory.search import DocumentCalls, EmbeddingCalls, SearchCalls
 from relay.memory.calls.night import NightCalls
@@ -23,6 +23,7 @@ from relay.memory.calls.usage import SpendCalls, WhyCalls
 class Store(
     QueueCalls,
     TurnCalls,
+    AttributionCalls,
     DeliveryCalls,
     ChoiceCalls,
     ControlCalls,

@@ -14,9 +14,12 @@ from relay.core.limits import PATTERN_LENGTH, TAGGED_PATTERNS
 TYPES = (
     "length", "form", "tone", "language", "depth", "examples", "initiative", "sources", "code", "voice", "other",
 )  # fmt: skip
-WEIGHTS = {"tag": 0.30, "said": 1.60}
+WEIGHTS = {
+    "accept": 0.15, "refine": 0.20, "tag": 0.30, "thumbs": 0.10, "abandon": 0.02, "revert": 0.25, "compare": 0.40,
+    "said": 1.60,
+}  # fmt: skip
 """What an act weighs; half of it is added to the strength of a pattern."""
-REINFORCING = {"tag": 1, "said": 2}
+REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
 """How many observations an act counts as that make a pattern more than provisional."""
 AVOID = re.compile(r"(?:no|less|fewer|too|avoid|without|stop|don['’]t(?: use)?)\s+", re.IGNORECASE)
 PREFER = re.compile(r"(?:prefer|more)\s+", re.IGNORECASE)

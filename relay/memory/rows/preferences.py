@@ -104,3 +104,49 @@ class ForgottenPreference:
     decision_id: int
     type: str
     pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttributionWork:
+    """An act whose patterns a model is to find."""
+
+    feedback_id: int
+    space_id: int
+    user_id: int
+    session_id: int | None
+    kind: str
+    value: dict[str, object]
+    question_id: int | None
+    question: str
+    answer_id: int | None
+    """Answer A: the one that the act is about."""
+    answer: str
+    other_id: int | None
+    other: str | None
+    """Answer B; None: there is only one."""
+    chosen: Literal["a", "b"]
+    attributable: bool
+    """No words of others speak through it."""
+    known: tuple[str, ...]
+    """The person's patterns, at most 50."""
+    dimensions: tuple[str, ...] = ()
+    """The reasons given for a choice."""
+    counts_in: int | None = None
+    """The thread in which alone it counts; None: everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedPattern:
+    """A pattern that an act was about."""
+
+    type: str
+    pattern: str
+    polarity: int
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedAct:
+    """What a model attributed to one act."""
+
+    patterns: tuple[ObservedPattern, ...]
+    weight: float

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.preferences import (
+    AttributionWork,
     FeedbackResult,
     ForgottenPreference,
+    ObservedAct,
     Preferences,
     PreferenceSource,
 )
@@ -85,4 +88,37 @@ class PreferenceCalls(Calls):
             topic_id=topic_id,
             user_id=user_id,
             change=dict(change),
+        )
+
+
+class AttributionCalls(Calls):
+    """What a model says of acts, and what all of a person's choices say together."""
+
+    async def preference_work(self, job: ClaimedJob) -> AttributionWork | None:
+        """What a job is to attribute. None: the act was taken back, or is gone."""
+        return await self._find(AttributionWork, "preference_work", job_id=job.id, fence=job.fence)
+
+    async def store_observations(
+        self, job: ClaimedJob, observations: Sequence[Mapping[str, object]], derivation: Mapping[str, object]
+    ) -> bool:
+        """Stores what an act says of patterns, and ends its job. False: this process has lost the job."""
+        result = {"observations": [dict(one) for one in observations], "derivation": dict(derivation)}
+        return bool(await self._call("store_observations", job_id=job.id, fence=job.fence, result=result))
+
+    async def preference_contrasts(self, space_id: int, user_id: int, thread_id: int | None) -> list[ObservedAct]:
+        """A person's acts without a stated reason, oldest first, the newest 500."""
+        return await self._list(
+            ObservedAct, "preference_contrasts", space_id=space_id, user_id=user_id, thread_id=thread_id
+        )
+
+    async def store_estimates(
+        self, space_id: int, user_id: int, thread_id: int | None, estimates: Sequence[Mapping[str, object]]
+    ) -> None:
+        """Stores what these acts say together, in place of what they said before."""
+        await self._call(
+            "store_estimates",
+            space_id=space_id,
+            user_id=user_id,
+            thread_id=thread_id,
+            estimates=[dict(one) for one in estimates],
         )
