@@ -53,8 +53,11 @@ create table relay.preference_decision (
     pattern text not null,
     polarity smallint,
     action text not null check (action in ('forget', 'told')),
+    -- The answer under which they were told.
+    turn_id bigint references relay.turn,
     at timestamptz not null default now()
 );
+create index preference_decision_turn on relay.preference_decision (turn_id) where turn_id is not null;
 create index preference_decision_pattern on relay.preference_decision (space_id, user_id, type, pattern, at desc);
 
 -- A cache: the fold of the explicit observations of a pattern (relay.fold_observations), and how sure all other choices are

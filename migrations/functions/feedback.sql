@@ -35,6 +35,7 @@ declare
         case when p_thread.preferences = 'quiet' or not p_thread.teaches then 'here' end,
         (select 'off' from choice where user_id = p_user_id and choices ->> 'learning' = 'off'));
     same feedback;
+    acts jsonb;
 begin
     if why is not null then
         return jsonb_build_object('refused', why);
@@ -58,13 +59,18 @@ begin
     else
         perform relay.observe(same, p_thread, p_act -> 'observations', '{}');
     end if;
-    return jsonb_build_object('id', same.id, 'coalesced', same.value is distinct from p_act -> 'value', 'acts', (
-        select coalesce(jsonb_agg(relay.preference_json(now) order by now.strength desc, now.id), '[]')
-        from observation o
-        join preference p on p.space_id = p_space_id and p.user_id = p_user_id and p.type = o.type
-            and p.pattern = o.pattern and p.polarity = o.polarity and p.thread_id is not distinct from o.thread_id,
-        relay.preference_at(p, now()) as now
-        where o.feedback_id = same.id and now.status = 'stable' and now.level >= 1));
+    select coalesce(jsonb_agg(relay.preference_json(now) || jsonb_build_object('new', relay.is_new(now))
+        order by now.strength desc, now.id), '[]') into acts
+    from observation o
+    join preference p on p.space_id = p_space_id and p.user_id = p_user_id and p.type = o.type
+        and p.pattern = o.pattern and p.polarity = o.polarity and p.thread_id is not distinct from o.thread_id,
+    relay.preference_at(p, now()) as now
+    where o.feedback_id = same.id and now.status = 'stable' and now.level >= 1;
+    -- Whoever said it is told at once.
+    insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action)
+    select space_id, user_id, thread_id, type, pattern, polarity, 'told' from preference
+    where id in (select (one ->> 'id')::bigint from jsonb_array_elements(acts) as one where one -> 'new' = 'true');
+    return jsonb_build_object('id', same.id, 'coalesced', same.value is distinct from p_act -> 'value', 'acts', acts);
 end $$;
 
 -- Keeps what an act says of patterns: [{type, pattern, polarity, weight, reinforcing, explicit}].
@@ -164,11 +170,25 @@ begin
     return coalesce(cardinality(gone), 0);
 end $$;
 
--- Takes away what was said about the answers of turns, and what that taught.
+-- Takes away what was said about the answers of turns, what that taught, and where its person was told of it.
 create or replace function relay.erase_feedback(p_turns bigint[]) returns void
-language sql set search_path = relay, extensions, pg_temp as $$
-    delete from feedback where turn_id = any (p_turns) or other_turn_id = any (p_turns)
-$$;
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    gone bigint[];
+begin
+    perform relay.free_jobs('preference', array(
+        select id::text from feedback where turn_id = any (p_turns) or other_turn_id = any (p_turns)));
+    delete from feedback where turn_id = any (p_turns) or other_turn_id = any (p_turns);
+    gone := array(
+        select id from preference_decision d where not exists (
+            select from observation o
+            where o.space_id = d.space_id and o.user_id = d.user_id and o.type = d.type and o.pattern = d.pattern)
+        and (d.space_id, d.user_id) in (select space_id, user_id from turn where id = any (p_turns)));
+    update outbox set request = jsonb_build_object('chat_id', chat_id, 'erased', true), sending_text = null
+    where not request ? 'erased' and status = 'sent'
+        and turn_id in (select turn_id from preference_decision where id = any (gone));
+    delete from preference_decision where id = any (gone);
+end $$;
 
 -- How a person likes answers, everywhere and in this thread: {on, paused_until, here, rows (strongest first, what was put
 -- away at the end), known: how many there are in the space, other threads' own with them, but for those put away}.

@@ -238,6 +238,31 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from space s where s.id = p_space_id
 $$;
 
+-- Whether a person was not told of a preference yet.
+create or replace function relay.is_new(p_preference relay.preference) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select not exists (
+        select from preference_decision
+        where space_id = p_preference.space_id and user_id = p_preference.user_id and type = p_preference.type
+            and pattern = p_preference.pattern and thread_id is not distinct from p_preference.thread_id
+            and polarity = p_preference.polarity and action = 'told')
+$$;
+
+-- A person is told under an answer that preferences act from now on: their ids.
+create or replace function relay.tell_preferences(p_turn relay.turn, p_ids jsonb) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action, turn_id)
+    select space_id, user_id, thread_id, type, pattern, polarity, 'told', p_turn.id from preference
+    where p_ids @> to_jsonb(id) and space_id = p_turn.space_id and user_id = p_turn.user_id
+$$;
+
+-- The preferences of which a person was told under an answer.
+create or replace function relay.told_preferences(p_turn relay.turn) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(relay.preference_json(p) order by p.strength desc, p.id), '[]') from preference p
+    where p_turn.told -> 'acting' @> to_jsonb(p.id) and p.space_id = p_turn.space_id and p.user_id = p_turn.user_id
+$$;
+
 -- What a prompt may show of how a person likes answers: the sixty strongest that are stable, with all of this thread's
 -- own, which replace others however weak they are; [] where nothing may be. `new`: they have not been told of it.
 create or replace function relay.preferences_for_prompt(p_thread relay.thread, p_user_id bigint) returns jsonb
@@ -250,10 +275,7 @@ begin
         return '[]';
     end if;
     return (
-        select coalesce(jsonb_agg(relay.preference_json(p) || jsonb_build_object('new', not exists (
-                select from preference_decision d
-                where d.space_id = p.space_id and d.user_id = p.user_id and d.type = p.type and d.pattern = p.pattern
-                    and d.thread_id is not distinct from p.thread_id and d.polarity = p.polarity and d.action = 'told'))
+        select coalesce(jsonb_agg(relay.preference_json(p) || jsonb_build_object('new', relay.is_new(p))
             order by p.strength desc, p.id), '[]')
         from (
             select now.* from preference stored, relay.preference_at(stored, now()) as now

@@ -297,6 +297,11 @@ begin
         then
             perform relay.count_uses(p_reply -> 'prompt');
         end if;
+        if p_reply #> '{told,acting}' <> '[]' then
+            perform relay.tell_preferences(held, p_reply #> '{told,acting}');
+        end if;
     end if;
-    return (select t.told || jsonb_build_object('changes', relay.changes_of(t.id)) from turn t where t.id = held.id);
+    return (select t.told || jsonb_build_object('changes', relay.changes_of(t.id), 'preferences', case
+            when t.told -> 'acting' <> '[]' then relay.told_preferences(t) else '[]' end)
+        from turn t where t.id = held.id);
 end $$;

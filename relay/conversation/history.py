@@ -28,6 +28,8 @@ class Prompt:
     messages: list[ModelMessage]
     tainted: bool
     record: PromptRecord
+    new_preferences: tuple[int, ...] = ()
+    """The ids of preferences that act for the first time."""
 
 
 def weight(row: StoredMessage) -> int:

@@ -126,7 +126,7 @@ def build_prompt(
             "media": media_tokens(files, [*shown, here]),
         },
     )
-    return Prompt(system, messages, bool(tainted_by), record)
+    return Prompt(system, messages, bool(tainted_by), record, tuple(row.id for row in liked.shown if row.new))
 
 
 def system_blocks(soul: str, *layers: str) -> list[Block]:

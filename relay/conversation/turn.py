@@ -239,6 +239,7 @@ async def finish(
         "model": "" if model_of(engine, incoming) == engine.model_name else incoming.model,
         "diagnostic": diagnostic(prompt.record) if choices.diagnostics else "",
         "warning": engine.gate.budget.nearly_used_up(tally.spent),
+        "acting": list(prompt.new_preferences),
     }
     return await engine.store.finish(
         incoming,

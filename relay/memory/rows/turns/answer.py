@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.memory.rows.choices import Choices, StoredChoices
+from relay.memory.rows.preferences import Preference
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,5 @@ class Answer:
     """What of memory went into it, for a reader who wants to see that."""
     signs: tuple[str, ...] = ()
     """What is to be said about memory and this conversation, as `relay.signs_of` names it."""
+    preferences: tuple[Preference, ...] = ()
+    """What answers follow from now on, which the person has not been told yet."""

@@ -74,6 +74,13 @@ class UndoForgetting(Callback):
     decision_id: int
 
 
+@callback("fx")
+class DropPreference(Callback):
+    """Forgets a preference where its person was told that it acts from now on."""
+
+    preference_id: int
+
+
 @callback("fs")
 class SwitchPreferences(Callback):
     """Turns preferences on or off, or ends a pause."""
@@ -181,12 +188,25 @@ def evidence_line(one: Evidence, zone: tzinfo) -> str:
 def noted(done: Feedback) -> str:
     """What was said about an answer, and what follows."""
     said = ", ".join(in_words(one) for one in done.patterns)
-    acting = [f"{'' if row.polarity > 0 else 'no '}{escape_markdown(row.pattern)}" for row in done.acts]
-    if acting:
-        return f"🎚 From now on: {', '.join(acting)}."
+    if new := [row for row in done.acts if row.new]:
+        return f"{escape_markdown(acting(new))}."
+    if len(done.acts) == len(done.patterns):
+        return f"🏷 Noted: {said}. I follow that already."
     return f"🏷 Noted: {said}. I'll follow it once you've said so a few times."
 
 
 def in_words(one: Pattern) -> str:
     """A pattern in words that say which way it goes."""
     return f"{'prefer' if one.polarity > 0 else 'avoid'} {escape_markdown(one.pattern)}"
+
+
+def acting(rows: Sequence[Preference]) -> str:
+    """What answers follow from now on, in plain text; empty for nothing."""
+    if not rows:
+        return ""
+    named = (
+        f"{'' if row.polarity > 0 else 'no '}{row.pattern}"
+        + (f" (from {pluralize(row.observations, 'sign')})" if row.observations > 1 else "")
+        for row in rows
+    )
+    return f"🎚 From now on: {', '.join(named)}"

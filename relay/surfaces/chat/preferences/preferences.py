@@ -24,12 +24,14 @@ from relay.commands.preferences.preferences import (
 )
 from relay.core.errors import CommandRefused
 from relay.core.text import escape_markdown, parse_number, pluralize
+from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.memory.controls import QUESTION_SECONDS
 from relay.surfaces.chat.memory.spans import until
 from relay.surfaces.chat.preferences.pages import (
     OPENED,
+    DropPreference,
     ForgetPreference,
     ListPreferences,
     OpenPreference,
@@ -177,6 +179,14 @@ async def press_forget(call: ChatContext, to: ForgetPreference) -> ButtonReply:
         [button("‹ All", ListPreferences(to.space_id))],
     ]
     return ButtonReply("Forgotten.", f"🎚 Forgot: {escape_markdown(done.pattern)}.", rows)
+
+
+@pressed(DropPreference)
+async def press_drop(call: ChatContext, to: DropPreference) -> ButtonReply:
+    """Forgets a preference under the answer that told of it."""
+    done = await forget_preferences(call, [to.preference_id])
+    rows = other_rows(call.said.rows, DropPreference)
+    return ButtonReply(f"Forgotten: {done.forgotten[0].pattern}", rows=rows)
 
 
 @pressed(UndoForgetting)

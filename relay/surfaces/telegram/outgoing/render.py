@@ -10,6 +10,7 @@ from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.history.tools import tools_told
+from relay.surfaces.chat.preferences.pages import DropPreference, acting
 from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.turn_buttons import AnswerWithWeb, RetryAnswer
 from relay.surfaces.telegram.formatting.attachments import without_long_code
@@ -53,7 +54,7 @@ def footer_of(answer: Answer) -> str:
     memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
     signs = [SIGNS[sign] for sign in answer.signs if sign in SIGNS]
-    rest = " · ".join(part for part in (by, memory, off, *signs, answer.warning) if part)
+    rest = " · ".join(part for part in (by, memory, acting(answer.preferences), off, *signs, answer.warning) if part)
     room = max(_LEAST_NOTE, FOOTER_LIMIT - utf16_offsets(f" · {rest}")[-1])
     return " · ".join(part for part in (shortened(answer.note, room), rest) if part)
 
@@ -120,4 +121,5 @@ def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
         rows.append([button("↻ Retry", RetryAnswer(turn_id))])
     if answer.web:
         rows.append([button("🌐 Answer with the web", AnswerWithWeb(turn_id))])
+    rows += [[button(f"✖ Not: {row.pattern}", DropPreference(row.id))] for row in answer.preferences]
     return rows

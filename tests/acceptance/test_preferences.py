@@ -1,0 +1,67 @@
+"""How somebody likes answers: they say so, answers follow, and they see and undo what was learned."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.acceptance.conftest import World
+from tests.standins.telegram import StoredMessage
+
+pytestmark = pytest.mark.asyncio(loop_scope="function")
+
+
+async def asked(world: World, text: str) -> StoredMessage:
+    said = await world.tg.say(world.dm, world.owner, text)
+    return await world.tg.wait_reply(world.dm, said)
+
+
+async def press(world: World, message: StoredMessage, label: str) -> str:
+    data = await world.tg.wait_for(lambda: next((d for name, d in message.buttons.items() if label in name), None))
+    query = world.tg.press(world.dm, world.owner, message, data)
+    answer = await world.tg.wait_for(lambda: world.tg.answers.get(query))
+    return str(answer.get("text") or "")
+
+
+def last_prompt(world: World) -> str:
+    return json.dumps(world.model.requests[-1].body, ensure_ascii=False)
+
+
+async def test_what_is_said_acts_in_the_next_answer_and_is_forgotten_in_one_tap(world: World) -> None:
+    await asked(world, "Hello")
+    assert "HOW THE USER LIKES ANSWERS" not in last_prompt(world)
+    noted = await asked(world, "/preferences prefer short answers")
+    assert noted.text == "🎚 From now on: short answers."
+    answer = await asked(world, "How are you?")
+    assert "Prefer (high): short answers" in last_prompt(world)
+    assert "How they like answers: prefer short answers." in last_prompt(world)
+    assert "🎚" not in answer.text, "that was told already"
+    listed = await asked(world, "/preferences")
+    assert "short answers · high" in listed.text
+    await press(world, listed, "1")
+    await world.tg.wait_for(lambda: "you told me" in listed.text)
+    await press(world, listed, "Forget")
+    await world.tg.wait_for(lambda: "Forgot: short answers" in listed.text)
+    await asked(world, "And now?")
+    assert "short answers" not in last_prompt(world)
+    await press(world, listed, "Undo")
+    await world.tg.wait_for(lambda: "short answers · high" in listed.text)
+
+
+async def tagged(world: World, answer: StoredMessage, tags: str) -> StoredMessage:
+    """Tags an answer, which may have arrived a moment before the bot knows its number."""
+    for _ in range(20):
+        said = await world.tg.say(world.dm, world.owner, f"/tag {tags}", reply_to=answer)
+        noted = await world.tg.wait_reply(world.dm, said)
+        if "isn't one of my answers" not in noted.text:
+            break
+    return noted
+
+
+async def test_three_tags_are_told_when_they_begin_to_act(world: World) -> None:
+    for number in range(3):
+        noted = await tagged(world, await asked(world, f"Question {number}"), "too long, no jokes")
+    assert noted.text == "🎚 From now on: short answers (from 3 signs), no humour (from 3 signs)."
+    noted = await tagged(world, await asked(world, "Another question"), "too long")
+    assert noted.text == "🏷 Noted: prefer short answers. I follow that already."
