@@ -9,7 +9,9 @@ create table relay.feedback (
     session_id bigint references relay.session,
     user_id bigint not null,
     kind text not null check (kind in ('accept', 'refine', 'tag', 'thumbs', 'abandon', 'revert', 'compare', 'said')),
+    -- The answer that it is about. After an import its message is known, and no turn.
     turn_id bigint references relay.turn,
+    message_id bigint,
     other_turn_id bigint references relay.turn,
     value jsonb not null default '{}',
     source text not null check (source in ('reaction', 'button', 'command', 'cli', 'http', 'import', 'backfill')),
@@ -18,6 +20,7 @@ create table relay.feedback (
     withdrawn_at timestamptz
 );
 create index feedback_turn on relay.feedback (turn_id, user_id) where turn_id is not null;
+create index feedback_message on relay.feedback (message_id) where message_id is not null;
 create index feedback_other_turn on relay.feedback (other_turn_id) where other_turn_id is not null;
 create index feedback_space on relay.feedback (space_id, user_id, id);
 

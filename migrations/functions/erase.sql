@@ -105,7 +105,7 @@ begin
         union select relay.files_in(blocks) from message_version where message_id = any (p_messages)));
     delete from message_version where message_id = any (p_messages);
     delete from signal where message_id = any (p_messages);
-    perform relay.erase_feedback(turns);
+    perform relay.erase_feedback(p_space_id, relay.feedback_about(p_messages, turns));
     delete from document where message_id = any (p_messages);
     delete from message where id = any (p_messages) and space_id = p_space_id;
     get diagnostics gone = row_count;
@@ -287,6 +287,8 @@ begin
         return false;
     end if;
     perform relay.sweep_memories(p_erasure), relay.sweep_derived(p_erasure);
+    perform relay.erase_feedback(p_erasure.space_id, relay.feedback_saying(p_erasure.space_id,
+        p_erasure.work -> 'needles', p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
     -- What else was shown can still be erased, but for what asks for the same words, or is gone.
     delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
         relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')

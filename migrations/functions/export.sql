@@ -140,6 +140,39 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from page d
 $$;
 
+-- A page of what people said about answers in a space, each act with what it says of patterns, after an id.
+create or replace function public.relay_export_feedback(p_space jsonb, p_after jsonb, p_most integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select * from feedback
+        where space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
+        order by id limit p_most)
+    select relay.export_page(array_agg(jsonb_build_object('type', 'feedback', 'id', f.id, 'thread', f.thread_id,
+            'session', f.session_id, 'message', f.message_id, 'user_id', f.user_id, 'kind', f.kind, 'value', f.value,
+            'origin', f.source, 'created_at', f.at, 'withdrawn_at', f.withdrawn_at, 'observations', (
+                select coalesce(jsonb_agg(jsonb_build_object('kind', o.type, 'pattern', o.pattern,
+                    'polarity', o.polarity, 'weight', o.weight, 'reinforcing', o.reinforcing, 'explicit', o.explicit,
+                    'here', o.thread_id is not null, 'made_by', o.derivation) order by o.id), '[]')
+                from observation o where o.feedback_id = f.id)) order by f.id),
+        array_agg(jsonb_build_array(f.id) order by f.id), p_most, p_after)
+    from page f
+$$;
+
+-- A page of what people decided about patterns in a space, after an id.
+create or replace function public.relay_export_preference_decisions(p_space jsonb, p_after jsonb, p_most integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select * from preference_decision
+        where space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
+        order by id limit p_most)
+    select relay.export_page(array_agg(jsonb_build_object('type', 'preference_decision', 'thread', d.thread_id,
+            'user_id', d.user_id, 'kind', d.type, 'pattern', d.pattern, 'polarity', d.polarity, 'action', d.action,
+            'created_at', d.at) order by d.id),
+        array_agg(jsonb_build_array(d.id) order by d.id), p_most, p_after)
+    from page d
+$$;
+
 -- A page of a thread's summaries after an id.
 create or replace function public.relay_export_summaries(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)

@@ -46,9 +46,10 @@ begin
         and settles_at > now()
     order by id desc limit 1;
     if same.id is null then
-        insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, other_turn_id, value, source)
-        values (p_space_id, p_thread.id, session, p_user_id, p_act ->> 'kind', p_about.id, p_other_turn_id,
-            p_act -> 'value', p_act ->> 'source')
+        insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, message_id, other_turn_id, value,
+            source)
+        values (p_space_id, p_thread.id, session, p_user_id, p_act ->> 'kind', p_about.id,
+            p_about.assistant_message_id, p_other_turn_id, p_act -> 'value', p_act ->> 'source')
         returning * into same;
     else
         update feedback set value = p_act -> 'value', other_turn_id = p_other_turn_id where id = same.id;
@@ -170,24 +171,64 @@ begin
     return coalesce(cardinality(gone), 0);
 end $$;
 
--- Takes away what was said about the answers of turns, what that taught, and where its person was told of it.
-create or replace function relay.erase_feedback(p_turns bigint[]) returns void
+-- Takes away acts, what they taught, and where their person was told of it.
+create or replace function relay.erase_feedback(p_space_id bigint, p_feedback bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     gone bigint[];
 begin
-    perform relay.free_jobs('preference', array(
-        select id::text from feedback where turn_id = any (p_turns) or other_turn_id = any (p_turns)));
-    delete from feedback where turn_id = any (p_turns) or other_turn_id = any (p_turns);
+    perform relay.free_jobs('preference', p_feedback::text[]);
+    delete from feedback where id = any (p_feedback);
+    if not found then
+        return;
+    end if;
     gone := array(
-        select id from preference_decision d where not exists (
+        select id from preference_decision d where d.space_id = p_space_id and not exists (
             select from observation o
-            where o.space_id = d.space_id and o.user_id = d.user_id and o.type = d.type and o.pattern = d.pattern)
-        and (d.space_id, d.user_id) in (select space_id, user_id from turn where id = any (p_turns)));
+            where o.space_id = d.space_id and o.user_id = d.user_id and o.type = d.type and o.pattern = d.pattern));
     update outbox set request = jsonb_build_object('chat_id', chat_id, 'erased', true), sending_text = null
     where not request ? 'erased' and status = 'sent'
         and turn_id in (select turn_id from preference_decision where id = any (gone));
     delete from preference_decision where id = any (gone);
+end $$;
+
+-- The acts about some messages or about the answers of some turns.
+create or replace function relay.feedback_about(p_messages bigint[], p_turns bigint[]) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select id from feedback
+        where message_id = any (p_messages) or turn_id = any (p_turns) or other_turn_id = any (p_turns))
+$$;
+
+-- The acts in a space that have the words of some needles, of those whom a person may erase.
+create or replace function relay.feedback_saying(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
+returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select f.id from feedback f
+        where f.space_id = p_space_id and relay.may_erase(p_space_id, f.user_id, p_user_id, p_admin)
+            and (relay.says(f.value::text, p_needles) or exists (
+                select from observation o where o.feedback_id = f.id and relay.says(o.pattern, p_needles))))
+$$;
+
+-- Folds everything again that was observed in a space.
+create or replace function relay.refold_space(p_space_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    delete from preference where space_id = p_space_id;
+    perform relay.refold(space_id, user_id, thread_id, type, pattern)
+    from (select distinct space_id, user_id, thread_id, type, pattern from observation where space_id = p_space_id) seen;
+end $$;
+
+-- A group's space takes over what was said about answers in another one.
+create or replace function relay.merge_feedback(p_into bigint, p_from bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update feedback set space_id = p_into where space_id = p_from;
+    update observation set space_id = p_into where space_id = p_from;
+    update preference_decision set space_id = p_into where space_id = p_from;
+    delete from preference where space_id = p_from;
+    perform relay.refold_space(p_into);
 end $$;
 
 -- How a person likes answers, everywhere and in this thread: {on, paused_until, here, rows (strongest first, what was put

@@ -77,6 +77,10 @@ begin
     update message set thread_id = p_into where thread_id = p_from;
     update memory set thread_id = p_into where thread_id = p_from;
     update summary set thread_id = p_into where thread_id = p_from;
+    update feedback set thread_id = p_into where thread_id = p_from;
+    update observation set thread_id = p_into where thread_id = p_from;
+    update preference_decision set thread_id = p_into where thread_id = p_from;
+    perform relay.refold_space((select space_id from thread where id = p_into));
     update entry set thread_id = p_into
     where session_id in (select id from session where thread_id = p_into) and thread_id = p_from
         or kind = 'memory' and source_id in (select id from memory where thread_id = p_into) and thread_id = p_from;
@@ -126,6 +130,7 @@ begin
     update session set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
     update memory_change set space_id = p_into where memory_id in (select id from memory where space_id = p_from);
     perform relay.move_memories(p_into, p_from);
+    perform relay.merge_feedback(p_into, p_from);
     update event set space_id = p_into where turn_id in (select id from turn where space_id = p_into)
         and space_id = p_from;
     update thread set space_id = p_into where space_id = p_from;

@@ -212,6 +212,60 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
+-- What people said about answers, with what it says of patterns: known by whose it is, its kind and its time.
+create or replace function public.relay_import_feedback(p_space_id bigint, p_rows jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    found_id bigint;
+    ids bigint[] := '{}';
+    added integer := 0;
+begin
+    for one in select * from jsonb_to_recordset(p_rows) as r (
+        thread bigint, session bigint, message bigint, user_id bigint, kind text, value jsonb,
+        created_at timestamptz, withdrawn_at timestamptz, observations jsonb)
+    loop
+        select id into found_id from feedback
+        where space_id = p_space_id and user_id = one.user_id and kind = one.kind and at = one.created_at limit 1;
+        if found_id is null then
+            insert into feedback (space_id, thread_id, session_id, user_id, kind, message_id, value, source, at,
+                settles_at, withdrawn_at)
+            values (p_space_id, one.thread, one.session, one.user_id, one.kind, one.message, one.value, 'import',
+                one.created_at, one.created_at, one.withdrawn_at)
+            returning id into found_id;
+            insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight,
+                reinforcing, explicit, session_id, at, derivation)
+            select found_id, p_space_id, one.user_id, case when o.here then one.thread end, o.kind, left(o.pattern, 60),
+                o.polarity, o.weight, o.reinforcing, o.explicit, one.session, one.created_at, o.made_by
+            from jsonb_to_recordset(one.observations) as o (kind text, pattern text, polarity smallint, weight numeric,
+                reinforcing smallint, explicit boolean, here boolean, made_by jsonb);
+            added := added + 1;
+        end if;
+        ids := ids || found_id;
+    end loop;
+    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+end $$;
+
+-- What people decided about patterns: known by whose it is, the pattern and its time.
+create or replace function public.relay_import_preference_decisions(p_space_id bigint, p_rows jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with given as (
+        select * from jsonb_to_recordset(p_rows) with ordinality as r (
+            thread bigint, user_id bigint, kind text, pattern text, polarity smallint, action text,
+            created_at timestamptz, place bigint)),
+    added as (
+        insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action, at)
+        select p_space_id, g.user_id, g.thread, g.kind, left(g.pattern, 60), g.polarity, g.action, g.created_at
+        from given g
+        where not exists (
+            select from preference_decision d
+            where d.space_id = p_space_id and d.user_id = g.user_id and d.type = g.kind and d.pattern = g.pattern
+                and d.action = g.action and d.at = g.created_at)
+        order by g.place returning 1)
+    select jsonb_build_object('ids', (select coalesce(jsonb_agg(null::bigint), '[]') from given),
+        'added', (select count(*) from added))
+$$;
+
 -- Links memories that were taken in to what replaced them there, {id, replaced_by}, and the changes by which that came
 -- about to the memories that they replaced. Links that stand already are left as they are.
 create or replace function public.relay_import_links(p_space_id bigint, p_rows jsonb) returns jsonb

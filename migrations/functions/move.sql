@@ -7,7 +7,7 @@
 create or replace function relay.derived_tables() returns text[]
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select array['entry', 'lexeme', 'lexeme_change', 'index_progress', 'index_due', 'entry_due', 'embed_due',
-        'embedding', 'embedding_rebuild', 'result']
+        'embedding', 'embedding_rebuild', 'result', 'preference']
 $$;
 
 -- The tables that move, each after those it refers to: whatever there is, except what says which database this is

@@ -14,14 +14,16 @@ from relay.memory.store import Store
 
 SCHEMA = "relay-export/2"
 PARTS = ("sessions", "messages", "documents", "summaries")
+REST = ("feedback", "preference_decisions")
+"""What comes after all threads."""
 
 
 async def pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[RawRow]]:
     """All that a space holds, in pages of rows; nothing when nobody has ever said anything there.
 
     The header; the choices, personas and rules of its chat; its memories in the order in which they were made; then
-    each thread with its sessions, messages, documents and summaries; how many rows that were, so that a part is not
-    taken for the whole. What was said goes without keys, tokens and card numbers.
+    each thread with its sessions, messages, documents and summaries; what was said about answers; how many rows that
+    were, so that a part is not taken for the whole. What was said goes without keys, tokens and card numbers.
     """
     rows = 0
     async for page in _pages(store, space, relay):
@@ -62,6 +64,12 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
                 rows = [row for row, links in linked if links.session is None or links.session in sessions]
                 yield await asyncio.to_thread(_without_secrets, rows)
                 after, end = page.last, page.end
+    for part in REST:
+        after, end = None, False
+        while not end:
+            page = await store.export_rows(part, space, after)
+            yield list(page.rows)
+            after, end = page.last, page.end
 
 
 def line(row: RawRow) -> bytes:

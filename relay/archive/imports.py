@@ -31,6 +31,8 @@ PARTS = {
     "document": "documents",
     "summary": "summaries",
     "memory": "memories",
+    "feedback": "feedback",
+    "preference_decision": "preference_decisions",
 }
 SCHEMAS = (SCHEMA, "relay-export/1")
 """What can be taken in: in the first, memories were facts and learnings only."""
@@ -163,6 +165,7 @@ class Import:
         self._ids["thread"] = {id: new for id, new in zip(old, made.ids, strict=True) if id is not None}
         await self._pass(("session", "message", "document", "summary"))
         await self._pass(("memory",))
+        await self._pass(("feedback", "preference_decision"))
         await self._link()
         await self.store.import_finish(self._space_id)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from relay.archive.export import line, pages
+from relay.archive.imports import Import, check
 from relay.memory.rows.preferences import FeedbackResult, Preference
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -162,7 +165,6 @@ async def test_where_a_preference_comes_from(house: House, store: Store) -> None
     assert found is not None
     assert (found.total, found.evidence[0].text, found.evidence[0].kind) == (1, "A long answer", "tag")
     assert await store.preference_source(private(ADA), ADA, row.id) is None
-    assert BOT
 
 
 async def test_what_taught_a_preference_is_gone_with_the_answer(house: House, store: Store, sql: Sql) -> None:
@@ -173,3 +175,51 @@ async def test_what_taught_a_preference_is_gone_with_the_answer(house: House, st
     assert await of_ada(store) == []
     assert await sql("select count(*) from feedback") == [(0,)]
     assert await sql("select count(*) from observation") == [(0,)]
+
+
+async def test_an_export_brings_preferences_back(house: House, store: Store, sql: Sql, tmp_path: Path) -> None:
+    for number in range(3):
+        await tagged(store, (await house.exchange(ADA, f"Question {number}")).turn.turn_id, SHORT)
+    await said(store, "puns")
+    await said(store, "charts", -1)
+    [gone] = await store.forget_preferences(private(ADA), ADA, [(await of_ada(store))[0].id])
+    before = [(row.pattern, row.polarity, row.strength, row.level) for row in await of_ada(store)]
+    path = tmp_path / "relay-export.jsonl"
+    path.write_bytes(b"".join([line(row) async for page in pages(store, private(ADA), "1") for row in page]))
+    await sql("truncate feedback, observation, preference, preference_decision")
+    for _ in range(2):
+        again = Import(store, check(path))
+        await again.run()
+    assert again.added["feedback"] == 0, "each row is added once"
+    assert [(row.pattern, row.polarity, row.strength, row.level) for row in await of_ada(store)] == before
+    assert len(before) == 2
+    assert gone.pattern not in [pattern for pattern, *_ in before]
+    await sql("select relay.erase_messages(space_id, array[id]) from message where role = 'assistant'")
+    assert "short answers" not in [row.pattern for row in await of_ada(store)], (
+        "its answers are known after an import too"
+    )
+
+
+async def test_erasing_a_word_takes_what_was_said_with_it(house: House, store: Store, sql: Sql) -> None:
+    await house.exchange(ADA, "I keep zebras")
+    await said(store, "zebra puns")
+    await said(store, "charts")
+    shown = await store.erase_preview(private(ADA), {"words": "zebra"}, ADA, False)
+    assert shown is not None
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
+    while not (step := await store.erase_step(shown.erasure_id)) or not step.done:
+        pass
+    assert [row.pattern for row in await of_ada(store)] == ["charts"]
+    assert await sql("select count(*) from preference_decision where pattern like '%zebra%'") == [(0,)]
+
+
+async def test_a_group_that_becomes_a_supergroup_keeps_its_preferences(house: House, store: Store) -> None:
+    old, new = -555, -1000000000555
+    where: Json = {"topic_id": 0, "user_id": ADA}
+    await house.exchange(ADA, "Hello", chat_id=old)
+    await said(store, "puns", space=group(old), chat_id=old, **where)
+    await house.exchange(ADA, "Hello again", chat_id=new)
+    await said(store, "charts", space=group(new), chat_id=new, **where)
+    await store.regroup(BOT.id, old, new)
+    rows = (await store.preferences(group(new), new, 0, ADA)).rows
+    assert {row.pattern for row in rows} == {"puns", "charts"}

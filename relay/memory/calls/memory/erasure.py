@@ -88,6 +88,10 @@ class ExportCalls(Calls):
         where = {"space": space.as_json(), "thread_id": thread_id}
         return await self._fetch(ExportPage, f"export_{part}", **where, after=after, most=PAGE)
 
+    async def export_rows(self, part: str, space: Space, after: Sequence[object] | None) -> ExportPage:
+        """A page of what belongs to no thread: feedback or preference_decisions, which `part` names."""
+        return await self._fetch(ExportPage, f"export_{part}", space=space.as_json(), after=after, most=PAGE)
+
     async def import_space(
         self,
         space: Space,
@@ -103,7 +107,7 @@ class ExportCalls(Calls):
     async def import_rows(
         self, part: str, space_id: int, rows: Sequence[RawRow], **more: Sequence[int]
     ) -> ImportedRows:
-        """Adds sessions, messages, documents, summaries or memories that are not there yet."""
+        """Adds rows of a kind that are not there yet: sessions, messages, memories and so on."""
         return await self._fetch(ImportedRows, f"import_{part}", space_id=space_id, rows=rows, **more)
 
     async def import_links(self, space_id: int, pairs: Sequence[tuple[int, int]]) -> None:
