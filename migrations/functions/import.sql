@@ -250,9 +250,9 @@ end $$;
 create or replace function public.relay_import_preference_decisions(p_space_id bigint, p_rows jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with given as (
-        select * from jsonb_to_recordset(p_rows) with ordinality as r (
+        select * from jsonb_to_recordset(p_rows) as r (
             thread bigint, user_id bigint, kind text, pattern text, polarity smallint, action text,
-            created_at timestamptz, place bigint)),
+            created_at timestamptz)),
     added as (
         insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action, at)
         select p_space_id, g.user_id, g.thread, g.kind, left(g.pattern, 60), g.polarity, g.action, g.created_at
@@ -261,7 +261,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
             select from preference_decision d
             where d.space_id = p_space_id and d.user_id = g.user_id and d.type = g.kind and d.pattern = g.pattern
                 and d.action = g.action and d.at = g.created_at)
-        order by g.place returning 1)
+        order by g.created_at returning 1)
     select jsonb_build_object('ids', (select coalesce(jsonb_agg(null::bigint), '[]') from given),
         'added', (select count(*) from added))
 $$;

@@ -7,12 +7,13 @@ from datetime import tzinfo
 from typing import Literal
 
 from relay.commands.preferences.feedback import Feedback
+from relay.core.models import Rows
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.preferences.patterns import Pattern
 from relay.memory.rows.preferences import Evidence, Preference, Preferences, PreferenceSource
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.reply import Rows, button
+from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.times import moment
 
 LISTED = 30
