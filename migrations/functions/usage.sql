@@ -210,6 +210,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from jsonb_array_elements_text(own.prompt -> 'recalled_summaries') with ordinality as said (id, nr)
             join summary u on u.id = said.id::bigint
             join thread h on h.id = u.thread_id and h.space_id = own.space_id), '[]'),
+        'preferences', coalesce((
+            select jsonb_agg(relay.preference_json(p) order by said.nr)
+            from jsonb_array_elements_text(own.prompt -> 'preferences') with ordinality as said (id, nr)
+            join preference p on p.id = said.id::bigint and p.space_id = own.space_id and p.user_id = p_user_id), '[]'),
         'tool_calls', (select count(*) from relay.tool_calls(own.assistant_message_id)),
         'recent_from', (select created_at from message where id = (own.prompt #>> '{recent,0}')::bigint))
     from own

@@ -175,4 +175,5 @@ def diagnostic(record: PromptRecord) -> str:
     if layer.dropped:
         told += "; left out: " + ", ".join(f"{number} ({why})" for why, number in layer.dropped.items())
     recalled = len(record.recalled) + len(record.recalled_memories)
-    return told + (f"; recalled: {recalled}" if recalled else "")
+    told += f"; recalled: {recalled}" if recalled else ""
+    return told + (f"; preferences: {len(record.preferences)}" if record.preferences else "")

@@ -13,8 +13,9 @@ MERGED = {
     "space_id": (
         "merge_spaces",
         "move_memories",
+        "merge_feedback",
     ),
-    "thread_id": ("merge_threads", "merge_judging"),
+    "thread_id": ("merge_threads", "merge_judging", "refold_space"),
 }
 """What takes the rows of a space, and of a thread, over into another one."""
 RETIRED = {"summary_due", "title_due"}

@@ -10,7 +10,7 @@ from relay.archive.imports import Import, check
 from relay.memory.rows.preferences import FeedbackResult, Preference
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, Json, group, private
+from tests.integration.house import ADA, BEN, BOT, GROUP, House, Json, group, incoming_of, private, reply
 
 SHORT = {"type": "length", "pattern": "short answers", "polarity": 1}
 
@@ -223,3 +223,18 @@ async def test_a_group_that_becomes_a_supergroup_keeps_its_preferences(house: Ho
     await store.regroup(BOT.id, old, new)
     rows = (await store.preferences(group(new), new, 0, ADA)).rows
     assert {row.pattern for row in rows} == {"puns", "charts"}
+
+
+async def test_why_shows_what_an_answer_was_to_follow(house: House, store: Store) -> None:
+    await said(store, "puns")
+    turn = await house.turn(ADA, "Hello")
+    incoming = incoming_of(turn, "Hello", private(ADA))
+    context = await store.begin(incoming, "model-1")
+    record = {"preferences": [context.preferences[0].id], "preference_notes": []}
+    await store.finish(incoming, reply("Hi") | {"prompt": {"soul": 1} | record})
+    found = await store.why(turn.turn_id, ADA)
+    assert found is not None
+    assert [row.pattern for row in found.preferences] == ["puns"]
+    other = await store.why(turn.turn_id, BEN)
+    assert other is not None
+    assert other.preferences == (), "nobody else's"

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from relay.core.models import Space
+from relay.memory.rows.preferences import Preference
 from relay.memory.rows.turns.record import PromptRecord
 
 
@@ -111,3 +112,5 @@ class Explanation:
     tool_calls: int
     recent_from: datetime | None
     """When the first of the recent messages was said."""
+    preferences: tuple[Preference, ...] = ()
+    """How this person likes answers, as far as it was in the prompt."""

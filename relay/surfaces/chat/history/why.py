@@ -22,7 +22,7 @@ from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
 PAGE = 6
-LAYERS = ("soul", "persona", "memory", "summary", "recent", "recalled", "message", "media")
+LAYERS = ("soul", "persona", "memory", "preferences", "summary", "recent", "recalled", "message", "media")
 TAINTS = {
     "message": "what you sent held words of others",
     "reply": "it replies to words of others",
@@ -33,6 +33,15 @@ TAINTS = {
     "recalled": "what was recalled holds words of others",
     "tool": "a tool brought in words of others",
 }
+LEFT_OUT = {
+    "project_override_suppression": "replaced by this chat's own",
+    "provisional_excluded": "not sure enough",
+    "hard_cap_applied": "too many",
+    "polarity_ceiling_applied": "too much to avoid",
+    "category_ceiling_applied": "too many of one kind",
+    "token_budget_exceeded": "no room",
+}
+"""Why a preference is not in a prompt."""
 SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (put away since)"}
 NOT_KEPT = "What went into it is not kept any more."
 
@@ -152,6 +161,8 @@ def explained(found: Explanation, page: int, zone: tzinfo, prices: Prices) -> st
         lines.append(f"  - {moment(row.at, zone)}, {who}: “{quoted(row.text, 100)}”")
     lines += [f"  - #{row.number}: “{quoted(row.content, 100)}”" for row in found.recalled_memories]
     lines += [f"  - summary of {moment(row.at, zone)}: “{quoted(row.text, 100)}”" for row in found.recalled_summaries]
+    if liked := preferences(found):
+        lines.append(f"- how you like answers: {liked}")
     if media := prompt.media:
         lines.append(f"- pictures and documents: {media.shown} shown, {media.described} only described")
     lines.append(f"- tools: {escape_markdown(tools_told(prompt.tools)) or 'none'}")
@@ -167,6 +178,23 @@ def recalled(found: Explanation) -> str:
         (len(found.recalled_summaries), "summary", "summaries"),
     )
     return ", ".join(pluralize(number, one, many) for number, one, many in sorts if number) or "nothing"
+
+
+def preferences(found: Explanation) -> str:
+    """What the answer was to follow of how its person likes answers, and what was left out."""
+    rows = found.preferences
+    shown = ", ".join(f"{'' if row.polarity > 0 else 'no '}{escape_markdown(row.pattern)}" for row in rows)
+    counted = "; ".join(f"{number} {why}" for why, number in count_left_out(found.prompt).items())
+    return shown + (f" (left out: {counted})" if counted else "")
+
+
+def count_left_out(prompt: PromptRecord) -> dict[str, int]:
+    """Why preferences were left out of a prompt, with how many."""
+    counted: dict[str, int] = {}
+    for note in prompt.preference_notes:
+        if why := LEFT_OUT.get(note.type):
+            counted[why] = counted.get(why, 0) + (note.dropped or note.count or 1)
+    return counted
 
 
 def quoted(text: str, length: int) -> str:
