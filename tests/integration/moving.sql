@@ -119,6 +119,17 @@ select 9007199254740993 + n, jsonb_build_object('zone', pg_temp.odd(n)) from gen
 insert into signal (space_id, message_id, turn_id, user_id, emoji, removed_at)
 select m.space_id, m.id, m.turn_id, 9007199254740993, '👍🏽', case when m.id % 2 = 0 then now() end
 from message m order by m.id limit 20;
+insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, message_id, value, source, withdrawn_at)
+select m.space_id, m.thread_id, m.session_id, 9007199254740993, 'tag', m.turn_id, m.id,
+    jsonb_build_object('tags', pg_temp.odd(m.id::integer % 50)), 'button', case when m.id % 2 = 0 then now() end
+from message m order by m.id limit 20;
+insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight, reinforcing,
+    explicit, session_id, at)
+select id, space_id, user_id, case when id % 2 = 0 then thread_id end, 'other', pg_temp.odd(id::integer % 50), 1, 0.3, 1,
+    id % 3 <> 0, session_id, at
+from feedback;
+insert into preference_decision (space_id, user_id, type, pattern, action, at)
+select space_id, user_id, 'other', pg_temp.odd(id::integer % 50), 'forget', timestamptz '2020-01-01' from feedback;
 insert into message_version (message_id, text, blocks, untrusted)
 select m.id, pg_temp.odd(m.id::integer % 50), m.blocks, true from message m order by m.id limit 20;
 insert into document (space_id, message_id, unique_id, name, mime, kind, pages, parts)

@@ -16,7 +16,7 @@ from relay.clients.postgres.database import Postgres
 ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
 STAYS = (
     "migration", "function_file", "identity", "move", "entry", "lexeme", "lexeme_change", "index_progress", "index_due",
-    "entry_due", "embed_due", "embedding", "embedding_rebuild", "result",
+    "entry_due", "embed_due", "embedding", "embedding_rebuild", "result", "preference",
 )  # fmt: skip
 """Tables that say which database this is, and those that are made again from the others."""
 

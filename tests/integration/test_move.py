@@ -110,6 +110,8 @@ async def test_everything_arrives_as_it_was_and_the_source_stays_as_it_is(source
     compared = await Transfer(source.port, target.port, looking).run()
     assert source.dump() == before
     assert target.dump(*STAYS) == filled
+    folded = "select count(*), sum(strength), max(level) from relay.preference"
+    assert target.sql(folded) == source.sql(folded), "it is made again from what was observed"
     assert {table.table: table.rows for table in compared} == {
         name: len(rows) for name, rows in filled.items() if name != "sequences"
     }
