@@ -31,35 +31,46 @@ async def leave_messages(_erasure_id: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
-    """The installation, as far as commands may use it."""
+class Installation:
+    """What the settings make of this Relay."""
 
-    store: Store
-    people: People
-    summariser: Summariser
-    zone: tzinfo
     version: str
     model: str
     small_model: str
     storage: str
-    budget: Budget = UNLIMITED
     web_search: bool = False
     hears: str = ""
     """What turns speech into text; empty: nothing does."""
     speaks: str = ""
     """What turns text into speech; empty: nothing does."""
+    capture: str = "auto"
+    """How memories come about: see RELAY_CAPTURE."""
     scratch: Path = Path(gettempdir())
     """A folder for what is too large for memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The installation, as far as commands may use it."""
+
+    installation: Installation
+    store: Store
+    people: People
+    summariser: Summariser
+    budget: Budget = UNLIMITED
     embedder: Embedder | None = None
     """Finds by meaning; None: only words find."""
     leftovers: Leftovers | None = None
     """What remains of erased texts outside of the tables."""
-    capture: str = "auto"
-    """How memories come about: see RELAY_CAPTURE."""
     run_job: Callable[[str, str], Awaitable[object]] = leave_job
     """Does a job of a kind and key now that is owed, unless another process is at it."""
     retract: Callable[[int], Awaitable[None]] = leave_messages
     """Takes the bot's messages that repeat what an erasure took (by its id) out of the chats."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The installation's time zone."""
+        return self.budget.zone
 
 
 @dataclass(frozen=True, slots=True)

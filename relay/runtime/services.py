@@ -6,7 +6,7 @@ from functools import partial
 
 from relay.clients.speech.installed import chosen
 from relay.clients.speech.speakers import speakers
-from relay.commands.context import Services
+from relay.commands.context import Installation, Services
 from relay.core.ports import Messenger
 from relay.core.program import read_version
 from relay.jobs.runner import Runner
@@ -18,23 +18,25 @@ from relay.runtime.runtime import Runtime
 def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Services:
     """The services of an open Relay. `messenger`, `bot_id`: whose messages are taken back when something is erased."""
     settings, summariser = runtime.settings, runtime.make_summariser(runtime.gate)
-    return Services(
-        store=runtime.store,
-        people=runtime.people,
-        summariser=summariser,
-        zone=runtime.budget.zone,
+    installation = Installation(
         version=read_version(),
         model=settings.model,
         small_model=settings.small_model,
         storage=runtime.storage.label,
-        budget=runtime.budget,
         web_search=settings.web_search,
         hears=chosen(settings.speech_to_text) or "",
         speaks=next(iter(speakers(settings)), ""),
-        leftovers=runtime.leftovers,
-        scratch=settings.data_dir,
-        embedder=runtime.clients.embedder,
         capture=settings.capture,
+        scratch=settings.data_dir,
+    )
+    return Services(
+        installation=installation,
+        store=runtime.store,
+        people=runtime.people,
+        summariser=summariser,
+        budget=runtime.budget,
+        embedder=runtime.clients.embedder,
+        leftovers=runtime.leftovers,
         run_job=Runner(runtime.store, [summary_kind(summariser)]).run_one,
         retract=partial(retract, runtime.store, messenger, bot_id),
     )

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from relay.clients.fakes import OfflineModel
-from relay.commands.context import Services
+from relay.commands.context import Installation, Services
 from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
@@ -78,7 +78,7 @@ FINISHED = ErasureStep(0, True, ErasedCounts(), (), 0)
 def a_house(store: Store) -> Services:
     """An installation on a store, as verbs see it."""
     summariser = Summariser(store, Gate(OfflineModel(), store), "small")
-    return Services(store, People(frozenset()), summariser, UTC, "1.2.3", "big", "small", "here")
+    return Services(Installation("1.2.3", "big", "small", "here"), store, People(frozenset()), summariser)
 
 
 @dataclass(frozen=True)

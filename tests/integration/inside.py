@@ -18,7 +18,7 @@ import psycopg
 from relay.clients.postgres.database import Postgres
 from relay.clients.processes.file_extractor import FileExtractor
 from relay.clients.telegram.client import GONE
-from relay.commands.context import Services
+from relay.commands.context import Installation, Services
 from relay.conversation.turn import Engine
 from relay.core.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
 from relay.core.models import File, ModelRequest, Step
@@ -171,15 +171,10 @@ async def inside(
             summariser = Summariser(store, Gate(model, store), "small")
             speaks = "fake" if voice else ""
             house = Services(
+                Installation("1.2.3", "big", "small", "here", speaks=speaks),
                 store,
                 Known(admins, users),
                 summariser,
-                UTC,
-                "1.2.3",
-                "big",
-                "small",
-                "here",
-                speaks=speaks,
                 retract=partial(retract, store, wire, bot.id),
             )
             engine = Engine(store, Gate(model, store), "big", 1000, UTC)

@@ -8,7 +8,7 @@ import pytest
 
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.groups.access_requests import owner_greeting
-from tests.unit.test_verbs import CONTROLS, STATUS, Canned, call, told
+from tests.unit.test_verbs import CONTROLS, STATUS, Canned, call, installed, told
 
 
 def shown(markdown: str) -> str:
@@ -30,14 +30,14 @@ def shown(markdown: str) -> str:
 def test_the_owner_is_told_what_works_and_what_switches_the_rest_on(
     hears: str, says: str, there: list[str], not_there: str
 ) -> None:
-    greeting = shown(owner_greeting(replace(call().services, hears=hears, speaks=says), "Ada"))
+    greeting = shown(owner_greeting(installed(call().services, hears=hears, speaks=says), "Ada"))
     assert all(words in greeting for words in there), greeting
     assert not_there not in greeting
     assert "cannot open" not in greeting
 
 
 def test_no_heading_stands_alone() -> None:
-    house = replace(call().services, hears="faster-whisper", speaks="piper", web_search=True)
+    house = installed(call().services, hears="faster-whisper", speaks="piper", web_search=True)
     assert "What is off" not in shown(owner_greeting(house, "Ada"))
 
 
@@ -45,7 +45,7 @@ async def test_status_tells_which_engines_are_on() -> None:
     asked = call(Canned(status=STATUS, controls=CONTROLS))
     off = (await told("status", asked)).text
     assert "- voice: not heard (no engine is installed and on); answers are not said aloud" in off
-    house = replace(asked.services, hears="openai-whisper", speaks="piper")
+    house = installed(asked.services, hears="openai-whisper", speaks="piper")
     assert "voice: heard by openai-whisper; answers said by piper" in shown(
         (await told("status", replace(asked, services=house))).text
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from relay.clients.fakes import FakeMessenger
+from relay.commands.context import Installation
 from relay.core.errors import DatabaseError
 from relay.core.text import escape_markdown
 from relay.memory.claims import ClaimedTurn
@@ -51,7 +51,7 @@ class Queue:
 async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: str) -> None:
     messenger, queue = FakeMessenger(), Queue()
     engine: Any = SimpleNamespace(store=queue)
-    house: Any = SimpleNamespace(people=People(frozenset([9])), store=queue, version="1", scratch=Path())
+    house: Any = SimpleNamespace(people=People(frozenset([9])), store=queue, installation=Installation("1", "", "", ""))
     media = TurnMedia(unread(messenger))
     worker = Worker(engine, house, make_connection(messenger, Bot(77, "relay_bot")), media, lambda _: None, 4)
     await worker._failed(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)

@@ -6,7 +6,6 @@ import inspect
 import re
 import sys
 from dataclasses import asdict, replace
-from datetime import UTC
 from typing import Any, get_type_hints
 
 import pytest
@@ -14,7 +13,7 @@ from pydantic import TypeAdapter
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.commands import context
-from relay.commands.context import Services
+from relay.commands.context import Installation, Services
 from relay.commands.registry import SECTIONS
 from relay.core.limits import FACT_LENGTH
 from relay.core.models import Button, Space
@@ -64,6 +63,11 @@ class Canned:
         return self.answers[function]
 
 
+def installed(services: Services, **settings: Any) -> Services:
+    """The services of an installation with other settings."""
+    return replace(services, installation=replace(services.installation, **settings))
+
+
 def call(database: Canned | None = None, text: str = "", **more: Any) -> ChatContext:
     async def sees(space: Space) -> bool:
         return space.owner_id == ADA
@@ -71,9 +75,7 @@ def call(database: Canned | None = None, text: str = "", **more: Any) -> ChatCon
     store = Store(database or Canned(), "w")
     summariser = Summariser(store, Gate(OfflineModel(), store), "small")
     values: dict[str, Any] = {
-        "services": Services(
-            store, People(frozenset()), summariser, UTC, "1.2.3", "big", "small", "here"
-        ),
+        "services": Services(Installation("1.2.3", "big", "small", "here"), store, People(frozenset()), summariser),
         "turn": ClaimedTurn(1, 1, "control", "working", 0, ADA, (), ()), "bot_id": 9, "private": True,
         "space": Space("private", owner_id=ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "name": "Ada",
         "admin": False, "text": text, "messenger": FakeMessenger(), "stop": not_running, "sees": sees,
@@ -250,7 +252,7 @@ async def test_status_shows_the_installation_to_admins_only() -> None:
 async def test_status_counts_in_words_and_shows_names_as_they_are() -> None:
     one = STATUS | {"memories": 1, "threads": 1, "exchanges": 1, "summaries_due": 1}
     asked = call(Canned(status=one, controls=CONTROLS), admin=True)
-    house = replace(asked.services, model="big_*model*", storage="postgres://db_one/my_db")
+    house = installed(asked.services, model="big_*model*", storage="postgres://db_one/my_db")
     (shown,) = format_reply((await told("status", replace(asked, services=house))).text)
     assert "on big_*model* (summaries: small)" in shown.text
     assert "1 memory, 7 waiting for a tap" in shown.text
@@ -509,7 +511,7 @@ async def test_settings_say_what_holds_where_the_installation_allows_less(
     capture: str, own: str, shown: str, named: bool
 ) -> None:
     asked = call(Canned(choices={"learning": own}), admin=True)
-    asked = replace(asked, services=replace(asked.services, capture=capture))
+    asked = replace(asked, services=installed(asked.services, capture=capture))
     said = (await told("settings", asked)).text
     assert f"- learning: {shown}\n" in said
     assert ("RELAY_CAPTURE" in said) is named

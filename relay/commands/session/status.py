@@ -46,15 +46,16 @@ async def status(ctx: CommandContext) -> StatusReport:
             incidents=(),
             night=None,
         )
+    here = services.installation
     return StatusReport(
-        version=services.version,
-        model=services.model,
-        small_model=services.small_model,
+        version=here.version,
+        model=here.model,
+        small_model=here.small_model,
         now=now,
         memory=await ctx.store.controls(ctx.space, ctx.chat_id, ctx.topic_id),
-        hears=services.hears,
-        speaks=services.speaks,
+        hears=here.hears,
+        speaks=here.speaks,
         embedder=services.embedder.model if services.embedder else "",
-        storage=services.storage if ctx.operator else "",
+        storage=here.storage if ctx.operator else "",
         operator=ctx.operator,
     )

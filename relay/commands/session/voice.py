@@ -35,7 +35,7 @@ class VoiceChoice:
 @command("say", help="read an answer aloud (reply to it)", surfaces=("chat",))
 async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
     """Returns the answer that a message of the chat holds (0: the last one here), to be said."""
-    if not ctx.services.speaks:
+    if not ctx.services.installation.speaks:
         raise CommandRefused(OFF, SILENT)
     turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
     answer = await ctx.store.answer_said(turn_id) if turn_id else None
@@ -52,4 +52,4 @@ async def voice(ctx: CommandContext, when: str = "") -> VoiceChoice:
     if when and when not in VOICES:
         raise CommandRefused("Say /voice auto, /voice always or /voice never.")
     choices = await (ctx.store.choose(ctx.user_id, {"voice": when}) if when else ctx.store.choices(ctx.user_id))
-    return VoiceChoice(choices.voice, bool(ctx.services.speaks))
+    return VoiceChoice(choices.voice, bool(ctx.services.installation.speaks))

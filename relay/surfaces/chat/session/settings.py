@@ -139,7 +139,7 @@ async def _chosen(call: ChatContext, user_id: int, choice: Choice) -> ButtonRepl
 def _page(call: ChatContext, choices: Choices) -> str:
     """A person's choices, one a line."""
     zone = escape_markdown(choices.zone or str(call.services.zone)) + ("" if choices.zone else " (where I run)")
-    lines = [learning_line(choices, call.services.capture, call.admin)]
+    lines = [learning_line(choices, call.services.installation.capture, call.admin)]
     lines += [f"- {words[0] if getattr(choices, name) else words[1]}" for name, words in FLAGS.items()]
     lines.append(f"- {voice.voice_line(choices.voice)}")
     now = datetime.now(choices.zone_or(call.services.zone))

@@ -139,7 +139,9 @@ class Desk:
     async def _send_export(self, call: ChatContext, wanted: Export) -> None:
         services = self._services
         zone = zone_called(wanted.zone)
-        with await pack(call.store, wanted.space, services.version, wanted.title, zone, services.scratch) as archive:
+        with await pack(
+            call.store, wanted.space, services.installation.version, wanted.title, zone, services.installation.scratch
+        ) as archive:
             await self._terminal.call("sendDocument", document=File(wanted.name, archive))
 
     @contextlib.asynccontextmanager

@@ -106,29 +106,28 @@ def numbered(parts: list[Part]) -> list[Part]:
 
 def owner_greeting(services: Services, name: str) -> str:
     """What works now, what does not and why, and what to try."""
+    here = services.installation
     pairing = (
         "who presses Start in my chat asks you first, and"
         if services.people.pairing
         else "strangers get no answer (RELAY\\_PAIRING=on lets them ask you), but"
     )
     works = [
-        f"talking: here, in topics of this chat, in groups you add me to; {escape_markdown(services.model)} answers",
+        f"talking: here, in topics of this chat, in groups you add me to; {escape_markdown(here.model)} answers",
         "memory: what you tell me I keep, and say so; /memory shows it, a tap corrects it, /search finds what was said",
         f"company: {pairing} /invite makes a link for somebody",
         "photos, PDFs, office files, text and more: send one and ask; a reply to an older one brings it back",
     ]
     off = []
-    if services.hears:
-        works.append(f"voice notes: I hear them ({escape_markdown(services.hears)})")
+    if here.hears:
+        works.append(f"voice notes: I hear them ({escape_markdown(here.hears)})")
     else:
         off.append(f"voice notes: {HOW}")
-    if services.speaks:
-        works.append(
-            f"my voice: I answer a voice note with one ({escape_markdown(services.speaks)}); /voice changes that"
-        )
+    if here.speaks:
+        works.append(f"my voice: I answer a voice note with one ({escape_markdown(here.speaks)}); /voice changes that")
     else:
         off.append(escape_markdown("my voice: put RELAY_TTS=edge-tts into my settings, and start me again"))
-    if services.web_search:
+    if here.web_search:
         works.append("the web: I look things up")
     else:
         off.insert(0, "the web: put RELAY\\_WEB\\_SEARCH=on into my settings and start me again")

@@ -19,9 +19,11 @@ UNPRICED = (
 
 def with_model(understood: Understood, services: Services, admin: bool) -> Understood:
     """An input with the model that /retry names, or the line that says what can be said."""
-    model = meant(understood.wanted, services.model, services.small_model, admin)
+    model = meant(understood.wanted, services.installation.model, services.installation.small_model, admin)
     if model is None or understood.incoming is None:
-        return Understood(understood.place, notice=choices(services.model, services.small_model, admin))
+        return Understood(
+            understood.place, notice=choices(services.installation.model, services.installation.small_model, admin)
+        )
     if services.budget.refuses(model):
         notice = UNPRICED if admin else "I can't use that model here."
         return Understood(understood.place, notice=notice.format(escape_markdown(model)))

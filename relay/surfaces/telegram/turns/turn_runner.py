@@ -181,7 +181,7 @@ class TurnRunner:
 
     async def _parts(self, told: Answer, place: Place, turn_id: int) -> list[Part]:
         """An answer as parts to send; nothing is said aloud where nothing can be."""
-        told = told if self.services.speaks else replace(told, aloud=False)
+        told = told if self.services.installation.speaks else replace(told, aloud=False)
         return await unhurried(lambda _: answer_parts(told, place, turn_id), told.text)
 
     async def _deliver(

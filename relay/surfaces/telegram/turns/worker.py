@@ -77,7 +77,7 @@ class Worker:
             bot.id,
             media.voice,
             lambda turn: services.people.role_of(turn) == "admin",
-            Exports(engine.store, connection.messenger, services.version, services.scratch),
+            Exports(engine.store, connection.messenger, services.installation.version, services.installation.scratch),
             self._note_refusal,
         )
         self.runner = TurnRunner(
