@@ -49,7 +49,7 @@ def saying(text: str = "Tea.", owner: int = ADA, **more: Any) -> Any:
     space = {"kind": "private", "owner_id": owner, "chat_id": None}
     found = Canned(answered_turn=7, answer_said={"text": text, "space": space})
     made = call(found, **more)
-    object.__setattr__(made.services, "speaks", True)
+    object.__setattr__(made.services.installation, "speaks", "piper")
     return made
 
 
